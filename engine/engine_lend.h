@@ -117,6 +117,9 @@ void ur_engine_settle_all(void);
  * lent no more. Returns 0 or -errno. */
 int ur_engine_keep_life(struct ur_engine *engine, u32 slot,
 			const struct ur_kept_life *life);
+/* The same life, which is kept, is that of another process of its user now. Returns as that. */
+int ur_engine_pass_life_on(struct ur_engine *engine, u32 slot,
+			   const struct ur_kept_life *life);
 
 /* ---- the flight recorder (ground/lent_record.h) ---- */
 

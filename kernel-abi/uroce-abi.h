@@ -223,7 +223,8 @@ struct uroce_query_dm_resp {
  * this device, once: both have them, and packets between them go there. ENGINE_ASYNC, once, returns that of the file of asynchronous events, and a
  * socket that hangs up when the device has gone. ENGINE_RESUME, in place of ENGINE_OPEN, says that the
  * program's engine has the slot already, from a uroced that was killed: its process and user had
- * it, and nobody has taken it since. All other objects are made
+ * it, and nobody has taken it since. With resumes 0, on the file that has the slot, it says that the process
+ * that gives the command is who has the engine now: a child of fork. All other objects are made
  * by the kernel's own commands, and the numbers of queue pairs and the keys of
  * regions are those that these give. Queue pairs of other types than RC, UC and UD,
  * and those made with UROCE_QP_F_DEVICE, have the device's engine all the same, and

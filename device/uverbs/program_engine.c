@@ -252,6 +252,22 @@ err_fds:
 	return err;
 }
 
+/* The next uroced is to know the process that has the engine now. It shares this file, and what it may do with
+ * that it may do without the slot, too; but the slot stays its user's. */
+static int pass_on(const struct ur_ufile *file, u32 slot)
+{
+	const struct ur_kept_life life = {file->life, file->uid,
+					  file->session->pid};
+
+	if (!slot || file->slot != slot)
+		return -EINVAL;
+	if (file->session->uid != file->uid)
+		return -EPERM;
+	return file->life
+		       ? ur_engine_pass_life_on(file->dev->engine, slot, &life)
+		       : 0;
+}
+
 int ur_m_engine_resume(struct ur_cmd *cmd)
 {
 	struct uroce_engine_resume in;
@@ -260,7 +276,13 @@ int ur_m_engine_resume(struct ur_cmd *cmd)
 	int err;
 
 	ur_attr_in(cmd, UROCE_ATTR_ENGINE_RESUME, &in, sizeof(in));
-	if (!in.slot || in.slot >= UR_SLOTS || !in.resumes)
+	if (!in.resumes) {
+		err = pass_on(cmd->file, in.slot);
+		return err ? err
+			   : ur_attr_out(cmd, UROCE_ATTR_ENGINE_RESUME_RESP,
+					 &in.slot, sizeof(in.slot));
+	}
+	if (!in.slot || in.slot >= UR_SLOTS)
 		return -EINVAL;
 	err = check_open(cmd);
 	if (!err)

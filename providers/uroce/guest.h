@@ -156,6 +156,9 @@ void ur_guest_show_qp(const struct uroce_engine_qp *now,
  * engine here. Returns whether the context goes on there, also by another thread since it had been resumed
  * seen times. */
 bool ur_guest_resume(struct uroce_context *ctx, u32 seen);
+/* Says to uroced that this process has the context's engine now, as a child of fork. One that does not hear it
+ * believes that its parent has, and so does the next. */
+void ur_guest_pass_on(struct uroce_context *ctx);
 /* guest_renew.c: make there what an earlier uroced has made, where it has; a completion queue
  * without its channel: its events are this engine's. */
 int ur_guest_renew_pd(struct ibv_pd *pd);

@@ -61,7 +61,7 @@ static bool adopt_if(struct uroce_context *ctx, enum need need)
 		err = 0;
 	} else if (!err && ctx->guest) {
 		ur_guest_keep_senders(ctx, ctx->ibv.cmd_fd);
-		show_process(ctx);
+		ur_guest_pass_on(ctx);
 	}
 	pthread_mutex_unlock(&lock);
 	return !err;

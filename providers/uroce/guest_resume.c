@@ -48,6 +48,7 @@ static int get_context(struct uroce_context *ctx)
 	return 0;
 }
 
+/* resumes 0: this process has the engine that another one had. */
 static int take_slot(struct uroce_context *ctx, u32 resumes)
 {
 	const struct uroce_engine_resume in = {.slot = ctx->guest_slot,
@@ -60,6 +61,11 @@ static int take_slot(struct uroce_context *ctx, u32 resumes)
 		&ctx->ibv, UVERBS_OBJECT_DEVICE, UROCE_METHOD_ENGINE_RESUME,
 		UROCE_ATTR_ENGINE_RESUME, sizeof(in), word,
 		UROCE_ATTR_ENGINE_RESUME_RESP, &slot, sizeof(slot));
+}
+
+void ur_guest_pass_on(struct uroce_context *ctx)
+{
+	take_slot(ctx, 0);
 }
 
 /* The library's commands go by the descriptor in its context: until all is well they go by a

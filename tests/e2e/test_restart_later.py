@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """uroced is killed when programs have made their queue pairs and not connected them, or have joined some groups and not
 others, or change their queues and regions: they do so with the next one. Every byte is verified (restart/)."""
+import contextlib
 import ipaddress
 import json
+import os
+import re
 import signal
 
 import pytest
@@ -11,7 +14,7 @@ from hosts import wait_for
 from test_cli import NOBODY
 from test_guest_engine import GUESTS
 from test_guest_host import As
-from test_guests import finish, start
+from test_guests import finish, finish_daemon, start
 from test_restart import kill, pair  # pylint: disable=unused-import
 
 MODES = ["each", "many"]
@@ -38,6 +41,20 @@ def restart(host, times=1):
         host.serve(*GUESTS)
 
 
+@pytest.fixture
+def daemon():
+    """Returns the number of the daemon that a program has become, which ends with the test."""
+    numbers = []
+
+    def find(p):
+        numbers.append(int(re.search(r"^daemon (\d+)$", p.text(), re.M)[1]))
+        return numbers[0]
+    yield find
+    for number in numbers:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(number, signal.SIGKILL)
+
+
 def queue_pairs(host):
     return json.loads(host.run(host.lab.bin("uroce"), "res", "qp", "--json"))
 
@@ -52,6 +69,21 @@ def test_connects_later(pair, mode, on, times):
     finish(*programs)
     for host in pair.a, pair.b:
         assert not [q for q in queue_pairs(host) if q.get("lqpn", 0) > 1], queue_pairs(host)
+
+
+@pytest.mark.parametrize("on", ["two hosts", "one host"])
+@pytest.mark.parametrize("times", [1, 3])
+def test_daemon_connects_later(pair, daemon, on, times):
+    """The server is a child that has its parent's engine; the parent has ended."""
+    server, client = start(pair, "daemon", (pair.a, pair.a if on == "one host" else pair.b),
+                           pair.bin("later"))
+    wait_for("both", lambda: "made" in server.text() and "made" in client.text() or
+             not client.running())
+    assert server.wait(10) == 0, server.report() + client.report()
+    restart(pair.a, times)
+    os.kill(daemon(server), signal.SIGUSR1)
+    go_on([client])
+    finish_daemon(server, client)
 
 
 @pytest.mark.parametrize("on", ["two hosts", "one host"])

@@ -499,13 +499,14 @@ static void run_until_asked(bool sleeps, bool more_then)
 	rounds_end(&r);
 }
 
-/* Asks for the slots of other programs, with a context that has none. Says how many it got. */
+/* Asks for the slots of other programs, or says that it has one now, with a context that has none. Says how many it
+ * got. */
 static void steal_slots(void)
 {
 	int got = 0;
 
-	for (uint32_t slot = 0; slot < 40; slot++) {
-		struct uroce_engine_resume in = {slot, 1};
+	for (uint32_t n = 0; n < 80; n++) {
+		struct uroce_engine_resume in = {n / 2, n % 2};
 		uint32_t resp;
 		struct {
 			struct ib_uverbs_ioctl_hdr hdr;

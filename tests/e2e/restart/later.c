@@ -6,7 +6,8 @@
  *
  * Prints "made", waits for SIGUSR1, connects them to those of the other program, and sends messages both ways,
  * whose every byte is looked at. MODE "many": only such of RC in INIT, MANY of them; else it says to each uroced,
- * too, that it has queue pairs which it may not have had.
+ * too, that it has queue pairs which it may not have had. MODE "daemon": the server is a daemon by then, whose number
+ * it prints.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -374,6 +375,17 @@ static void connect_all(void)
 	printf("connected in %ld ms\n", ms_since(&from));
 }
 
+/* It has its parent's engine from its first verb on. */
+static void become_daemon(void)
+{
+	struct ibv_wc wc;
+
+	fflush(stdout);
+	must(!daemon(1, 1), "daemon");
+	printf("daemon %d\n", (int)getpid());
+	must(!ibv_poll_cq(ones->cq, 1, &wc), "ibv_poll_cq");
+}
+
 int main(int argc, char **argv)
 {
 	rounds_will_wait();
@@ -382,6 +394,8 @@ int main(int argc, char **argv)
 	choose(!strcmp(argv[1], "many"));
 	make_all();
 	claim_before();
+	if (!peer.client && !strcmp(argv[1], "daemon"))
+		become_daemon();
 	rounds_wait(n_ones);
 	connect_all();
 	/* Its uroced is another one now, and stays. */
