@@ -63,11 +63,15 @@ static bool is_alive(const struct ur_udp_life *life)
 	return life->fd >= 0 && !poll(&fd, 1, 0);
 }
 
-static bool begin_life(struct ur_udp_life *life, s32 pid)
+/* The files that another process has shown go: nobody would notice its end. */
+static bool begin_life(struct ur_udp_pair *p, s32 pid)
 {
+	struct ur_udp_life *life = &p->life;
+
 	if (life->fd >= 0 && life->pid == pid)
 		return true;
 	end_life(life);
+	drop_all(p);
 	life->fd = ur_high_fd((int)syscall(SYS_pidfd_open, pid, 0));
 	if (life->fd < 0)
 		return false;
@@ -99,7 +103,7 @@ static bool map_shown(struct ur_udp_pair *p, const struct ur_shown_file *shown,
 
 	if (!p->may || !has_room(p, shown->bytes) ||
 	    p->kin == UR_UDP_STRANGER || shown->pid <= 0 ||
-	    !begin_life(&p->life, shown->pid))
+	    !begin_life(p, shown->pid))
 		return false;
 	err = ur_seen_file_map(shown, p->in_fd, seen);
 	if (err == -EPERM)

@@ -26,8 +26,9 @@ static bool may_be_shown(int fd)
 	struct stat a, b;
 
 	CHECK(!fstat(fd, &a));
-	for (u32 i = SHOWN_SMALL; i <= SHOWN_HUGE; i++)
-		if (!fstat(w->files[i], &b) && a.st_dev == b.st_dev &&
+	for (u32 i = 0; i < SHOWN_FILES; i++)
+		if ((i <= SHOWN_HUGE || i == SHOWN_GONE) &&
+		    !fstat(w->files[i], &b) && a.st_dev == b.st_dev &&
 		    a.st_ino == b.st_ino)
 			return true;
 	return false;
@@ -45,7 +46,7 @@ static bool is_shown(int prot, int flags, int fd)
 static struct {
 	void *at;
 	size_t len;
-	bool shown;
+	pid_t shown; /* of that process; 0: not */
 } mapped[MAPS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -74,7 +75,7 @@ static void note_map(void *at, size_t len, bool shown)
 	CHECK(i < MAPS);
 	mapped[i].at = at;
 	mapped[i].len = len;
-	mapped[i].shown = shown;
+	mapped[i].shown = shown ? w->wire->pairs[PEER_SLOT]->life.pid : 0;
 	w->maps += shown;
 	CHECK(w->maps <= UR_PEER_FILES);
 	pthread_mutex_unlock(&lock);
@@ -89,6 +90,8 @@ void *__wrap_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t at)
 	if (addr || fd < 0 || !(flags & MAP_SHARED))
 		return __real_mmap(addr, len, prot, flags, fd, at);
 	p = map_apart(ur_align_up(len, 4096), prot, flags, fd, at);
+	if (shown && w->ends_when_mapped)
+		peer_process_end();
 	if (p != MAP_FAILED)
 		note_map(p, ur_align_up(len, 4096), shown);
 	return p;
@@ -105,7 +108,7 @@ static size_t forget_map(void *at, size_t len)
 	if (at && i < MAPS) {
 		CHECK_EQ(mapped[i].len, ur_align_up(len, 4096));
 		mapped[i].at = NULL;
-		w->maps -= mapped[i].shown;
+		w->maps -= mapped[i].shown != 0;
 		len = mapped[i].len + NO_ACCESS;
 	}
 	pthread_mutex_unlock(&lock);
@@ -127,6 +130,15 @@ int __wrap_mprotect(void *addr, size_t len, int prot)
 	return __real_mprotect(addr, len, prot);
 }
 
+void peer_files_check(pid_t its)
+{
+	pthread_mutex_lock(&lock);
+	for (u32 i = 0; i < MAPS; i++)
+		CHECK(!mapped[i].at || !mapped[i].shown ||
+		      mapped[i].shown == its);
+	pthread_mutex_unlock(&lock);
+}
+
 int peer_file_make(size_t bytes)
 {
 	int fd = memfd_create("shown", MFD_CLOEXEC);
@@ -141,6 +153,22 @@ static int open_again(int fd, int flags)
 
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
 	return open(name, flags | O_CLOEXEC);
+}
+
+/* Returns a file of as many bytes as that one, made by its name where names can be. */
+static int make_nameless(int like)
+{
+	static const char name[] = "/dev/shm/gone";
+	int fd, reads = -1;
+
+	if (!w->named_at)
+		return open_again(like, O_RDONLY);
+	fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0400);
+	CHECK(fd >= 0 && !ftruncate(fd, SHOWN_BYTES));
+	reads = open(name, O_RDONLY | O_CLOEXEC);
+	CHECK(reads >= 0 && !unlink(name));
+	close(fd);
+	return reads;
 }
 
 /* It has other files where the neighbour has his, and nothing of the rings. */
@@ -169,6 +197,7 @@ void peer_files_make(void)
 {
 	int pair[2], fd;
 
+	peer_names_make();
 	w->files[SHOWN_SMALL] = peer_file_make(4096);
 	w->files[SHOWN_LARGE] = peer_file_make(SHOWN_BYTES);
 	fd = peer_file_make(SHOWN_BYTES);
@@ -178,6 +207,9 @@ void peer_files_make(void)
 	w->files[SHOWN_HUGE] = peer_file_make(UR_SHOWN_FILE_BYTES);
 	fd = peer_file_make(SHOWN_BYTES);
 	w->files[SHOWN_TO_WRITE] = open_again(fd, O_WRONLY);
+	close(fd);
+	fd = peer_file_make(SHOWN_BYTES);
+	w->files[SHOWN_GONE] = make_nameless(fd);
 	close(fd);
 	CHECK(!pipe2(pair, O_CLOEXEC));
 	w->files[SHOWN_PIPE] = pair[0];

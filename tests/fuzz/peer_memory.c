@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 #include "engine/ground/user.h"
@@ -78,7 +79,9 @@ static int copy(void *to, const void *from, size_t len)
 	CHECK(out_of != PEER_LOCAL && out_of != PEER_CLOSED);
 	if (pthread_equal(w->thread, pthread_self()) && w->copies)
 		w->copies(w->arg);
-	if (is_seen(from, len))
+	/* Whoever has its name may cut it, too. */
+	if (is_seen(from, len) ||
+	    (out_of == PEER_FILE && w->at[PEER_FILE] == w->named_at))
 		return copy_seen(to, from, len);
 	/* The head of a datagram, and the result of an atomic, are the engine's own. */
 	CHECK((into < 0 && !is_received(to, len)) || out_of >= 0 || len == 8 ||
@@ -150,7 +153,8 @@ void peer_memory_make(void)
 	memcpy(as_made, arena, ARENA);
 	at = mmap(NULL, SHOWN_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	CHECK(at != MAP_FAILED);
-	w->at[PEER_FILE] = at;
+	CHECK(!fstat(fd, &w->file_of));
+	w->at[PEER_FILE] = w->unnamed_at = at;
 	w->bytes[PEER_FILE] = SHOWN_BYTES;
 }
 
@@ -172,6 +176,23 @@ static void check_guards(void)
 		check_same(w->at[i], w->at[i] + w->bytes[i]);
 }
 
+/* The file that is shown of the program's is that of its memory, and so is the descriptor that is named. */
+static void check_file(void)
+{
+	const struct ur_emr *mr = w->mr[PEER_FILE];
+	bool named = w->at[PEER_FILE] == w->named_at;
+	const struct stat *is = named ? &w->named : &w->file_of;
+	struct stat st;
+
+	if (!mr->looked || mr->file.fd < 0)
+		return;
+	CHECK(!fstat(mr->file.fd, &st));
+	CHECK(st.st_dev == is->st_dev && st.st_ino == is->st_ino);
+	CHECK(mr->file.dev == is->st_dev && mr->file.ino == is->st_ino);
+	CHECK(!mr->file.offset);
+	CHECK_EQ(mr->file.bytes, SHOWN_BYTES);
+}
+
 int peer_memory_check(struct ur_engine *e, void *arg)
 {
 	const struct ur_udp_pair *pair = w->wire->pairs[PEER_SLOT];
@@ -180,6 +201,7 @@ int peer_memory_check(struct ur_engine *e, void *arg)
 	    bulk = pair ? pair->out.reserved : UR_PEER_BULK_BYTES;
 
 	check_guards();
+	check_file();
 	/* Not even half of it, at any place. */
 	stream = ur_min_u32(stream + 65536, UR_PEER_STREAM_BYTES);
 	CHECK(!memmem(at, stream, SECRET, SECRET_LEN));

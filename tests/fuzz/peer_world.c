@@ -6,6 +6,7 @@
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <time.h>
 #include "engine/call.h"
 #include "engine/ground/loop.h"
 #include "engine/ground/own_memory.h"
@@ -130,12 +131,13 @@ static void make_regions(void)
 		make_region(i, access[i]);
 }
 
-void peer_world_register_file(void)
+void peer_world_register_file(bool named)
 {
 	struct ur_emr_left left;
 
 	CHECK(!ur_emr_dereg(w->mr[PEER_FILE], &left));
 	CHECK(!left.map);
+	w->at[PEER_FILE] = named && w->named_at ? w->named_at : w->unnamed_at;
 	make_region(PEER_FILE, 0);
 }
 
@@ -274,6 +276,17 @@ void peer_world_lend(bool same_user)
 		CHECK_EQ(peer_world_bring_up(i), 0);
 }
 
+/* As the engine: returns whether it has files of that process mapped. */
+static int maps_of(struct ur_engine *e, void *arg)
+{
+	const struct ur_udp_pair *pair = w->wire->pairs[PEER_SLOT];
+	const pid_t *its = arg;
+	bool has = pair && pair->life.engine && pair->life.fd >= 0;
+
+	peer_files_check(has ? pair->life.pid : 0);
+	return has && pair->life.pid == *its;
+}
+
 /* As when the slot is lent again, which the engine finds when it looks at the pair. */
 static int end_pair(struct ur_engine *e, void *arg)
 {
@@ -284,6 +297,9 @@ static int end_pair(struct ur_engine *e, void *arg)
 
 void peer_world_end(void)
 {
+	pid_t none = 0;
+
+	ur_engine_call(w->engine, maps_of, &none);
 	ur_engine_lend_end(w->device, PEER_SLOT);
 	ur_engine_call(w->engine, peer_memory_check, NULL);
 	ur_engine_call(w->engine, end_pair, NULL);
@@ -293,10 +309,24 @@ void peer_world_end(void)
 	munmap(w->words, UR_PEER_WORDS_BYTES);
 	close(w->proof);
 	close(w->known);
-	if (w->mr[PEER_FILE]->looked)
-		peer_world_register_file();
+	if (w->mr[PEER_FILE]->looked || w->at[PEER_FILE] == w->named_at)
+		peer_world_register_file(false);
+	peer_names_again();
 	if (ftruncate(w->files[SHOWN_CUT], SHOWN_BYTES))
 		CHECK(!"the file is as long as before");
+}
+
+void peer_world_end_process(void)
+{
+	const struct timespec step = {.tv_nsec = 50000};
+	pid_t its = w->mortal;
+	u32 tries = 0;
+
+	peer_process_end();
+	while (its && ur_engine_call(w->engine, maps_of, &its)) {
+		CHECK(tries++ < 200000);
+		nanosleep(&step, NULL);
+	}
 }
 
 /* As the engine. */

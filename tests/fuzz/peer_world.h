@@ -44,6 +44,7 @@ enum {
 	SHOWN_PIPE,
 	SHOWN_DEVICE,
 	SHOWN_PROGRAM, /* a file of a disk, or the like */
+	SHOWN_GONE,    /* it has no name any more, and no writer */
 	SHOWN_FILES,
 };
 
@@ -67,6 +68,13 @@ struct peer_world {
 	int files[SHOWN_FILES];
 	pid_t stranger; /* another process, which has files of its own at the same descriptors: */
 	struct stat its[SHOWN_FILES];
+	_Atomic pid_t
+		mortal; /* a process of the neighbour's, beside this one, which ends; 0: none */
+	_Atomic bool ends_when_mapped; /* it does so while a file is */
+	struct stat file_of,
+		named; /* the files of the region that is one, and of the memory with a name: */
+	u8 *named_at; /* NULL: it can have none */
+	u8 *unnamed_at;
 	_Atomic bool refuses; /* the processor may not copy now */
 	u32 maps;	      /* of files of the neighbour, that are there */
 	u32 ah;		      /* leads to the neighbour */
@@ -83,8 +91,10 @@ void peer_world_start(void);
 /* same_user: each could read the other's memory. */
 void peer_world_lend(bool same_user);
 void peer_world_end(void);
-/* The program takes the region that is a file away, and registers it anew. */
-void peer_world_register_file(void);
+/* The program takes the region that is a file away, and registers one anew; named: whose file has a name. */
+void peer_world_register_file(bool named);
+/* The neighbour's process ends; waits until the program has noticed that, and maps nothing of it. Not in a copy. */
+void peer_world_end_process(void);
 /* The neighbour has read all that was put. inside: the caller is in a copy. */
 void peer_world_read(bool inside);
 /* From RESET to RTS. Returns 0 or -errno: what comes in RTR may end it. */
@@ -98,6 +108,17 @@ void peer_world_post_send(u32 qp, const void *wqe, u32 segments);
 /* peer_files.c: makes files, and the process that is a stranger; and a file in memory. */
 void peer_files_make(void);
 int peer_file_make(size_t bytes);
+/* All that is mapped is of one process, whose end would be noticed; its 0: nothing is. */
+void peer_files_check(pid_t its);
+/* peer_names.c: makes memory whose file has a name, and the names as they were. */
+void peer_names_make(void);
+void peer_names_again(void);
+/* Does one of 12 things to them. */
+void peer_names_change(u32 how);
+/* peer_process.c: a process begins, and ends; all is as before the input. */
+void peer_process_begin(void);
+void peer_process_end(void);
+void peer_process_again(void);
 /* peer_memory.c: makes the memory of the regions. */
 void peer_memory_make(void);
 /* Nothing of the program's is in what its neighbour gets, and nothing was written beside its regions. As the engine. */

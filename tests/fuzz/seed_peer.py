@@ -12,9 +12,12 @@ SEND_FIRST, SEND_MIDDLE, SEND_LAST, SEND_LAST_IMM, SEND_ONLY, SEND_ONLY_IMM = ra
 WRITE_FIRST, WRITE_MIDDLE, WRITE_LAST, WRITE_LAST_IMM, WRITE_ONLY, WRITE_ONLY_IMM = range(6, 12)
 READ, RESP_FIRST, RESP_MIDDLE, RESP_LAST, RESP_ONLY, ACK, ATOMIC_ACK, CMP_SWAP, FETCH_ADD = range(12, 21)
 REMOTE, LOCAL, CLOSED, SENT, FILE = range(5)
-SMALL, LARGE, TO_READ, CUT, HUGE, TO_WRITE, PIPE, DEVICE, PROGRAM = range(9)
-MAIN, STRANGER, INIT, NEGATIVE, ZERO = 0, 1, 2, 3, 4
+SMALL, LARGE, TO_READ, CUT, HUGE, TO_WRITE, PIPE, DEVICE, PROGRAM, GONE = range(10)
+MAIN, STRANGER, INIT, NEGATIVE, ZERO, MORTAL = range(6)
 TURN, REFUSES, SKIP, READS, REGISTERS, LATER = b"\x08", b"\x0c", b"\x07", b"\x0e", b"\x0f", b"\x21"
+# A process of the neighbour's begins, ends, ends while a file of it is mapped, and is who maps files.
+BEGINS, ENDS, ENDS_MAPPED, MAPS = (bytes([12 + 17 * n]) for n in range(1, 5))
+REGISTERS_NAMED = b"\x20"
 PLACED = {WRITE_FIRST, WRITE_ONLY, WRITE_ONLY_IMM, READ}
 ANSWERS = set(range(RESP_FIRST, ATOMIC_ACK + 1))
 
@@ -64,6 +67,20 @@ def word(which, value, whose=1):
 
 def post(qp, op, n=1, length=64, file=False):
     return bytes([10, qp | op << 2 | file << 5, n - 1]) + struct.pack("<H", length)
+
+
+def name(how):
+    return bytes([14 + 17 * (how + 1)])
+
+
+def big(*rounds):
+    """Messages of ours from the file, by RC alone, each of 64 packets and answered."""
+    out = b""
+    for i in rounds:
+        psn = 64 * i + 63
+        out += post(RC, 2, length=65000, file=True) + READS + TURN + message(
+            RC, ACK, psn=min(psn, 127), delta=min(psn - 127, 127) if psn > 127 else None, size=0, syndrome=31) + TURN
+    return out
 
 
 def record(length, seg=64, flags=2, bulk=0):
@@ -121,13 +138,12 @@ def seeds():
     yield b"\0" + (many + READS) * 12 + many * 9 + word(0, 5) + many + TURN
     yield b"\0" + (post(UC, 2, n=8, length=65000) + READS) * 8 + word(1, 0x30000) + post(UC, 2, n=40, length=65000) + TURN
     # What we show: looked for, shown, seen, sent from there, and taken away.
-    big = post(UC, 2, length=65000, n=3, file=True) + READS
     for number in 1, 2:
-        yield b"\1" + big * 2 + word(10, number) + big * 3 + REGISTERS + big + TURN
-    yield b"\1" + big + word(10, 1) + post(RC, 2, length=65000, n=3, file=True) + b"\x0d" + TURN + big + TURN
-    yield b"\1" + word(9, 1) + big * 3 + TURN + b"".join(REGISTERS + big for _ in range(20)) + TURN
+        yield b"\1" + big(0) + word(10, number) + big(1, 2) + REGISTERS + big(3) + TURN
+    yield b"\1" + big(0) + word(10, 1) + big(1) + post(RC, 2, length=65000, n=3, file=True) + b"\x0d" + TURN + big(0)
+    yield b"\1" + word(9, 1) + big(0) + TURN + b"".join(REGISTERS + b"\x0d" + big(0) for _ in range(10)) + TURN
     # Files.
-    for file in range(9):
+    for file in range(10):
         yield b"\1" + show(file) + TURN + message(UC, WRITE_FIRST, size=1024, length=20) + message(
             UC, WRITE_MIDDLE, n=4, size=1024, shown=0) + TURN
         yield b"\1" + b"".join(show(file, place) for place in range(18)) + TURN + show(file, 3, pages=0) + TURN
@@ -135,6 +151,22 @@ def seeds():
         yield b"\1" + show(SMALL, pages=1, who=who) + TURN + show(LARGE, 1) + TURN
     for proof in 0, 1, 3, 255:
         yield b"\1" + show(SMALL, pages=1, proof=proof) + TURN + show(LARGE, 1) + TURN
+    # A process ends that shows some, and another one shows.
+    for end in ENDS, ENDS_MAPPED, ENDS + BEGINS, LATER + ENDS:
+        yield b"\1" + BEGINS + show(LARGE, who=MORTAL) + TURN + write(UC, 12, shown=0) + end + TURN + show(
+            SMALL, 1, pages=1, who=MORTAL) + TURN + write(UC, 12, shown=0) + TURN
+        yield b"\1" + BEGINS + end + show(LARGE, who=MORTAL) + show(CUT, 1, who=MORTAL) + TURN * 2
+    for who in MAIN, STRANGER, ZERO, NEGATIVE:
+        yield b"\1" + BEGINS + show(LARGE, who=MORTAL) + TURN + show(SMALL, 1, pages=1, who=who) + TURN + ENDS + TURN
+        yield b"\1" + BEGINS + show(LARGE, who=who) + TURN + show(GONE, 1, who=MORTAL) + TURN + ENDS + TURN
+    yield b"\1" + BEGINS + show(LARGE, who=MORTAL) + TURN + LATER + write(UC, 12, shown=0) + ENDS + TURN + ENDS + TURN
+    yield b"\1" + BEGINS + MAPS + big(0) + word(10, 1) + big(1) + ENDS + big(2, 3) + TURN
+    # Ours have names, and he has been there.
+    for how in range(12):
+        yield b"\1" + REGISTERS_NAMED + name(how) + big(0) + word(10, 1) + big(1) + TURN
+        yield b"\1" + REGISTERS_NAMED + big(0) + word(10, 1) + name(how) + big(1, 2) + REGISTERS_NAMED + big(3) + TURN
+        yield b"\1" + name(0) + name(how) + REGISTERS_NAMED + big(0) + word(10, 1) + big(1)
+        yield b"\1" + name(5) + name(how) + REGISTERS_NAMED + big(0) + word(10, 1) + big(1)
     for size in (1, 0), (1, 40), (255, 32), (1, 63), (255, 56), (5, 12):
         yield b"\1" + show(HUGE, size=size) + show(HUGE, 1, size=size) + show(SMALL, 2, size=size, offset=9) + TURN
     yield b"\0" + show(LARGE) + TURN
