@@ -72,14 +72,17 @@ static u32 count_places(const struct ur_qp *qp, const u8 *bth)
 	       qp->mtu_shift;
 }
 
-/* The packet, whose bytes have their place, has been taken. */
-UR_RANGE_INLINE void took_request(struct ur_qp *qp, const u8 *bth, u32 psn,
-				  u32 off)
+/* So many packets, whose bytes have their place, have been taken: the first has that PSN, and stride bytes are from one
+ * BTH to the next. */
+UR_RANGE_INLINE void took_requests(struct ur_qp *qp, const u8 *bth, u32 stride,
+				   u32 psn, u32 n)
 {
-	qp->resp.epsn = ur_psn_add(psn, 1);
-	qp->resp.offset = off + qp->mtu;
-	if (bth[8] & UR_BTH_ACKREQ)
-		ur_answer_ack(qp, ur_answer_credits(qp), psn);
+	qp->resp.epsn = ur_psn_add(psn, n);
+	qp->resp.offset += n << qp->mtu_shift;
+	for (u32 i = 0; i < n; i++, bth += stride)
+		if (bth[8] & UR_BTH_ACKREQ)
+			ur_answer_ack(qp, ur_answer_credits(qp),
+				      ur_psn_add(psn, i));
 }
 
 static bool rx_request(struct ur_qp *qp, const u8 *bth, u32 psn)
@@ -89,7 +92,7 @@ static bool rx_request(struct ur_qp *qp, const u8 *bth, u32 psn)
 	if (!find_place(qp, bth, psn) ||
 	    !range_write(qp, &qp->resp.place, off, bth + UR_BTH_BYTES))
 		return false;
-	took_request(qp, bth, psn, off);
+	took_requests(qp, bth, 0, psn, 1);
 	return true;
 }
 
@@ -283,14 +286,13 @@ u32 ur_fastpath_rx_run(struct ur_port *port, const struct ur_rx_meta *meta,
 	n = count_alike(bth, run->stride, n);
 	if (n < 2 || !write_all(qp, s, off, run, n))
 		return 0;
-	for (u32 i = 0; i < n; i++, bth += run->stride) {
-		if (!read)
-			took_request(qp, bth, qp->resp.epsn, qp->resp.offset);
+	for (u32 i = 0; i < n && port->ops->trace; i++)
 		ur_trace(port, UR_TRACE_RX, qp->qpn, bth[0],
 			 ur_psn_add(psn, i));
-		ur_qp_count_rx(qp, len);
-	}
+	ur_qp_count_rx_many(qp, n, (u64)n * len);
 	if (read)
 		took_read_data(qp, psn, n);
+	else
+		took_requests(qp, bth, run->stride, psn, n);
 	return n;
 }

@@ -155,10 +155,11 @@ static inline void ur_count_tx_prio(struct ur_port *port,
 						    : av->traffic_class >> 5),
 			      packets, bytes);
 }
-static inline void ur_count_rx_prio(struct ur_port *port, u8 tos, u64 bytes)
+static inline void ur_count_rx_prio(struct ur_port *port, u8 tos, u32 packets,
+				    u64 bytes)
 {
 	if (tos >> 5)
-		ur_count_prio(port, UR_CNT_RX_PRIO(tos >> 5), 1, bytes);
+		ur_count_prio(port, UR_CNT_RX_PRIO(tos >> 5), packets, bytes);
 }
 
 /* Reports a trace point; trace.h says what a and b are. Costs one branch where

@@ -239,11 +239,15 @@ static inline void ur_qp_count(struct ur_qp *qp, enum ur_qp_counter c, u64 n)
 	__atomic_store_n(at, *at + n, __ATOMIC_RELAXED);
 }
 
-/* Counts a received packet of so many bytes, BTH to pad. */
+/* Counts received packets of so many bytes together, BTH to pad. */
+static inline void ur_qp_count_rx_many(struct ur_qp *qp, u32 packets, u64 bytes)
+{
+	ur_qp_count(qp, UR_QP_CNT_rcvd_pkts, packets);
+	ur_qp_count(qp, UR_QP_CNT_rcvd_bytes, bytes);
+}
 static inline void ur_qp_count_rx(struct ur_qp *qp, u32 bytes)
 {
-	ur_qp_count(qp, UR_QP_CNT_rcvd_pkts, 1);
-	ur_qp_count(qp, UR_QP_CNT_rcvd_bytes, bytes);
+	ur_qp_count_rx_many(qp, 1, bytes);
 }
 
 /* Counts a message of so many bytes to or from a peer on this port. */
