@@ -186,12 +186,19 @@ static enum step step_of_defer(enum ur_defer defer)
 					   : STEP_BLOCK;
 }
 
+/* Within a host there is no path, and no window. */
+static u32 read_about(const struct ur_qp *qp)
+{
+	return qp->share.path ? ur_path_read(qp) : UINT32_MAX;
+}
+
 /* Returns whether the next request of the READ is as long as it is to be. */
 static bool fit_read(struct ur_qp *qp, struct ur_swqe *e)
 {
-	return !qp->port->cfg.short_reads || !qp->share.path ||
-	       e->opcode != UR_WR_READ ||
-	       ur_burst_fit_read(qp, e, ur_path_read(qp));
+	bool may = qp->share.path || (qp->attr.av && qp->attr.av->loop);
+
+	return !qp->port->cfg.short_reads || !may || e->opcode != UR_WR_READ ||
+	       ur_burst_fit_read(qp, e, read_about(qp));
 }
 
 static __attribute__((noinline)) enum step

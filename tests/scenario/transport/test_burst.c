@@ -210,6 +210,19 @@ static void long_reads(void)
 	stop();
 }
 
+/* Within a host, too, where there is no path. */
+static void near_reads(bool near, u32 packets)
+{
+	start(BURST);
+	w.port->cfg.short_reads = true;
+	q.qp->attr.av->loop = near;
+	w.port->now = q.qp->req.lost_at + UR_CALM_NS;
+	post(UR_WR_READ, 3000);
+	CHECK(send_some() >= 1);
+	CHECK_EQ(ur_get_be32(buf + desc[0].off + 24), packets * MTU);
+	stop();
+}
+
 int main(int argc, char **argv)
 {
 	cases(&argc, argv);
@@ -221,5 +234,7 @@ int main(int argc, char **argv)
 	CASE(room());
 	CASE(reads());
 	CASE(long_reads());
+	CASE(near_reads(true, 1091));
+	CASE(near_reads(false, 131));
 	return cases_status();
 }
