@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The engine's life, and the changes that control passes to it: the netdev's
- * MTU and index, management datagrams to send. Its addresses are in
- * engine_addr.c, its reports to control in engine_tell.c, the thread's loop in
+ * The engine's life, and what control asks of it: congestion control, counters,
+ * management datagrams to send. Its addresses are in engine_addr.c, the netdev
+ * in engine_netdev.c, its reports to control in engine_tell.c, the thread's loop in
  * poll_loop.c.
  */
 #include <errno.h>
@@ -16,7 +16,6 @@
 #include "engine/faults.h"
 #include "engine/poll_loop.h"
 #include "engine/shards.h"
-#include "engine/wire/udp_own.h"
 #include "engine/wire/wire.h"
 #include "engine/ground/recorder.h"
 #include "engine/lend_counters.h"
@@ -223,11 +222,6 @@ err_free:
 	return err;
 }
 
-#define FOR_EACH_SHARD(e, engine)                                        \
-	for (u32 n_ = 0; n_ < ur_shards_count(engine); n_++)             \
-		for (struct ur_engine *e = ur_shards_nth(engine, n_); e; \
-		     e = NULL)
-
 /* A program may end before a delayed acknowledgement has left, for which nobody else
  * would answer its peer. */
 static int stop(struct ur_engine *engine)
@@ -294,14 +288,14 @@ int ur_engine_create(const struct ur_engine_config *config,
 
 void ur_engine_stop(struct ur_engine *engine)
 {
-	FOR_EACH_SHARD(e, engine)
-	ur_engine_stop_one(e);
+	ur_shards_for_each(e, engine)
+		ur_engine_stop_one(e);
 }
 
 void ur_engine_abandon(struct ur_engine *engine)
 {
-	FOR_EACH_SHARD(e, engine)
-	abandon(e);
+	ur_shards_for_each(e, engine)
+		abandon(e);
 }
 
 void ur_engine_destroy(struct ur_engine *engine)
@@ -330,22 +324,6 @@ bool ur_engine_sl_refused(struct ur_engine *engine)
 	return engine->sl_refused;
 }
 
-static int set_mtu(struct ur_engine *engine, u32 mtu_bytes)
-{
-	engine->config.mtu_bytes = mtu_bytes;
-	ur_port_set_mtu(engine->port, mtu_bytes);
-	return 0;
-}
-UR_ENGINE_ORDER(1, set_mtu, u32);
-
-void ur_engine_set_mtu(struct ur_engine *engine, u32 mtu_bytes)
-{
-	FOR_EACH_SHARD(e, engine)
-	order_set_mtu(e, mtu_bytes);
-	engine->shown_mtu = mtu_bytes;
-	ur_settings_show(engine);
-}
-
 static int set_cc(struct ur_engine *engine, struct ur_cc_config cc, u8 ecn)
 {
 	ur_engine_apply_cc(engine, &cc, ecn);
@@ -356,8 +334,8 @@ UR_ENGINE_ORDER(2, set_cc, struct ur_cc_config, u8);
 void ur_engine_set_cc(struct ur_engine *engine, const struct ur_cc_config *cc,
 		      u8 ecn)
 {
-	FOR_EACH_SHARD(e, engine)
-	order_set_cc(e, *cc, ecn);
+	ur_shards_for_each(e, engine)
+		order_set_cc(e, *cc, ecn);
 	engine->shown_cc = *cc;
 	engine->shown_ecn = ecn;
 	ur_settings_show(engine);
@@ -373,54 +351,6 @@ bool ur_engine_cc(const struct ur_engine *engine)
 	return engine->opt.cc;
 }
 
-static int set_ifindex(struct ur_engine *engine, u32 ifindex)
-{
-	engine->config.ifindex = ifindex;
-	ur_udp_own_move(engine->lent_device, ifindex);
-	if (engine->raw)
-		engine->raw->ops->rebind(engine->raw);
-	return 0;
-}
-UR_ENGINE_ORDER(1, set_ifindex, u32);
-
-void ur_engine_set_ifindex(struct ur_engine *engine, u32 ifindex)
-{
-	FOR_EACH_SHARD(e, engine)
-	order_set_ifindex(e, ifindex);
-}
-
-struct netdev_name {
-	char text[sizeof(((struct ur_engine *)0)->netdev)];
-};
-
-static int set_netdev(struct ur_engine *engine, struct netdev_name name)
-{
-	memcpy(engine->netdev, name.text, sizeof(engine->netdev));
-	return 0;
-}
-UR_ENGINE_ORDER(1, set_netdev, struct netdev_name);
-
-void ur_engine_set_netdev(struct ur_engine *engine, const char *netdev)
-{
-	struct netdev_name name;
-
-	snprintf(name.text, sizeof(name.text), "%s", netdev);
-	FOR_EACH_SHARD(e, engine)
-	order_set_netdev(e, name);
-}
-
-static int link_downed(struct ur_engine *engine)
-{
-	ur_port_count(engine->port, UR_CNT_link_downed, 1);
-	return 0;
-}
-UR_ENGINE_CALL(0, link_downed);
-
-void ur_engine_link_downed(struct ur_engine *engine)
-{
-	call_link_downed(engine);
-}
-
 void ur_engine_counters(struct ur_engine *engine, u64 *values, u64 *programs)
 {
 	u64 one[UR_CNT_COUNT];
@@ -428,8 +358,7 @@ void ur_engine_counters(struct ur_engine *engine, u64 *values, u64 *programs)
 	ur_counters_lent(engine, values);
 	if (programs)
 		memcpy(programs, values, sizeof(one));
-	FOR_EACH_SHARD(e, engine)
-	{
+	ur_shards_for_each(e, engine) {
 		ur_port_read_counters(e->port, one);
 		for (u32 i = 0; i < UR_CNT_COUNT; i++)
 			values[i] += one[i];
@@ -444,9 +373,9 @@ UR_ENGINE_CALL(0, nothing);
 
 void ur_engine_sync(struct ur_engine *engine)
 {
-	FOR_EACH_SHARD(e, engine)
-	if (e == engine || !e->config.by_user)
-		call_nothing(e);
+	ur_shards_for_each(e, engine)
+		if (e == engine || !e->config.by_user)
+			call_nothing(e);
 }
 
 static int send_gsi(struct ur_engine *engine, const struct ur_epath *path,

@@ -85,6 +85,11 @@ static inline struct ur_engine *ur_shards_nth(struct ur_engine *engine, u32 n)
 {
 	return engine->shards ? engine->shards->engine[n] : engine;
 }
+/* Walks over the engines, each as e. */
+#define ur_shards_for_each(e, engine)                                    \
+	for (u32 n_ = 0; n_ < ur_shards_count(engine); n_++)             \
+		for (struct ur_engine *e = ur_shards_nth(engine, n_); e; \
+		     e = NULL)
 /* Return the number of the engine that has the queue pair with that number, if
  * any does, and that engine. */
 static inline u32 ur_shards_index(const struct ur_shards *shards, u32 qpn)
