@@ -3,8 +3,7 @@
 #include "transport/path_impl.h"
 #include "transport/retry.h"
 
-#define FREE_PKTS	 4096 /* nobody waited: no window is needed */
-#define READS		 2    /* requests for a window, where there are more */
+#define READS		 2 /* requests for a window, where there are more */
 #define AGAIN_NS	 100000u
 #define HOSTS_NS	 1000000u /* a round trip that hosts may make so long */
 #define CNP_GAP_LEAST_NS 1000u
@@ -15,7 +14,7 @@ u32 ur_path_read(const struct ur_qp *qp)
 	u32 whole = ur_path_whole(p);
 	u32 at_once = p->members_count * qp->attr.max_rd_atomic;
 
-	if (!qp->share.held)
+	if (!qp->share.held || ur_path_is_open(p))
 		return UINT32_MAX;
 	return whole / ur_min_u32(at_once ? at_once : 1, READS);
 }
@@ -121,10 +120,13 @@ void ur_path_lost(struct ur_qp *qp, u32 packets, bool late)
 		p->asked_at = p->sent;
 		p->longest = 0;
 	}
-	if (!p->held)
+	if (!p->held) {
 		hold(p, qp);
-	else if (!sent_before(p, qp) &&
-		 ur_path_window_lost(&p->window, p->port->now, packets, late))
+		return;
+	}
+	p->unmissed = 0;
+	if (!sent_before(p, qp) &&
+	    ur_path_window_lost(&p->window, p->port->now, packets, late))
 		ur_trace(p->port, UR_TRACE_WINDOW, qp->qpn, ur_path_whole(p),
 			 p->window.srtt);
 }
@@ -198,7 +200,7 @@ void ur_path_answered(struct ur_qp *qp)
 		ur_path_marks_look(p, qp);
 	if (p->missed) {
 		p->missed = p->waits;
-	} else if (p->unmissed >= FREE_PKTS && !ur_path_marks_open(p)) {
+	} else if (ur_path_is_open(p) && !ur_path_marks_open(p)) {
 		set_held(p, false);
 		return;
 	}
@@ -215,8 +217,11 @@ static void marked(struct ur_path *p, struct ur_qp *qp, u32 packets)
 	if (!p->held) {
 		set_held(p, true);
 		ur_path_window_resume(&p->window, now, p->out, 0);
-	} else if (!ur_path_window_marked(&p->window, now, packets))
-		return;
+	} else {
+		p->unmissed = 0;
+		if (!ur_path_window_marked(&p->window, now, packets))
+			return;
+	}
 	ur_trace(p->port, UR_TRACE_WINDOW, qp->qpn, ur_path_whole(p),
 		 p->window.srtt);
 }

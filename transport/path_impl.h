@@ -18,6 +18,9 @@
  * itself. */
 #define UR_PATH_HEARD_NS 50000000u
 
+/* So many packets answered while nobody waited: no window is needed. */
+#define UR_PATH_FREE_PKTS 4096u
+
 /* A packet of full size, where what is sent is counted. */
 #define UR_PATH_PACKET 16u
 
@@ -80,6 +83,13 @@ static inline void ur_path_miss(struct ur_path *p)
 {
 	p->missed = true;
 	p->unmissed = 0;
+}
+
+/* Its window limits nobody: it is held only until it is known whether the peer answers
+ * marks. */
+static inline bool ur_path_is_open(const struct ur_path *p)
+{
+	return p->unmissed >= UR_PATH_FREE_PKTS;
 }
 
 /* Whole packets of the window. */

@@ -40,14 +40,22 @@ static u32 most_of(const struct ur_path *p, bool fresh)
 	return ur_path_whole(p) + (fresh ? part_of(p) : 0);
 }
 
-/* For so many packets, or a turn that is not to be cut in pieces. More than the window has room
- * go alone. */
+/* So many packets, or a turn that is not to be cut in pieces. */
+static u32 together(const struct ur_path *p, u32 need, bool fresh)
+{
+	return !fresh && need < TURN_WHOLE && turn_of(p) == TURN_WHOLE
+		       ? TURN_WHOLE
+		       : need;
+}
+
+/* More than the window has room go alone. */
 static bool has_room(const struct ur_path *p, u32 need, bool fresh)
 {
 	u32 used = p->out + p->granted;
 
-	if (!fresh && need < TURN_WHOLE && turn_of(p) == TURN_WHOLE)
-		need = TURN_WHOLE;
+	if (ur_path_is_open(p))
+		return true;
+	need = together(p, need, fresh);
 	if (p->window.size >= ONE)
 		return !used || used + need <= most_of(p, fresh);
 	return !used && p->port->now >= p->next_at;
@@ -78,7 +86,7 @@ static void grant(struct ur_path *p, struct ur_qp *qp, bool fresh)
 	qp->share.turn = turn;
 	if (qp->share.need > 1)
 		qp->share.turn = turn = qp->share.need;
-	else if (p->window.size >= ONE)
+	else if (p->window.size >= ONE && !ur_path_is_open(p))
 		qp->share.turn = ur_min_u32(turn, most_of(p, fresh) - used);
 	qp->share.owed = turn - qp->share.turn;
 	qp->share.weight = UR_PATH_PACKET;
@@ -206,6 +214,20 @@ void ur_path_give_back(struct ur_path *p, struct ur_qp *qp)
 	qp->share.turn = qp->share.owed = 0;
 }
 
+/*
+ * Returns whether the path's window keeps it from sending. Not where its own would do so before a
+ * turn, or the answers to a READ, were sent to their end.
+ */
+static bool is_held_back(const struct ur_path *p, const struct ur_qp *qp,
+			 u32 need)
+{
+	u32 own = qp->req.window - ur_inflight(&qp->req);
+
+	return !has_room(p, need, false) &&
+	       p->out + p->granted + ur_min_u32(together(p, need, false), own) >
+		       ur_path_whole(p);
+}
+
 static bool in_turn(struct ur_qp *qp, u32 need)
 {
 	struct ur_path *p = qp->share.path;
@@ -222,7 +244,7 @@ static bool in_turn(struct ur_qp *qp, u32 need)
 		grant(p, qp, false);
 		return true;
 	}
-	if (!has_room(p, need, false))
+	if (is_held_back(p, qp, need))
 		ur_path_miss(p);
 	wait_for_turn(p, qp);
 	/* Room beside turns that are not taken yet is for those behind them:
