@@ -166,6 +166,13 @@ static void end_round(struct ur_path_window *w)
 	w->heard = w->marked = 0;
 }
 
+/* Nothing was lost or marked yet: what waited in one round trip may have waited for a
+ * processor. */
+static bool begins(const struct ur_path_window *w)
+{
+	return !w->cuts && !w->losses;
+}
+
 void ur_path_window_trip(struct ur_path_window *w, ur_time now, u32 rtt,
 			 bool again)
 {
@@ -193,8 +200,10 @@ void ur_path_window_trip(struct ur_path_window *w, ur_time now, u32 rtt,
 	w->rounds++;
 	end_round(w);
 	ur_path_alone_round(w, now, ur_path_window_long(w, latest(w)));
-	if (ur_path_window_long(w, latest(w)) && w->size < w->slow_until)
-		w->slow_until = w->size;
+	if (ur_path_window_long(w, latest(w)))
+		w->slow_until = ur_min_u32(w->slow_until, w->size);
+	else if (begins(w))
+		w->slow_until = MOST;
 }
 
 /* The share of what was lost since losses are counted. */

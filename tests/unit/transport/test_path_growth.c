@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* How much a window grows in a round trip after a mark. */
+/* How much a window grows in a round trip: at first, and after a mark. */
 #include "tests/check.h"
 #include "transport/path_window.h"
 
@@ -42,9 +42,42 @@ static void after_losses(void)
 	CHECK(w.size > size);
 }
 
+/* A round trip of so long, in which all of the window was answered. Returns what it has
+ * grown, in packets. */
+static u32 round_trip(struct ur_path_window *w, u64 *ms, u32 ns)
+{
+	u32 size = w->size;
+
+	ur_path_window_trip(w, ++*ms * MS, ns, false);
+	for (u32 left = size / UR_PATH_ONE; left; left--)
+		ur_path_window_answered(w, *ms * MS, 1, true);
+	return (w->size - size) / UR_PATH_ONE;
+}
+
+/* A long round trip ends the doubling only for as long as packets wait, where a host
+ * was late; once something is lost, for good. */
+static void late_hosts(bool lost)
+{
+	struct ur_path_window w;
+	u64 ms = 1;
+
+	ur_path_window_init(&w, MS);
+	CHECK_EQ(round_trip(&w, &ms, 50000), 16);
+	CHECK_EQ(round_trip(&w, &ms, 500000), 0);
+	CHECK_EQ(round_trip(&w, &ms, 500000), 0);
+	if (lost)
+		ur_path_window_lost(&w, ms * MS, 1, false);
+	if (lost)
+		CHECK(round_trip(&w, &ms, 50000) <= 4);
+	else
+		CHECK_EQ(round_trip(&w, &ms, 50000), 32);
+}
+
 int main(void)
 {
 	after_losses();
+	late_hosts(false);
+	late_hosts(true);
 	/* Less than half a packet, */
 	CHECK(grown(1 * UR_PATH_ONE) >= UR_PATH_ONE * 38 / 100);
 	CHECK(grown(4 * UR_PATH_ONE) >= UR_PATH_ONE * 38 / 100);
