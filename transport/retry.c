@@ -24,6 +24,9 @@
 #define PROBE_FIRST	 16
 #define PROBE_FIRST_PKTS 64
 #define PROBE_TRIPS	 8 /* of the path, if they are less */
+/* To a peer on this host nothing is lost on the way: the first packet came before its
+ * queue pair could take it, which is so in a moment. */
+#define PROBE_NEAR_NS 1000000u
 
 /* IBTA 9.7.5.2.8 table 45, in units of 10 us. */
 static const u16 rnr_10us[32] = {
@@ -82,6 +85,11 @@ void ur_retry_start_timers(struct ur_qp *qp)
 	req->probe_at = at;
 }
 
+static bool is_near(const struct ur_qp *qp)
+{
+	return qp->attr.av && qp->attr.av->loop;
+}
+
 static u64 first_probe_ns(const struct ur_qp *qp)
 {
 	u64 ns = ur_ack_timeout_ns(qp->attr.timeout) / PROBE_FIRST;
@@ -90,6 +98,8 @@ static u64 first_probe_ns(const struct ur_qp *qp)
 	/* Other queue pairs may have measured a shorter queue. */
 	if (trip)
 		ns = ur_min_u64(ns, PROBE_TRIPS * trip + PROBE_READ_NS);
+	else if (is_near(qp))
+		ns = ur_min_u64(ns, PROBE_NEAR_NS);
 	return ns << qp->req.probes;
 }
 
@@ -107,7 +117,8 @@ static __attribute__((cold, noinline)) void nothing_measured(struct ur_qp *qp)
 		req->begin_at = qp->port->now;
 	if (qp->attr.timeout && req->probe_at == UR_NEVER &&
 	    req->probes < UR_PROBE_MAX &&
-	    (ur_path_trip(qp) || ur_inflight(req) >= PROBE_FIRST_PKTS))
+	    (ur_path_trip(qp) || is_near(qp) ||
+	     ur_inflight(req) >= PROBE_FIRST_PKTS))
 		req->probe_at = qp->port->now + first_probe_ns(qp);
 }
 

@@ -59,6 +59,36 @@ static void peer_gone(void)
 	stop();
 }
 
+/* The first packet to a peer on this host came before its queue pair was ready: it goes
+ * again long before the timeout, and between hosts, where nothing is known, then. */
+static void first_is_early(bool near)
+{
+	u64 timeout = 4096ull << 14;
+	struct ur_qp_attr a;
+	struct ur_av av;
+
+	wt_config(&w, 0);
+	wt_open(&w);
+	a = wt_attr(&w, 0x77, 10, 9);
+	a.timeout = 14;
+	av = *a.av;
+	av.loop = near;
+	a.av = &av;
+	wt_qp_create(&w, &q, UR_QPT_RC, NULL);
+	wt_to_rts(&q, &a);
+	wt_post(&q, UR_WR_SEND, 0, 4);
+	wt_kick(&q);
+	wt_expect(&w, UR_OP_RC_SEND_ONLY, 10);
+	wt_sleep(&w, near ? 1000000 - 1 : timeout - 1);
+	wt_silence(&w);
+	wt_sleep(&w, 1);
+	wt_expect(&w, UR_OP_RC_SEND_ONLY, 10);
+	wt_ack(&w, &q, 10, WT_ACK);
+	wt_wc(&q, UR_WC_SUCCESS);
+	CHECK_EQ(ur_port_counters(w.port)[UR_CNT_local_ack_timeout_err], !near);
+	stop();
+}
+
 /* Round trips longer than the timeout: it stretches, but not beyond four times. */
 static void slow_peer(void)
 {
@@ -446,6 +476,8 @@ int main(int argc, char **argv)
 	CASE(progress());
 	CASE(rnr_times());
 	CASE(rnr_count());
+	CASE(first_is_early(true));
+	CASE(first_is_early(false));
 	CASE(probe());
 	CASE(run_of_losses(true));
 	CASE(run_of_losses(false));
