@@ -8,22 +8,6 @@ _Static_assert(UR_AV_PUT_SLOTS >
 		       UR_GSI_SLOTS + UR_ORPHAN_ACKS + UR_QUANTUM_ENTRIES,
 	       "after what is sent first, one queue pair has its turn");
 
-void ur_port_expire(struct ur_port *port, ur_time now)
-{
-	struct ur_heap_node *first;
-
-	ur_port_put_avs(port);
-	port->now = now;
-	while ((first = ur_heap_first(&port->deadlines)) && first->at <= now) {
-		struct ur_qp *qp = ur_container_of(first, struct ur_qp, due);
-
-		ur_port_disarm(port, qp);
-		ur_qp_expire(qp);
-		ur_assert_rules_hot(ur_qp_check(qp));
-	}
-	ur_assert_rules_hot(ur_port_check(port));
-}
-
 /* ---- receive ---- */
 
 static void count_bad(struct ur_port *port, enum ur_pkt_error error)
@@ -89,7 +73,8 @@ static void rx_qp(struct ur_port *port, struct ur_qp *qp,
 		  const struct ur_rx_meta *meta, const struct ur_pkt *pkt)
 {
 	if (!state_receives(qp)) {
-		ur_count(port, UR_CNT_bad_state);
+		if (!ur_unready_keep(qp, meta, pkt))
+			ur_count(port, UR_CNT_bad_state);
 		return;
 	}
 	if (pkt->op->flags & UR_OPF_CNP) {
@@ -120,6 +105,38 @@ static void rx_qp(struct ur_port *port, struct ur_qp *qp,
 		ur_uc_rx(qp, pkt);
 	else
 		ur_responder_rx(qp, pkt);
+}
+
+/* Packets that came before it was ready are taken before all that come now. */
+static __attribute__((noinline)) void rx_kept(struct ur_port *port,
+					      struct ur_qp *qp)
+{
+	struct ur_rx_meta meta;
+	struct ur_pkt pkt;
+	u16 slot;
+
+	while ((slot = ur_unready_take(qp, &meta, &pkt)) != UR_OOO_NONE) {
+		rx_qp(port, qp, &meta, &pkt);
+		ur_ooo_give(&port->ooo, slot);
+	}
+}
+
+void ur_port_expire(struct ur_port *port, ur_time now)
+{
+	struct ur_heap_node *first;
+
+	ur_port_put_avs(port);
+	port->now = now;
+	while ((first = ur_heap_first(&port->deadlines)) && first->at <= now) {
+		struct ur_qp *qp = ur_container_of(first, struct ur_qp, due);
+
+		ur_port_disarm(port, qp);
+		ur_qp_expire(qp);
+		if (ur_unready_is_due(qp))
+			rx_kept(port, qp);
+		ur_assert_rules_hot(ur_qp_check(qp));
+	}
+	ur_assert_rules_hot(ur_port_check(port));
 }
 
 void ur_port_rx(struct ur_port *port, ur_time now,
@@ -163,6 +180,8 @@ void ur_port_rx(struct ur_port *port, ur_time now,
 	qp = ur_port_qp(port, pkt.dqpn);
 	if (qp) {
 		ur_qp_count_rx(qp, len);
+		if (ur_unready_is_due(qp))
+			rx_kept(port, qp);
 		rx_qp(port, qp, meta, &pkt);
 		ur_assert_rules_hot(ur_qp_check(qp));
 	} else if (pkt.op->flags & UR_OPF_CNP)

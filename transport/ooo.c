@@ -8,29 +8,15 @@
 
 static void give_back(struct ur_qp *qp, u32 index)
 {
-	struct ur_ooo_pool *pool = &qp->port->ooo;
 	struct ur_ooo *ooo = qp->resp.ooo;
 	u16 s = ooo->slot[index];
 
 	if (s == UR_OOO_NONE)
 		return;
-	ur_assert_hot(s < pool->used && ooo->count);
-	pool->slot[s].next = pool->free;
-	pool->free = s;
+	ur_assert_hot(ooo->count);
+	ur_ooo_give(&qp->port->ooo, s);
 	ooo->slot[index] = UR_OOO_NONE;
 	ooo->count--;
-}
-
-static u16 take_slot(struct ur_ooo_pool *pool)
-{
-	u16 s = pool->free;
-
-	ur_assert_hot(pool->used <= UR_OOO_SLOTS);
-	if (s != UR_OOO_NONE)
-		pool->free = pool->slot[s].next;
-	else if (pool->used < UR_OOO_SLOTS)
-		s = pool->used++;
-	return s;
 }
 
 void ur_ooo_drop(struct ur_qp *qp, u32 psn)
@@ -74,7 +60,7 @@ void ur_ooo_keep(struct ur_qp *qp, const struct ur_pkt *pkt)
 		if (slot->psn == pkt->psn)
 			return;
 	}
-	ooo->slot[index] = take_slot(pool);
+	ooo->slot[index] = ur_ooo_take(pool);
 	if (ooo->slot[index] == UR_OOO_NONE)
 		return;
 	ooo->count++;

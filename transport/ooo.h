@@ -10,8 +10,10 @@
 #ifndef UR_TRANSPORT_OOO_H
 #define UR_TRANSPORT_OOO_H
 
+#include "transport/host.h"
 #include "transport/packet.h"
 #include "transport/transport.h"
+#include "util/assert.h"
 
 #define UR_OOO_SPAN  512  /* PSNs beyond the expected one, power of two */
 #define UR_OOO_SLOTS 1024 /* packets kept by all queue pairs of a port */
@@ -23,7 +25,10 @@ _Static_assert(UR_OOO_SLOTS < UR_OOO_NONE, "a slot's number is not none");
 struct ur_ooo_slot {
 	u32 psn;
 	u16 bytes; /* BTH to pad */
-	u16 next;  /* of those given back */
+	u16 next;  /* of those given back, or of a queue pair (unready.h) */
+	/* When and how it came, where its queue pair was not ready. */
+	ur_time at;
+	struct ur_rx_meta meta;
 	u8 packet[UR_HEADERS_MAX_BYTES + UR_MTU_MAX_BYTES];
 };
 
@@ -32,6 +37,27 @@ struct ur_ooo_pool {
 	u16 free; /* given back, or UR_OOO_NONE */
 	u16 used; /* those from here on were never taken: no memory yet */
 };
+
+/* Returns the number of a free slot, or UR_OOO_NONE. */
+static inline u16 ur_ooo_take(struct ur_ooo_pool *pool)
+{
+	u16 s = pool->free;
+
+	ur_assert_hot(pool->used <= UR_OOO_SLOTS);
+	if (s != UR_OOO_NONE)
+		pool->free = pool->slot[s].next;
+	else if (pool->used < UR_OOO_SLOTS)
+		s = pool->used++;
+	return s;
+}
+
+/* Gives back a slot that ur_ooo_take() returned. */
+static inline void ur_ooo_give(struct ur_ooo_pool *pool, u16 s)
+{
+	ur_assert_hot(s < pool->used);
+	pool->slot[s].next = pool->free;
+	pool->free = s;
+}
 
 /* The part of a queue pair: which slot holds the PSN with these low bits. */
 struct ur_ooo {

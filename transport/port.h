@@ -69,6 +69,7 @@ struct ur_port {
 	struct ur_list mcast; /* struct ur_mcast_group */
 
 	struct ur_ooo_pool ooo; /* when cfg.ooo */
+	u32 unready;		/* of its slots, those of queue pairs in INIT */
 
 	struct ur_qp *rx_qp; /* the last packet's, or NULL */
 	u32 mem_gen;	     /* new whenever a key or region changes; not 0 */

@@ -74,6 +74,7 @@ void ur_qp_fail(struct ur_qp *qp)
 	qp->req.dry = false;
 	qp->resp.msg = UR_RX_NONE;
 	ur_ooo_drop_all(qp);
+	ur_unready_drop(qp);
 	ur_port_activate(qp->port, qp);
 }
 
@@ -89,6 +90,8 @@ void ur_qp_rearm(struct ur_qp *qp)
 		if (req->rnr_until)
 			at = ur_min_u64(at, req->rnr_until);
 	}
+	if (ur_unready_is_due(qp))
+		at = qp->port->now;
 	ur_port_arm(qp->port, qp, at);
 }
 

@@ -14,6 +14,7 @@
 #include "transport/path.h"
 #include "transport/port.h"
 #include "transport/psn.h"
+#include "transport/unready.h"
 #include "transport/wqe.h"
 
 #define UR_SQ_WINDOW	128 /* WQEs taken from the ring and not retired */
@@ -213,6 +214,7 @@ struct ur_qp {
 	bool last_wqe_said;
 	bool fatal_said;
 	bool placed; /* packets of it had payload_place() */
+	struct ur_unready unready;
 	struct ur_requester req;
 	struct ur_responder resp;
 	struct ur_cc *cc; /* NULL: not limited */

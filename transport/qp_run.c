@@ -39,6 +39,7 @@ void ur_qp_drop_work(struct ur_qp *qp)
 		qp->port->ops->rq_want_kick(qp->init.rq_ctx, false);
 	qp->resp.rq_wanted = false;
 	ur_responder_reset(qp);
+	ur_unready_drop(qp);
 	qp->loop_waiter = 0;
 	qp->comm_est = false;
 	qp->last_wqe_said = false;

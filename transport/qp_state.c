@@ -337,6 +337,8 @@ static void enter(struct ur_qp *qp, enum ur_qp_state next)
 		if (ur_qp_is_datagram(qp))
 			set_mtu(qp, qp->port->cfg.mtu_bytes);
 		ur_cc_init(qp);
+		if (ur_unready_is_due(qp))
+			ur_port_arm(qp->port, qp, qp->port->now);
 	}
 	if (next == UR_QP_SQD && cur == UR_QP_RTS)
 		qp->attr.sq_draining = 1;

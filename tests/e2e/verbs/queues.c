@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include "bench.h"
+#include "tests/verbs_pair.h"
 
 /* As many sends as the queue has, and not one more; the receiver is not
  * ready, so none is done. */
@@ -206,12 +207,83 @@ static void threads(void)
 	bench_close(&shared);
 }
 
+static struct ibv_qp *make_uc(struct bench *t, struct ibv_cq *cq)
+{
+	struct ibv_qp_init_attr attr = {.send_cq = cq,
+					.recv_cq = cq,
+					.cap = {16, 16, 1, 1, 0},
+					.qp_type = IBV_QPT_UC};
+	struct ibv_qp *qp = ibv_create_qp(t->pd, &attr);
+
+	CHECK(qp);
+	return qp;
+}
+
+/* A peer that sends once (UC) sends to b, which is in INIT, and sleeps when it has got
+ * ready. Returns how many messages came. */
+static int send_too_early(struct bench *t, struct ibv_comp_channel *channel)
+{
+	struct ibv_qp_attr attr = pair_attr(&t->gid, t->a.qp->qp_num);
+	struct pollfd wakes = {.fd = channel->fd, .events = POLLIN};
+	struct ibv_cq *cq;
+	struct ibv_wc wc;
+	void *context;
+	int came = 0;
+
+	to_state(t->a.qp, IBV_QPS_RESET);
+	to_state(t->b.qp, IBV_QPS_RESET);
+	connect_qp(t, t->a.qp, t->b.qp->qp_num);
+	CHECK_EQ(pair_to(t->b.qp, &attr, IBV_QPS_INIT), 0);
+	CHECK_EQ(ibv_req_notify_cq(t->b.cq, 0), 0);
+	for (uint64_t i = 0; i < 4; i++) {
+		CHECK_EQ(post_recv(&t->b, i, 0, 64), 0);
+		CHECK_EQ(post_send(&t->a, i, 0, 64, IBV_SEND_SIGNALED), 0);
+		expect_wc(t->a.cq, IBV_WC_SUCCESS);
+	}
+	expect_none(t->b.cq);
+	CHECK_EQ(pair_to(t->b.qp, &attr, IBV_QPS_RTR), 0);
+	while (came < 4 && poll(&wakes, 1, 100) == 1) {
+		CHECK_EQ(ibv_get_cq_event(channel, &cq, &context), 0);
+		ibv_ack_cq_events(cq, 1);
+		CHECK_EQ(ibv_req_notify_cq(cq, 0), 0);
+		for (; ibv_poll_cq(cq, 1, &wc); came++)
+			CHECK(wc.status == IBV_WC_SUCCESS &&
+			      wc.wr_id == (uint64_t)came);
+	}
+	return came;
+}
+
+/* Packets of a peer that was ready sooner are not lost, where that is a moment. */
+static void unready(void)
+{
+	struct ibv_comp_channel *channel;
+	struct bench t;
+	int tries = 20;
+
+	bench_open(&t, 16);
+	channel = ibv_create_comp_channel(t.ctx);
+	CHECK(channel);
+	CHECK_EQ(ibv_destroy_qp(t.a.qp), 0);
+	CHECK_EQ(ibv_destroy_qp(t.b.qp), 0);
+	CHECK_EQ(ibv_destroy_cq(t.b.cq), 0);
+	t.b.cq = ibv_create_cq(t.ctx, 16, NULL, channel, 0);
+	CHECK(t.b.cq);
+	t.a.qp = make_uc(&t, t.a.cq);
+	t.b.qp = make_uc(&t, t.b.cq);
+	/* A machine that has other things to do may be late. */
+	while (send_too_early(&t, channel) < 4)
+		CHECK(--tries);
+	bench_close(&t);
+	CHECK_EQ(ibv_destroy_comp_channel(channel), 0);
+}
+
 const struct verbs_test queue_tests[] = {
 	{"sq_full", sq_full},
 	{"rq_full", rq_full},
 	{"inline_limit", inline_limit},
 	{"destroyed_completions", destroyed_completions},
 	{"reset", reset},
+	{"unready", unready},
 	{"threads", threads},
 	{0},
 };
