@@ -107,7 +107,8 @@ static bool is_here(const struct uroce_context *ctx)
 	       !ur_poller_is_gone(ctx);
 }
 
-/* Returns 0, or an errno; ENXIO and EIO: there is no uroced yet. */
+/* Returns 0, or an errno; ENXIO, EIO and ENOENT: there is no uroced yet, or no device. ESRCH: the slot is not this
+ * process's, nor will be. */
 static int try_to_resume(struct uroce_context *ctx)
 {
 	int fd = open_file(ctx), err;
@@ -115,11 +116,12 @@ static int try_to_resume(struct uroce_context *ctx)
 	if (fd < 0)
 		return errno;
 	err = resume_by(ctx, fd);
-	if (err)
-		close(fd);
-	else
+	if (!err) {
 		use_file(ctx, fd);
-	return err;
+		return 0;
+	}
+	close(fd);
+	return err == ENOENT ? ESRCH : err;
 }
 
 /* Returns 0, or the last error at that time. */

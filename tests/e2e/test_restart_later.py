@@ -86,6 +86,17 @@ def test_daemon_connects_later(pair, daemon, on, times):
     finish_daemon(server, client)
 
 
+def test_daemon_is_refused(pair, daemon):
+    """One whose parent has asked the uroced that there is for nothing is, and learns that at once."""
+    server, client = begin(pair, "refused", "two hosts")
+    restart(pair.a)
+    server.kill(signal.SIGUSR1)
+    wait_for("its child", lambda: "refused" in server.text() or "failed" in server.text())
+    client.kill()
+    daemon(server)
+    assert "refused" in server.text(), server.report()
+
+
 @pytest.mark.parametrize("on", ["two hosts", "one host"])
 @pytest.mark.parametrize("times", [1, 3])
 def test_queues(pair, on, times):

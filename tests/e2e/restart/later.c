@@ -7,7 +7,7 @@
  * Prints "made", waits for SIGUSR1, connects them to those of the other program, and sends messages both ways,
  * whose every byte is looked at. MODE "many": only such of RC in INIT, MANY of them; else it says to each uroced,
  * too, that it has queue pairs which it may not have had. MODE "daemon": the server is a daemon by then, whose number
- * it prints.
+ * it prints. MODE "refused": it becomes one after the signal, and looks what its commands are then.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -386,6 +386,16 @@ static void become_daemon(void)
 	must(!ibv_poll_cq(ones->cq, 1, &wc), "ibv_poll_cq");
 }
 
+/* The uroced that is there has never seen its parent. Each command could wait for another one. */
+static void look_at_refusals(void)
+{
+	become_daemon();
+	for (int i = 0; i < 4; i++)
+		must(!ibv_alloc_pd(context) && errno == EIO, "EIO");
+	printf("refused\n");
+	exit(0);
+}
+
 int main(int argc, char **argv)
 {
 	rounds_will_wait();
@@ -397,6 +407,8 @@ int main(int argc, char **argv)
 	if (!peer.client && !strcmp(argv[1], "daemon"))
 		become_daemon();
 	rounds_wait(n_ones);
+	if (!peer.client && !strcmp(argv[1], "refused"))
+		look_at_refusals();
 	connect_all();
 	/* Its uroced is another one now, and stays. */
 	if (!peer.client && n_ones != MANY)
