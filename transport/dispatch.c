@@ -30,20 +30,6 @@ static bool service_fits(const struct ur_qp *qp, u8 opcode)
 	return (opcode & UR_SVC_MASK) == qp->svc;
 }
 
-/* IBTA 9.6.1.1.2: what may come in which state. */
-static bool state_receives(const struct ur_qp *qp)
-{
-	switch (qp->state) {
-	case UR_QP_RTR:
-	case UR_QP_RTS:
-	case UR_QP_SQD:
-	case UR_QP_SQE:
-		return true;
-	default:
-		return false;
-	}
-}
-
 /* Congestion is marked in IP headers; a GRH has none. */
 static bool is_marked(const struct ur_rx_meta *meta)
 {
@@ -69,14 +55,10 @@ static __attribute__((noinline)) void rx_datagram(struct ur_qp *qp,
 
 /* Dispatch to a queue pair: the checks of the BTH (IBTA 9.6.1), then the
  * service. */
-static void rx_qp(struct ur_port *port, struct ur_qp *qp,
-		  const struct ur_rx_meta *meta, const struct ur_pkt *pkt)
+static inline __attribute__((always_inline)) void
+rx_qp(struct ur_port *port, struct ur_qp *qp, const struct ur_rx_meta *meta,
+      const struct ur_pkt *pkt)
 {
-	if (!state_receives(qp)) {
-		if (!ur_unready_keep(qp, meta, pkt))
-			ur_count(port, UR_CNT_bad_state);
-		return;
-	}
 	if (pkt->op->flags & UR_OPF_CNP) {
 		rx_cnp(qp, meta);
 		return;
@@ -107,7 +89,7 @@ static void rx_qp(struct ur_port *port, struct ur_qp *qp,
 		ur_responder_rx(qp, pkt);
 }
 
-/* Packets that came before it was ready are taken before all that come now. */
+/* Packets that came before it could receive are taken before all that come now. */
 static __attribute__((noinline)) void rx_kept(struct ur_port *port,
 					      struct ur_qp *qp)
 {
@@ -119,6 +101,20 @@ static __attribute__((noinline)) void rx_kept(struct ur_port *port,
 		rx_qp(port, qp, &meta, &pkt);
 		ur_ooo_give(&port->ooo, slot);
 	}
+	ur_qp_set_receives(qp);
+}
+
+/* The queue pair was not ready. Returns whether the packet is for it now. */
+static __attribute__((noinline)) bool rx_unready(struct ur_port *port,
+						 struct ur_qp *qp,
+						 const struct ur_rx_meta *meta,
+						 const struct ur_pkt *pkt)
+{
+	if (ur_unready_is_due(qp))
+		rx_kept(port, qp);
+	else if (!ur_unready_keep(qp, meta, pkt))
+		ur_count(port, UR_CNT_bad_state);
+	return qp->receives;
 }
 
 void ur_port_expire(struct ur_port *port, ur_time now)
@@ -180,9 +176,8 @@ void ur_port_rx(struct ur_port *port, ur_time now,
 	qp = ur_port_qp(port, pkt.dqpn);
 	if (qp) {
 		ur_qp_count_rx(qp, len);
-		if (ur_unready_is_due(qp))
-			rx_kept(port, qp);
-		rx_qp(port, qp, meta, &pkt);
+		if (qp->receives || rx_unready(port, qp, meta, &pkt))
+			rx_qp(port, qp, meta, &pkt);
 		ur_assert_rules_hot(ur_qp_check(qp));
 	} else if (pkt.op->flags & UR_OPF_CNP)
 		ur_count(port, UR_CNT_rp_cnp_ignored);

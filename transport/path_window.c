@@ -166,16 +166,11 @@ static void end_round(struct ur_path_window *w)
 	w->heard = w->marked = 0;
 }
 
-/* Nothing was lost or marked yet: what waited in one round trip may have waited for a
- * processor. */
-static bool begins(const struct ur_path_window *w)
-{
-	return !w->cuts && !w->losses;
-}
-
 void ur_path_window_trip(struct ur_path_window *w, ur_time now, u32 rtt,
 			 bool again)
 {
+	bool waits;
+
 	/* Better than nothing, and worse than one that is certain. */
 	if (again && now - w->sampled_at < 4ull * w->srtt)
 		return;
@@ -199,10 +194,13 @@ void ur_path_window_trip(struct ur_path_window *w, ur_time now, u32 rtt,
 	w->round_at = now;
 	w->rounds++;
 	end_round(w);
-	ur_path_alone_round(w, now, ur_path_window_long(w, latest(w)));
-	if (ur_path_window_long(w, latest(w)))
+	waits = ur_path_window_waits(w);
+	ur_path_alone_round(w, now, waits);
+	if (waits)
 		w->slow_until = ur_min_u32(w->slow_until, w->size);
-	else if (begins(w))
+	else if (!w->cuts && !w->losses)
+		/* Nothing was lost or marked yet: what waited in one round trip may
+		 * have waited for a processor. */
 		w->slow_until = MOST;
 }
 

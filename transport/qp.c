@@ -50,6 +50,20 @@ void ur_qp_take_back(struct ur_qp *qp)
 	qp->port->cfg.ops->payload_taken_back(qp->port->cfg.ctx);
 }
 
+void ur_qp_set_receives(struct ur_qp *qp)
+{
+	switch (qp->state) {
+	case UR_QP_RTR:
+	case UR_QP_RTS:
+	case UR_QP_SQD:
+	case UR_QP_SQE:
+		qp->receives = !qp->unready.count;
+		break;
+	default:
+		qp->receives = false;
+	}
+}
+
 void ur_qp_set_state(struct ur_qp *qp, enum ur_qp_state state)
 {
 	if (qp->state == state)
@@ -59,6 +73,7 @@ void ur_qp_set_state(struct ur_qp *qp, enum ur_qp_state state)
 	ur_trace(qp->port, UR_TRACE_QP_STATE, qp->qpn, qp->state, state);
 	qp->state = state;
 	qp->attr.state = state;
+	ur_qp_set_receives(qp);
 	__atomic_store_n(&qp->shown[UR_QP_SHOWN_STATE], (u64)state,
 			 __ATOMIC_RELAXED);
 }
@@ -90,8 +105,6 @@ void ur_qp_rearm(struct ur_qp *qp)
 		if (req->rnr_until)
 			at = ur_min_u64(at, req->rnr_until);
 	}
-	if (ur_unready_is_due(qp))
-		at = qp->port->now;
 	ur_port_arm(qp->port, qp, at);
 }
 

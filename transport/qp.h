@@ -196,6 +196,7 @@ struct ur_qp {
 	u8 svc; /* UR_SVC_* of its packets */
 	bool has_sq, has_rq;
 	enum ur_qp_state state;
+	bool receives; /* ur_qp_set_receives() */
 	struct ur_qp_init init;
 	struct ur_qp_attr attr; /* as modified; av holds a reference */
 	u32 mtu, mtu_shift;
@@ -223,6 +224,12 @@ struct ur_qp {
 	u64 *shown;	      /* own_shown, or the host's */
 	u64 own_shown[UR_QP_SHOWN];
 };
+
+/* Returns whether it has packets that came before it could receive, and can now. */
+static inline bool ur_unready_is_due(const struct ur_qp *qp)
+{
+	return qp->unready.count && qp->state != UR_QP_INIT;
+}
 
 /* Returns the queue pair of that number that packets find here, or NULL: none, or
  * one that another port has (struct ur_qp_init, away). */
@@ -338,7 +345,10 @@ static inline void ur_port_activate(struct ur_port *port, struct ur_qp *qp)
 /* Returns the first rule of the structure that does not hold, in words, or
  * NULL. For tests and debug builds. */
 const char *ur_qp_check(const struct ur_qp *qp);
-/* Changes the state and nothing else, with a trace point. */
+/* Sets whether it receives: by its state (IBTA 9.6.1.1.2), and not before what came too
+ * early. */
+void ur_qp_set_receives(struct ur_qp *qp);
+/* Changes the state and what follows from it, with a trace point. */
 void ur_qp_set_state(struct ur_qp *qp, enum ur_qp_state state);
 /* The memory that its packets name, as payload_place() has it, is the program's again, and may have other
  * bytes. */

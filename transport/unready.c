@@ -42,11 +42,6 @@ bool ur_unready_keep(struct ur_qp *qp, const struct ur_rx_meta *meta,
 	return true;
 }
 
-bool ur_unready_is_due(const struct ur_qp *qp)
-{
-	return qp->unready.count && qp->state != UR_QP_INIT;
-}
-
 static u16 pop(struct ur_qp *qp)
 {
 	struct ur_unready *u = &qp->unready;

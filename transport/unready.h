@@ -34,8 +34,6 @@ struct ur_unready {
  */
 bool ur_unready_keep(struct ur_qp *qp, const struct ur_rx_meta *meta,
 		     const struct ur_pkt *pkt);
-/* Returns whether the queue pair has some, and can receive now. */
-bool ur_unready_is_due(const struct ur_qp *qp);
 /* Takes the first one that is not too old into *meta and *pkt; those that are count as bad_state.
  * Returns its slot, which the caller gives to ur_ooo_give() when done with pkt->payload, or
  * UR_OOO_NONE: there is none. */
