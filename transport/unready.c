@@ -2,6 +2,35 @@
 /* Keeps packets of queue pairs in state INIT until they can receive. */
 #include "transport/internal.h"
 
+static u16 pop(struct ur_qp *qp)
+{
+	struct ur_unready *u = &qp->unready;
+	u16 s = u->first;
+
+	if (!u->count)
+		return UR_OOO_NONE;
+	ur_assert_hot(qp->port->unready);
+	u->first = qp->port->ooo.slot[s].next;
+	u->count--;
+	qp->port->unready--;
+	return s;
+}
+
+static void drop_first(struct ur_qp *qp)
+{
+	ur_count(qp->port, UR_CNT_bad_state);
+	ur_ooo_give(&qp->port->ooo, pop(qp));
+}
+
+static void forget_old(struct ur_qp *qp)
+{
+	const struct ur_port *port = qp->port;
+
+	while (qp->unready.count &&
+	       port->now - port->ooo.slot[qp->unready.first].at > UR_UNREADY_NS)
+		drop_first(qp);
+}
+
 static bool is_kept(const struct ur_qp *qp, const struct ur_pkt *pkt)
 {
 	return qp->port->cfg.ooo && qp->state == UR_QP_INIT &&
@@ -21,6 +50,7 @@ bool ur_unready_keep(struct ur_qp *qp, const struct ur_rx_meta *meta,
 	struct ur_ooo_slot *slot;
 	u16 s;
 
+	forget_old(qp);
 	if (!is_kept(qp, pkt))
 		return false;
 	s = ur_ooo_take(pool);
@@ -42,47 +72,28 @@ bool ur_unready_keep(struct ur_qp *qp, const struct ur_rx_meta *meta,
 	return true;
 }
 
-static u16 pop(struct ur_qp *qp)
-{
-	struct ur_unready *u = &qp->unready;
-	u16 s = u->first;
-
-	if (!u->count)
-		return UR_OOO_NONE;
-	ur_assert_hot(qp->port->unready);
-	u->first = qp->port->ooo.slot[s].next;
-	u->count--;
-	qp->port->unready--;
-	return s;
-}
-
 u16 ur_unready_take(struct ur_qp *qp, struct ur_rx_meta *meta,
 		    struct ur_pkt *pkt)
 {
-	struct ur_port *port = qp->port;
+	const struct ur_ooo_slot *slot;
+	enum ur_pkt_error error;
 	u16 s;
 
-	while ((s = pop(qp)) != UR_OOO_NONE) {
-		const struct ur_ooo_slot *slot = &port->ooo.slot[s];
-
-		if (port->now - slot->at <= UR_UNREADY_NS &&
-		    ur_pkt_parse(pkt, slot->packet, slot->bytes) == UR_PKT_OK) {
-			*meta = slot->meta;
-			pkt->sport = meta->udp_sport;
-			return s;
-		}
-		ur_count(port, UR_CNT_bad_state);
-		ur_ooo_give(&port->ooo, s);
-	}
-	return UR_OOO_NONE;
+	forget_old(qp);
+	s = pop(qp);
+	if (s == UR_OOO_NONE)
+		return s;
+	slot = &qp->port->ooo.slot[s];
+	/* It was parsed before, and nobody else writes to it. */
+	error = ur_pkt_parse(pkt, slot->packet, slot->bytes);
+	ur_assert(error == UR_PKT_OK);
+	*meta = slot->meta;
+	pkt->sport = meta->udp_sport;
+	return s;
 }
 
 void ur_unready_drop(struct ur_qp *qp)
 {
-	u16 s;
-
-	while ((s = pop(qp)) != UR_OOO_NONE) {
-		ur_count(qp->port, UR_CNT_bad_state);
-		ur_ooo_give(&qp->port->ooo, s);
-	}
+	while (qp->unready.count)
+		drop_first(qp);
 }

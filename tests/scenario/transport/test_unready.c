@@ -214,6 +214,10 @@ static void is_bounded(void)
 	}
 	CHECK_EQ(w.port->unready, UR_UNREADY_PORT);
 	CHECK_EQ(more[count - 1].qp->unready.count, 0);
+	/* Those that are too old make room. */
+	wt_sleep(&w, UR_UNREADY_NS + 1);
+	wt_feed(&w, wt_pkt(&more[0], UR_OP_RC_SEND_ONLY, 1, 4), NULL);
+	CHECK_EQ(more[0].qp->unready.count, 1);
 	for (u32 k = 0; k < count; k++)
 		ur_qp_destroy(more[k].qp);
 	CHECK_EQ(w.port->unready, UR_UNREADY_QP);
