@@ -28,7 +28,7 @@ import programs
 import registrations
 import shaped
 from lab import Lab, set_loss
-from meters import (bandwidth, connections_per_second, latency_us, many_qps,
+from meters import (bandwidth, bare_datagrams, connections_per_second, latency_us, many_qps,
                     memcpy, rate, shared_bandwidth, shared_memory_us, tcp, udp_latency_us,
                     udp_rate)
 
@@ -59,9 +59,13 @@ class Table:
         mid = statistics.median(ratios)
         m = statistics.median(x for x, _ in got) * scale
         y = statistics.median(x for _, x in got) * scale
-        self.add(path, name, f"{mid:.2f} [{ratios[0]:.2f}..{ratios[-1]:.2f}]",
-                 f"{m:.3g} : {y:.3g} {unit}", f"{'>=' if higher else '<='} {goal}",
-                 mid >= goal if higher else mid <= goal)
+        result = f"{mid:.2f} [{ratios[0]:.2f}..{ratios[-1]:.2f}]"
+        values = f"{m:.3g} : {y:.3g} {unit}"
+        if goal is None:
+            self.add(path, name, result, values, "", None)
+        else:
+            self.add(path, name, result, values, f"{'>=' if higher else '<='} {goal}",
+                     mid >= goal if higher else mid <= goal)
 
     def value(self, path, name, goal, measure, higher, unit):
         if not self.wanted(path + " " + name):
@@ -164,6 +168,10 @@ def two_hosts(t, o, mtu, how, lab_of, goal):
                     unit="GB/s", scale=1e-9)
         if mtu != 1500:
             return
+        if how:
+            t.ratio(path, "bare datagrams / TCP, one stream", None,
+                    lambda: bare_datagrams(lab, s), lambda: tcp(lab, s),
+                    unit="GB/s", scale=1e-9)
         t.ratio(path, "ib_send_lat 64 B / UDP ping-pong", goal,
                 lambda: latency_us(lab, "ib_send_lat", n),
                 lambda: udp_latency_us(lab, n), higher=False, unit="us")

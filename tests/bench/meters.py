@@ -136,6 +136,12 @@ def udp_rate(lab, seconds):
     return udp_pair(lab, "sink", "blast", seconds)
 
 
+def bare_datagrams(lab, seconds):
+    """As those of a long message, with a copy of the payload on each side and no ICRC: what
+    RoCE over UDP sockets can have here."""
+    return udp_pair(lab, "take", "give", seconds)
+
+
 def memcpy(lab, seconds):
     return float(sh(lab.bin("bench_sockets"), "memcpy", str(MIB), str(seconds)))
 

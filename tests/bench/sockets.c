@@ -8,12 +8,16 @@
  *	sockets pong ADDR PORT              echo, spinning
  *	sockets ping ADDR PORT COUNT        half round trips, ns: p50 mean
  *	sockets shared COUNT                the same, two threads and memory
+ *	sockets take ADDR PORT              copies what give sends to memory
+ *	sockets give ADDR PORT SECONDS      bytes per second of datagrams as an RC
+ *	                                    queue pair's, but without an ICRC
  *
- * pong and ping, and shared's threads, poll without sleeping, as verbs programs
- * do.
+ * pong and ping, take and give, and shared's threads, poll without sleeping, as verbs
+ * programs do.
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/udp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -24,8 +28,22 @@
 #include <time.h>
 #include "util/bytes.h"
 
+#ifndef UDP_SEGMENT
+#define UDP_SEGMENT 103
+#define UDP_GRO	    104
+#endif
+
 #define BATCH 64
 #define BYTES 64
+
+/* A datagram is that of 62 KiB of a long message at MTU 1500: packets of a BTH, 1 KiB and an ICRC. */
+#define PAYLOAD	  1024
+#define HEADER	  12
+#define PACKET	  (HEADER + PAYLOAD + 4)
+#define PACKETS	  62
+#define MEMORY	  (1u << 20)
+#define IN_FLIGHT 8 /* datagrams, as a window of 512 packets */
+#define ANSWERED  4 /* of so many, one */
 
 static u64 now_ns(void)
 {
@@ -118,13 +136,14 @@ static int run_sink(int fd)
 	return 1;
 }
 
-static ssize_t spin_recv(int fd, void *buf, struct sockaddr_in *from)
+static ssize_t spin_recv(int fd, void *buf, size_t size,
+			 struct sockaddr_in *from)
 {
 	socklen_t len = sizeof(*from);
 	u32 empty = 0;
 	ssize_t n;
 
-	while ((n = recvfrom(fd, buf, BYTES, MSG_DONTWAIT,
+	while ((n = recvfrom(fd, buf, size, MSG_DONTWAIT,
 			     (struct sockaddr *)from, from ? &len : NULL)) < 0)
 		if (++empty % 4 == 0)
 			sched_yield();
@@ -137,7 +156,7 @@ static int run_pong(int fd)
 	u8 buf[BYTES];
 
 	for (;;) {
-		ssize_t n = spin_recv(fd, buf, &from);
+		ssize_t n = spin_recv(fd, buf, sizeof(buf), &from);
 
 		if (sendto(fd, buf, (size_t)n, 0, (struct sockaddr *)&from,
 			   sizeof(from)) < 0)
@@ -180,12 +199,83 @@ static void ping(void *arg)
 
 	if (send(fd, buf, sizeof(buf), 0) < 0)
 		die("send");
-	spin_recv(fd, buf, NULL);
+	spin_recv(fd, buf, sizeof(buf), NULL);
 }
 
 static int run_ping(int fd, u32 count)
 {
 	return measure(ping, &fd, count);
+}
+
+/* ---- datagrams of long messages ---- */
+
+static u8 memory[MEMORY], datagram[65536];
+
+/* Returns where the packets of that datagram have their bytes. */
+static u8 *place_of(u32 number)
+{
+	return memory + (size_t)(number % (MEMORY / (PACKETS * PAYLOAD))) *
+				PACKETS * PAYLOAD;
+}
+
+/* Their numbers begin with 1. */
+static int run_take(int fd)
+{
+	struct sockaddr_in from;
+	int on = 1;
+
+	if (setsockopt(fd, SOL_UDP, UDP_GRO, &on, sizeof(on)))
+		return die("UDP_GRO");
+	for (;;) {
+		ssize_t n = spin_recv(fd, datagram, sizeof(datagram), &from);
+		u32 number = ur_get_be32(datagram);
+		u8 *to = place_of(number);
+
+		for (ssize_t i = 0; (i + 1) * PACKET <= n && i < PACKETS; i++)
+			memcpy(to + i * PAYLOAD, datagram + i * PACKET + HEADER,
+			       PAYLOAD);
+		if (number % ANSWERED == 0 &&
+		    sendto(fd, datagram, 4, 0, (struct sockaddr *)&from,
+			   sizeof(from)) < 0)
+			return 1;
+	}
+}
+
+static void give_one(int fd, u32 number)
+{
+	const u8 *from = place_of(number);
+
+	for (u32 i = 0; i < PACKETS; i++) {
+		u8 *p = datagram + i * PACKET;
+
+		ur_put_be32(p, number);
+		memcpy(p + HEADER, from + (size_t)i * PAYLOAD, PAYLOAD);
+	}
+	if (send(fd, datagram, PACKETS * PACKET, 0) < 0)
+		die("send");
+}
+
+static int run_give(int fd, double seconds)
+{
+	int segment = PACKET;
+	u32 number = 0, answered = 0;
+	u64 start = now_ns(), end;
+	u8 answer[BYTES];
+
+	if (setsockopt(fd, SOL_UDP, UDP_SEGMENT, &segment, sizeof(segment)))
+		return die("UDP_SEGMENT");
+	memset(memory, 1, sizeof(memory));
+	do {
+		give_one(fd, ++number);
+		while (number - answered >= IN_FLIGHT) {
+			spin_recv(fd, answer, sizeof(answer), NULL);
+			answered = ur_get_be32(answer);
+		}
+		end = now_ns();
+	} while ((double)(end - start) < seconds * 1e9);
+	printf("%.0f\n", (double)answered * PACKETS * PAYLOAD * 1e9 /
+				 (double)(end - start));
+	return 0;
 }
 
 /* ---- two threads and memory ---- */
@@ -267,6 +357,10 @@ int main(int argc, char **argv)
 		return run_sink(open_udp(argv[2], argv[3], 1));
 	if (!strcmp(what, "pong"))
 		return run_pong(open_udp(argv[2], argv[3], 1));
+	if (!strcmp(what, "take"))
+		return run_take(open_udp(argv[2], argv[3], 1));
+	if (!strcmp(what, "give") && argc > 4)
+		return run_give(open_udp(argv[2], argv[3], 0), atof(argv[4]));
 	if (!strcmp(what, "blast") && argc > 4)
 		return run_blast(open_udp(argv[2], argv[3], 0), atof(argv[4]));
 	if (!strcmp(what, "ping") && argc > 4)
