@@ -273,8 +273,10 @@ static void unready(void)
 	/* A machine that has other things to do may be late. */
 	while (send_too_early(&t, channel) < 4)
 		CHECK(--tries);
-	bench_close(&t);
+	bench_end_both(&t);
 	CHECK_EQ(ibv_destroy_comp_channel(channel), 0);
+	CHECK_EQ(ibv_dealloc_pd(t.pd), 0);
+	CHECK_EQ(ibv_close_device(t.ctx), 0);
 }
 
 const struct verbs_test queue_tests[] = {
