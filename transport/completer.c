@@ -93,13 +93,31 @@ static void implied_nak(struct ur_qp *qp, u32 psn)
 		qp->req.asked_again = true;
 }
 
+/*
+ * Returns whether this NAK refuses the rest of the READ that is answered now. The peer's queue
+ * pair has failed with it (IBTA 9.9.3), so what of the READ was lost on the way comes no more,
+ * however often it is asked for.
+ */
+static bool refuses_read(struct ur_qp *qp, const struct ur_pkt *pkt)
+{
+	const struct ur_swqe *e = oldest(qp);
+
+	return e && ur_swqe_is_read_type(e) &&
+	       ur_psn_within(pkt->psn, e->psn, e->npkts) &&
+	       (pkt->syndrome & UR_AETH_CLASS_MASK) == UR_AETH_NAK &&
+	       (pkt->syndrome & UR_AETH_VALUE_MASK) != UR_NAK_PSN_SEQ;
+}
+
 static void rx_nak(struct ur_qp *qp, const struct ur_pkt *pkt)
 {
 	u8 value = pkt->syndrome & UR_AETH_VALUE_MASK;
 
 	/* All before the refused packet have arrived. */
 	if (!ack_through(qp, ur_psn_add(pkt->psn, -1))) {
-		implied_nak(qp, pkt->psn);
+		if (refuses_read(qp, pkt))
+			ur_completer_nak(qp, value);
+		else
+			implied_nak(qp, pkt->psn);
 		return;
 	}
 	if (qp->state == UR_QP_ERR || qp->req.una != pkt->psn)

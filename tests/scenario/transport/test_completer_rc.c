@@ -230,6 +230,28 @@ static void reads(void)
 	stop();
 }
 
+/* A READ that is refused in its middle, and what came before is lost: its peer says nothing more. A
+ * NAK of the next request says nothing about the READ's data. */
+static void read_refused(void)
+{
+	start();
+	post(UR_WR_READ, 700);
+	post(UR_WR_READ, 4);
+	wt_kick(&q);
+	w.out_head = w.out_tail;
+	answer(UR_OP_RC_READ_RESP_FIRST, 0, WT_ACK, 256);
+	ack(3, WT_NAK_ACCESS);
+	wt_no_wc(&q);
+	wt_expect(&w, UR_OP_RC_READ_REQ, P(1));
+	wt_expect(&w, UR_OP_RC_READ_REQ, P(3));
+	ack(2, WT_NAK_SEQ);
+	wt_no_wc(&q);
+	ack(2, WT_NAK_ACCESS);
+	CHECK_EQ(wt_wc(&q, UR_WC_REM_ACCESS_ERR).wr_id, 0x1000);
+	wt_wc(&q, UR_WC_WR_FLUSH_ERR);
+	stop();
+}
+
 static void atomics(void)
 {
 	u64 v;
@@ -438,6 +460,7 @@ int main(int argc, char **argv)
 	CASE_FROM_EACH(first_psns, &psn0, naks);
 	CASE_FROM_EACH(first_psns, &psn0, read_not_skipped);
 	CASE_FROM_EACH(first_psns, &psn0, reads);
+	CASE_FROM_EACH(first_psns, &psn0, read_refused);
 	CASE_FROM_EACH(first_psns, &psn0, atomics);
 	CASE_FROM_EACH(first_psns, &psn0, fence);
 	CASE_FROM_EACH(first_psns, &psn0, local_errors);
