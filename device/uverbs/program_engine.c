@@ -268,33 +268,35 @@ static int pass_on(const struct ur_ufile *file, u32 slot)
 		       : 0;
 }
 
-int ur_m_engine_resume(struct ur_cmd *cmd)
+static int resume(struct ur_cmd *cmd, const struct uroce_engine_resume *in)
 {
-	struct uroce_engine_resume in;
 	enum ur_lend_way way;
 	int unknown = find_way(cmd->file, &way);
 	int err;
 
-	ur_attr_in(cmd, UROCE_ATTR_ENGINE_RESUME, &in, sizeof(in));
-	if (!in.resumes) {
-		err = pass_on(cmd->file, in.slot);
-		return err ? err
-			   : ur_attr_out(cmd, UROCE_ATTR_ENGINE_RESUME_RESP,
-					 &in.slot, sizeof(in.slot));
-	}
-	if (!in.slot || in.slot >= UR_SLOTS)
+	if (!in->slot || in->slot >= UR_SLOTS)
 		return -EINVAL;
 	err = check_open(cmd);
 	if (!err)
 		err = unknown;
 	if (!err)
-		err = take_slot(cmd->file, in.slot, way);
-	if (err)
-		return err;
-	ur_handles_begin(&cmd->file->handles, in.resumes);
+		err = take_slot(cmd->file, in->slot, way);
+	if (!err)
+		ur_handles_begin(&cmd->file->handles, in->resumes);
+	return err;
+}
+
+int ur_m_engine_resume(struct ur_cmd *cmd)
+{
+	struct uroce_engine_resume in;
+	int err;
+
+	ur_attr_in(cmd, UROCE_ATTR_ENGINE_RESUME, &in, sizeof(in));
+	err = in.resumes ? resume(cmd, &in) : pass_on(cmd->file, in.slot);
 	/* Its slot is not given back where this fails: the file ends then. */
-	return ur_attr_out(cmd, UROCE_ATTR_ENGINE_RESUME_RESP, &in.slot,
-			   sizeof(in.slot));
+	return err ? err
+		   : ur_attr_out(cmd, UROCE_ATTR_ENGINE_RESUME_RESP, &in.slot,
+				 sizeof(in.slot));
 }
 
 int ur_m_engine_socket(struct ur_cmd *cmd)
