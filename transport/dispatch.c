@@ -112,7 +112,7 @@ static __attribute__((noinline)) bool rx_unready(struct ur_port *port,
 {
 	if (ur_unready_is_due(qp))
 		rx_kept(port, qp);
-	else if (!ur_unready_keep(qp, meta, pkt))
+	if (!qp->receives && !ur_unready_keep(qp, meta, pkt))
 		ur_count(port, UR_CNT_bad_state);
 	return qp->receives;
 }

@@ -225,6 +225,12 @@ struct ur_qp {
 	u64 own_shown[UR_QP_SHOWN];
 };
 
+/* Returns whether its peer has one of this port's own addresses. */
+static inline bool ur_qp_is_near(const struct ur_qp *qp)
+{
+	return qp->attr.av && qp->attr.av->loop;
+}
+
 /* Returns whether it has packets that came before it could receive, and can now. */
 static inline bool ur_unready_is_due(const struct ur_qp *qp)
 {

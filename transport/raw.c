@@ -37,7 +37,7 @@ void ur_raw_rx(struct ur_qp *qp, ur_time now, const u8 *frame, u32 len)
 
 	/* References that were given up stay: who sends may name them. */
 	port->now = now;
-	if (qp->state < UR_QP_RTR || qp->state == UR_QP_ERR) {
+	if (!qp->receives) {
 		ur_count(port, UR_CNT_bad_state);
 		return;
 	}

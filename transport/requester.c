@@ -195,7 +195,7 @@ static u32 read_about(const struct ur_qp *qp)
 /* Returns whether the next request of the READ is as long as it is to be. */
 static bool fit_read(struct ur_qp *qp, struct ur_swqe *e)
 {
-	bool may = qp->share.path || (qp->attr.av && qp->attr.av->loop);
+	bool may = qp->share.path || ur_qp_is_near(qp);
 
 	return !qp->port->cfg.short_reads || !may || e->opcode != UR_WR_READ ||
 	       ur_burst_fit_read(qp, e, read_about(qp));
@@ -345,7 +345,7 @@ static enum step try_loop(struct ur_qp *qp, struct ur_swqe *e, u32 *bytes,
 /* May the entry run directly? Only with nothing in packet form before it. */
 static bool loop_candidate(const struct ur_qp *qp, const struct ur_swqe *e)
 {
-	return qp->attr.av && qp->attr.av->loop && !qp->init.packets &&
+	return ur_qp_is_near(qp) && !qp->init.packets &&
 	       (qp->port->cfg.loop || e->loop_off) &&
 	       e->state == UR_SWQE_PULLED && e->opcode != UR_WR_NOP &&
 	       e->opcode != UR_WR_BIND_MW && e->opcode != UR_WR_LOCAL_INV &&

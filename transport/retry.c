@@ -85,11 +85,6 @@ void ur_retry_start_timers(struct ur_qp *qp)
 	req->probe_at = at;
 }
 
-static bool is_near(const struct ur_qp *qp)
-{
-	return qp->attr.av && qp->attr.av->loop;
-}
-
 static u64 first_probe_ns(const struct ur_qp *qp)
 {
 	u64 ns = ur_ack_timeout_ns(qp->attr.timeout) / PROBE_FIRST;
@@ -98,7 +93,7 @@ static u64 first_probe_ns(const struct ur_qp *qp)
 	/* Other queue pairs may have measured a shorter queue. */
 	if (trip)
 		ns = ur_min_u64(ns, PROBE_TRIPS * trip + PROBE_READ_NS);
-	else if (is_near(qp))
+	else if (ur_qp_is_near(qp))
 		ns = ur_min_u64(ns, PROBE_NEAR_NS);
 	return ns << qp->req.probes;
 }
@@ -117,7 +112,7 @@ static __attribute__((cold, noinline)) void nothing_measured(struct ur_qp *qp)
 		req->begin_at = qp->port->now;
 	if (qp->attr.timeout && req->probe_at == UR_NEVER &&
 	    req->probes < UR_PROBE_MAX &&
-	    (ur_path_trip(qp) || is_near(qp) ||
+	    (ur_path_trip(qp) || ur_qp_is_near(qp) ||
 	     ur_inflight(req) >= PROBE_FIRST_PKTS))
 		req->probe_at = qp->port->now + first_probe_ns(qp);
 }

@@ -153,7 +153,7 @@ static bool deliver_here(struct ur_qp *qp, const struct ur_swqe *e,
 		ur_count(port, UR_CNT_bad_qpn);
 	else if (to->svc != UR_SVC_UD)
 		ur_count(port, UR_CNT_bad_opcode);
-	else if (to->state < UR_QP_RTR || to->state == UR_QP_ERR)
+	else if (!to->receives)
 		ur_count(port, UR_CNT_bad_state);
 	else
 		ur_ud_rx(to, &meta, pkt);

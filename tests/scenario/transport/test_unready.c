@@ -190,6 +190,15 @@ static void is_refused(void)
 	CHECK_EQ(q.qp->state, UR_QP_ERR);
 	CHECK_EQ(bad_state(), 1);
 	stop();
+
+	/* By one that comes behind it. */
+	start(true, UR_QPT_RC);
+	feed(UR_OP_RC_SEND_MIDDLE, 9, 256);
+	wt_to_rtr(&q, &attr);
+	feed(UR_OP_RC_SEND_ONLY, 10, 4);
+	CHECK_EQ(q.qp->state, UR_QP_ERR);
+	CHECK_EQ(bad_state(), 1);
+	stop();
 }
 
 /* So many of a queue pair, so many of a port, no answers, and none without the option. */
