@@ -192,7 +192,6 @@ static bool run_as_owner(struct ur_engine *engine,
 		pthread_mutex_unlock(&box->owner);
 		return false;
 	}
-	box->foreign_runs++;
 	ur_assert_about = engine->netdev;
 	engine->now = ur_clock_ns(CLOCK_MONOTONIC);
 	ur_guest_follow(engine);
@@ -218,15 +217,9 @@ void ur_mailbox_release(struct ur_engine *engine)
 	pthread_mutex_unlock(&engine->mailbox.owner);
 }
 
-bool ur_mailbox_acquire(struct ur_engine *engine)
+void ur_mailbox_acquire(struct ur_engine *engine)
 {
-	struct ur_mailbox *box = &engine->mailbox;
-	u64 foreign_runs;
-
-	pthread_mutex_lock(&box->owner);
-	foreign_runs = box->foreign_runs;
-	box->foreign_runs = 0;
-	return foreign_runs != 0;
+	pthread_mutex_lock(&engine->mailbox.owner);
 }
 
 static int call(struct ur_engine *engine,

@@ -35,6 +35,7 @@ bool ur_dispatch(struct ur_engine *e, const struct timespec *timeout)
 	struct epoll_event ev[EVENTS];
 	static const struct timespec zero;
 	bool sleeps = timeout->tv_sec + timeout->tv_nsec;
+	u64 unwatched = e->unwatched;
 	bool woken;
 	int n;
 
@@ -44,11 +45,15 @@ bool ur_dispatch(struct ur_engine *e, const struct timespec *timeout)
 	if (n < 0)
 		ur_guest_look(e, errno);
 	woken = n > 0;
-	/* A call may have removed a watch meanwhile, so the events are fetched
-	 * anew. An event that is reported only once, an eventfd's, was only to
-	 * end the sleep; the others are reported again. */
-	if (sleeps && ur_mailbox_acquire(e))
+	if (sleeps)
+		ur_mailbox_acquire(e);
+	/* Whoever was the engine meanwhile has ended a watch, so the events are
+	 * fetched anew. An event that is reported only once, an eventfd's, was only
+	 * to end the sleep; the others are reported again. */
+	if (unwatched != e->unwatched) {
+		unwatched = e->unwatched;
 		n = ur_dispatch_wait(e->epoll_fd, ev, EVENTS, &zero);
+	}
 	if (e->guest.rests)
 		return false;
 	if (n > 0 && e->config.guest)
@@ -57,7 +62,9 @@ bool ur_dispatch(struct ur_engine *e, const struct timespec *timeout)
 		e->now = ur_clock_ns(CLOCK_MONOTONIC);
 	if (n > 0)
 		ur_guest_copies_begin(e);
-	for (int i = 0; i < n; i++) {
+	/* A function may end the watch of an event that comes after its own: what is
+	 * left is reported again. */
+	for (int i = 0; i < n && unwatched == e->unwatched; i++) {
 		struct ur_watch *w = ev[i].data.ptr;
 
 		w->fn(w, ev[i].events);

@@ -119,7 +119,8 @@ struct ur_engine {
 	int tx_wait_fd;
 	struct ur_egid gids[UR_ENGINE_GIDS];
 	struct ur_list joins;
-	u64 sleeps; /* for the tests */
+	u64 sleeps;    /* for the tests */
+	u64 unwatched; /* watches that have ended */
 	ur_time last_rx, last_epoll;
 	ur_time wire_look; /* a wire wants its look() then */
 	u32 forwards; /* slots whose outboxes it empties (wire/udp_outbox.h), a bit each */

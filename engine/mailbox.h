@@ -27,7 +27,6 @@ struct ur_mailbox {
 	/* Held by whoever is the engine: its thread while awake, a caller while
 	 * it sleeps. */
 	pthread_mutex_t owner;
-	u64 foreign_runs;	     /* functions that callers ran themselves */
 	pthread_mutex_t orders_lock; /* of the next; a leaf */
 	struct ur_order *orders, **orders_tail;
 	u64 late_ns; /* when one was not run in time; 0: never. Control */
@@ -53,8 +52,8 @@ bool ur_mailbox_run(struct ur_engine *engine);
 /* Releases the owner lock: until ur_mailbox_acquire(), callers may be the
  * engine. Engine thread, before the system call that it sleeps in. */
 void ur_mailbox_release(struct ur_engine *engine);
-/* Acquires the owner lock again. Returns whether a caller was the engine
- * meanwhile, so that objects may have come and gone. Engine thread. */
-bool ur_mailbox_acquire(struct ur_engine *engine);
+/* Acquires the owner lock again: a caller, or a thread of the program that polls, may
+ * have been the engine meanwhile, so that objects have come and gone. Engine thread. */
+void ur_mailbox_acquire(struct ur_engine *engine);
 
 #endif

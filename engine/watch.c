@@ -16,4 +16,5 @@ int ur_engine_watch(struct ur_engine *engine, int fd, u32 events,
 void ur_engine_unwatch(struct ur_engine *engine, int fd)
 {
 	epoll_ctl(engine->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+	engine->unwatched++;
 }

@@ -20,7 +20,11 @@ TIMEFORMAT='%U %S'
 		"$name" "$seeds" >"$name.log" 2>&1
 } 2>"$name.time"
 status=$?
-[ $status = 0 ] || tail -n 60 "$name.log"
+if [ $status != 0 ]; then
+	# Where it was, and with what: between are the sanitizer's tables.
+	grep -m 1 -A 45 -E 'ERROR: |runtime error: |check failed: ' "$name.log"
+	tail -n 15 "$name.log"
+fi
 runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$name.log")
 awk -v name="$name" -v runs="$runs" \
 	-v date="$(date -u +%F)" '{

@@ -203,6 +203,7 @@ struct ready {
 	struct ur_watch watch;
 	int fd;
 	bool served, gone;
+	struct ready *other; /* ends with it */
 };
 
 static void serve(struct ur_watch *watch, u32 events)
@@ -211,6 +212,10 @@ static void serve(struct ur_watch *watch, u32 events)
 
 	CHECK(!r->gone);
 	r->served = true;
+	if (r->other && !r->other->served) {
+		ur_engine_unwatch(engine, r->other->fd);
+		r->other->gone = true;
+	}
 }
 
 static int add(struct ur_engine *e, void *arg)
@@ -253,6 +258,62 @@ static void *come_and_go(void *arg)
 		free(r);
 	}
 	return NULL;
+}
+
+/* A thread of a program that polls is the engine without a call. */
+static void test_drives(void)
+{
+	pthread_mutex_t *owner = &engine->mailbox.owner;
+
+	for (int i = 0; i < 50; i++) {
+		struct ready r = {.fd = eventfd(1, EFD_CLOEXEC)};
+
+		wait_asleep();
+		pthread_mutex_lock(owner);
+		add(engine, &r);
+		poll(NULL, 0, 2); /* the engine's thread has woken, and waits */
+		drop(engine, &r);
+		pthread_mutex_unlock(owner);
+		poll(NULL, 0, 2); /* it goes on before a call is the engine */
+		ur_engine_call(engine, one_more, NULL);
+		close(r.fd);
+		CHECK(!r.served);
+	}
+}
+
+static int add_two(struct ur_engine *e, struct ready *r)
+{
+	return add(e, &r[0]) || add(e, &r[1]);
+}
+UR_ENGINE_CALL(1, add_two, struct ready *);
+
+static int drop_two(struct ur_engine *e, struct ready *r)
+{
+	return drop(e, &r[0]) || drop(e, &r[1]);
+}
+UR_ENGINE_CALL(1, drop_two, struct ready *);
+
+static int serves_one(struct ur_engine *e, const struct ready *r)
+{
+	return r[0].served + r[1].served;
+}
+UR_ENGINE_CALL(1, serves_one, const struct ready *);
+
+/* The first that is served ends the other, which was ready as well. */
+static void test_ends_another(void)
+{
+	struct ready r[2];
+
+	for (u32 i = 0; i < 2; i++)
+		r[i] = (struct ready){.fd = eventfd(1, EFD_CLOEXEC),
+				      .other = &r[1 - i]};
+	CHECK_EQ(call_add_two(engine, r), 0);
+	while (!call_serves_one(engine, r))
+		ur_mailbox_wake(engine);
+	CHECK_EQ(call_drop_two(engine, r), 0);
+	CHECK_EQ(r[0].served + r[1].served, 1);
+	close(r[0].fd);
+	close(r[1].fd);
 }
 
 static void *count_up(void *arg)
@@ -353,6 +414,8 @@ int main(int argc, char **argv)
 	STEP(test_typed());
 	STEP(test_orders());
 	STEP(test_leaves_lock());
+	STEP(test_drives());
+	STEP(test_ends_another());
 	STEP(test_together());
 	STEP(test_leaves_processor());
 	wait_asleep(); /* and is stopped in that state */
