@@ -13,6 +13,8 @@
 
 UR_EXPORT int close(int fd)
 {
+	int ret;
+
 	if (!ur_fdmap_hit(fd))
 		return ur_real(close)(fd);
 	if (ur_fdmap_is_kept(fd)) {
@@ -22,10 +24,13 @@ UR_EXPORT int close(int fd)
 		return -1;
 	}
 	ur_setting_settle(fd);
-	/* Before the number can be handed out again. */
-	if (!ur_fdmap_borrowed())
-		ur_fdmap_forget(fd);
-	return ur_real(close)(fd);
+	if (ur_fdmap_borrowed())
+		return ur_real(close)(fd);
+	/* Other threads find the file as long as the number is it. */
+	ur_fdmap_closing(fd);
+	ret = ur_real(close)(fd);
+	ur_fdmap_closed(fd);
+	return ret;
 }
 
 UR_EXPORT int close_range(unsigned int first, unsigned int last, int flags)
@@ -110,7 +115,7 @@ DEFINE_FCNTL(fcntl64)
 
 UR_EXPORT int fclose(FILE *stream)
 {
-	int fd = fileno_unlocked(stream);
+	int fd = fileno_unlocked(stream), ret;
 
 	/* The bytes in the stream's buffer are written past any wrapper. */
 	if (ur_fdmap_looks(fd) == UR_KIND_SETTING) {
@@ -118,7 +123,10 @@ UR_EXPORT int fclose(FILE *stream)
 		ur_setting_settle(fd);
 	}
 	/* fclose() closes inside the C library, where nobody stands. */
-	if (ur_fdmap_hit(fd) && !ur_fdmap_borrowed())
-		ur_fdmap_forget(fd);
-	return ur_real(fclose)(stream);
+	if (!ur_fdmap_hit(fd) || ur_fdmap_borrowed())
+		return ur_real(fclose)(stream);
+	ur_fdmap_closing(fd);
+	ret = ur_real(fclose)(stream);
+	ur_fdmap_closed(fd);
+	return ret;
 }

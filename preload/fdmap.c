@@ -16,6 +16,9 @@
 
 #define FDS_MASK ((1u << 20) - 1)
 #define USER	 (1u << 20)
+#define INDEX	 (UR_FDMAP_CLOSING - 1) /* of a slot's value */
+
+_Static_assert(UR_FDMAP_FILES <= INDEX, "none is UR_FDMAP_HIDDEN as well");
 
 /* Index 0 stays unused: slot 0 means "not ours". */
 static struct ur_file files[UR_FDMAP_FILES];
@@ -42,6 +45,7 @@ static void enter_child(void)
 		uint32_t refs = atomic_load(&files[i].refs);
 
 		pthread_mutex_init(&files[i].lock, NULL);
+		atomic_store(&files[i].caller, 0);
 		if (refs > FDS_MASK) {
 			atomic_store(&files[i].refs, (refs & FDS_MASK) + USER);
 			ur_fdmap_put(&files[i]);
@@ -128,43 +132,24 @@ uint32_t ur_fdmap_looks(int fd)
 {
 	uint16_t index = ur_fdmap_hit(fd) ? atomic_load(&ur_fdmap_slot[fd]) : 0;
 
-	if (!index || index == UR_FDMAP_HIDDEN)
+	/* One that is being closed may be another file already. */
+	if (!index || index & UR_FDMAP_CLOSING)
 		return 0;
 	return __atomic_load_n(&files[index].kind, __ATOMIC_RELAXED);
 }
 
-struct ur_file *ur_fdmap_get(int fd)
+static void send_closed(struct ur_file *parent, uint64_t cookie)
 {
-	struct ur_file *file;
-	uint16_t index;
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_CLOSE_FD,
+				    .closed.cookie = cookie};
 
-	for (;;) {
-		if (!ur_fdmap_hit(fd))
-			return NULL;
-		index = atomic_load(&ur_fdmap_slot[fd]);
-		if (!index || index == UR_FDMAP_HIDDEN)
-			return NULL;
-		if (!get_index(index, &file))
-			continue; /* closing: the slot changes in a moment */
-		if (atomic_load(&ur_fdmap_slot[fd]) == index)
-			break;
-		ur_fdmap_put(file);
-	}
-	if (!same_file(fd, file)) {
-		ur_fdmap_put(file);
-		if (!ur_fdmap_borrowed())
-			ur_fdmap_forget(fd);
-		return NULL;
-	}
-	return file;
+	ur_tunnel_send(parent->sock, &msg, -1);
 }
 
 /* The last descriptor of an event file is gone: the device may know. One that
  * a forked child may have stays as long as the file that it came from. */
 static void tell_event_closed(struct ur_file *file)
 {
-	struct uroce_tun_msg msg = {.op = UROCE_TUN_CLOSE_FD,
-				    .closed.cookie = file->cookie};
 	struct ur_file *parent;
 
 	if (file->sock >= 0 || file->generation != ur_fdmap_generation() ||
@@ -173,10 +158,76 @@ static void tell_event_closed(struct ur_file *file)
 	parent = ur_fdmap_parent(file);
 	if (!parent)
 		return;
-	pthread_mutex_lock(&parent->lock);
-	ur_tunnel_send(parent->sock, &msg, -1);
-	pthread_mutex_unlock(&parent->lock);
+	/* The number was closed unnoticed, and the command that this thread is in gets it again. */
+	if (atomic_load(&parent->caller) == (uintptr_t)pthread_self()) {
+		if (parent->ended_count < UR_FDMAP_ENDED)
+			parent->ended[parent->ended_count++] = file->cookie;
+	} else {
+		pthread_mutex_lock(&parent->lock);
+		send_closed(parent, file->cookie);
+		pthread_mutex_unlock(&parent->lock);
+	}
 	ur_fdmap_put(parent);
+}
+
+void ur_fdmap_begin_call(struct ur_file *file)
+{
+	pthread_mutex_lock(&file->lock);
+	atomic_store(&file->caller, (uintptr_t)pthread_self());
+}
+
+void ur_fdmap_end_call(struct ur_file *file)
+{
+	atomic_store(&file->caller, 0);
+	while (file->ended_count)
+		send_closed(file, file->ended[--file->ended_count]);
+	pthread_mutex_unlock(&file->lock);
+}
+
+/* The descriptor that was of the file with that index is gone, and its slot empty. */
+static void drop_descriptor(uint16_t index)
+{
+	struct ur_file *file = &files[index];
+	uint32_t refs;
+
+	/* Keep the file while its end is reported. */
+	refs = atomic_fetch_add(&file->refs, USER - 1) - 1;
+	if (!(refs & FDS_MASK))
+		tell_event_closed(file);
+	ur_fdmap_put(file);
+}
+
+/* Empties the slot if it still has that value, which is a file's. */
+static void forget_as(int fd, uint16_t value)
+{
+	if (atomic_compare_exchange_strong(&ur_fdmap_slot[fd], &value, 0))
+		drop_descriptor(value & INDEX);
+}
+
+struct ur_file *ur_fdmap_get(int fd)
+{
+	struct ur_file *file;
+	uint16_t value;
+
+	for (;;) {
+		if (!ur_fdmap_hit(fd))
+			return NULL;
+		value = atomic_load(&ur_fdmap_slot[fd]);
+		if (!value || value == UR_FDMAP_HIDDEN)
+			return NULL;
+		if (!get_index(value & INDEX, &file))
+			continue; /* the slot changes in a moment */
+		if (atomic_load(&ur_fdmap_slot[fd]) == value) {
+			if (same_file(fd, file))
+				return file;
+			if (ur_fdmap_borrowed())
+				break;
+			forget_as(fd, value);
+		}
+		ur_fdmap_put(file);
+	}
+	ur_fdmap_put(file);
+	return NULL;
 }
 
 /* As the kernel's close() and exit() do, the caller waits; what it posted
@@ -357,6 +408,8 @@ struct ur_file *ur_fdmap_new(uint32_t kind, int sock)
 	file->ino = 0;
 	file->sock = sock;
 	get_credentials(file->opener);
+	atomic_store(&file->caller, 0);
+	file->ended_count = 0;
 	file->nl_type = 0;
 	file->nl_bound = 0;
 	file->nl_port = 0;
@@ -403,22 +456,25 @@ void ur_fdmap_copy(int from, int fd)
 
 void ur_fdmap_forget(int fd)
 {
-	uint16_t index = atomic_exchange(&ur_fdmap_slot[fd], 0);
-	struct ur_file *file;
-	uint32_t refs;
+	uint16_t value = atomic_load(&ur_fdmap_slot[fd]);
 
-	if (!index)
-		return;
-	if (index == UR_FDMAP_HIDDEN) {
-		atomic_store(&ur_fdmap_slot[fd], index);
-		return;
+	while (value && value != UR_FDMAP_HIDDEN) {
+		if (atomic_compare_exchange_weak(&ur_fdmap_slot[fd], &value,
+						 0)) {
+			drop_descriptor(value & INDEX);
+			return;
+		}
 	}
-	file = &files[index];
-	/* Keep the file while its end is reported. */
-	refs = atomic_fetch_add(&file->refs, USER - 1) - 1;
-	if (!(refs & FDS_MASK))
-		tell_event_closed(file);
-	ur_fdmap_put(file);
+}
+
+void ur_fdmap_closed(int fd)
+{
+	uint16_t value = atomic_load(&ur_fdmap_slot[fd]);
+	int err = errno;
+
+	if (value & UR_FDMAP_CLOSING && value != UR_FDMAP_HIDDEN)
+		forget_as(fd, value);
+	errno = err;
 }
 
 struct ur_file *ur_fdmap_parent(struct ur_file *file)

@@ -29,6 +29,10 @@
 #define UR_FDMAP_FDS	(1 << 20)
 #define UR_FDMAP_FILES	16384
 #define UR_FDMAP_HIDDEN 0xffff
+/* Beside the index of a file: somebody closes the number. */
+#define UR_FDMAP_CLOSING 0x8000
+/* So many event files of a device file end within one command. */
+#define UR_FDMAP_ENDED 8
 
 struct ur_reply_cache; /* reply_cache.h */
 
@@ -60,12 +64,16 @@ struct ur_file {
 	/* who made it: real and effective user, then group */
 	uint32_t opener[4];
 	int sock; /* hidden twin, or -1: an event file, counter or netlink */
-	uint32_t parent;	 /* event file: pool index of the file ... */
-	uint64_t parent_serial;	 /* ... that it came from */
-	_Atomic uint32_t dead;	 /* the device went away */
-	_Atomic uint32_t joined; /* opened by another process */
-	_Atomic uint32_t shared; /* a forked child may have it too */
-	pthread_mutex_t lock;	 /* one command at a time on sock */
+	uint32_t parent;	  /* event file: pool index of the file ... */
+	uint64_t parent_serial;	  /* ... that it came from */
+	_Atomic uint32_t dead;	  /* the device went away */
+	_Atomic uint32_t joined;  /* opened by another process */
+	_Atomic uint32_t shared;  /* a forked child may have it too */
+	pthread_mutex_t lock;	  /* one command at a time on sock */
+	_Atomic uintptr_t caller; /* the thread that the command is of, or 0 */
+	/* The lock's: cookies of event files that ended within the command. */
+	uint64_t ended[UR_FDMAP_ENDED];
+	uint32_t ended_count;
 	struct ur_reply_cache *reply_cache; /* NULL: none; the lock's */
 	/* For a netlink socket, netlink.c. If two threads change them at once,
 	 * one of the two values stays, as with the kernel. */
@@ -147,6 +155,16 @@ bool ur_fdmap_bind(int fd, struct ur_file *file);
 void ur_fdmap_copy(int from, int fd);
 
 /**
+ * ur_fdmap_closing() - @fd is about to be closed
+ *
+ * It stays what it is for as long as it is open. ur_fdmap_closed() follows.
+ */
+void ur_fdmap_closing(int fd);
+
+/* Forgets @fd, which was closed, if nobody has done so or bound it anew. Keeps errno. */
+void ur_fdmap_closed(int fd);
+
+/**
  * ur_fdmap_forget() - @fd is no longer ours
  *
  * With the last descriptor of an event file the device is notified (CLOSE_FD);
@@ -154,6 +172,11 @@ void ur_fdmap_copy(int from, int fd);
  * caller's to close.
  */
 void ur_fdmap_forget(int fd);
+
+/* Locks a device file for a command. */
+void ur_fdmap_begin_call(struct ur_file *file);
+/* Ends that. The device gets to know of event files that ended within the command. */
+void ur_fdmap_end_call(struct ur_file *file);
 
 /* Returns the file that @file came from, with a reference, or NULL where it is
  * not open any more. */
@@ -219,7 +242,7 @@ void ur_fdmap_uncover(int fd);
  * 0 or -errno. */
 int ur_fdmap_evict(int fd);
 
-/* Forgets the descriptors first..last, then closes them, but no hidden twins of
+/* Closes the descriptors first..last, and forgets them, but no hidden twins of
  * others. Returns as close_range(2). */
 int ur_fdmap_close_range(unsigned int first, unsigned int last, int flags);
 

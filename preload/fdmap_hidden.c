@@ -43,15 +43,12 @@ void ur_fdmap_replace(struct ur_file *file, int sock)
 	ur_fdmap_close_hidden(old, old_ino);
 }
 
-int ur_fdmap_close_range(unsigned int first, unsigned int last, int flags)
+static int close_but_hidden(unsigned int first, unsigned int last,
+			    unsigned int end, int flags)
 {
-	unsigned int end = (unsigned int)ur_fdmap_end();
-	unsigned int fd, start = first;
+	unsigned int start = first;
 
-	for (fd = first; fd < end && fd <= last; fd++)
-		if (ur_fdmap_hit((int)fd))
-			ur_fdmap_forget((int)fd);
-	for (fd = first; fd < end && fd <= last; fd++) {
+	for (unsigned int fd = first; fd < end && fd <= last; fd++) {
 		if (!ur_fdmap_is_kept((int)fd))
 			continue;
 		if (fd > start &&
@@ -62,4 +59,17 @@ int ur_fdmap_close_range(unsigned int first, unsigned int last, int flags)
 	if (start > last)
 		return 0;
 	return (int)syscall(SYS_close_range, start, last, flags);
+}
+
+int ur_fdmap_close_range(unsigned int first, unsigned int last, int flags)
+{
+	unsigned int end = (unsigned int)ur_fdmap_end(), fd;
+	int ret;
+
+	for (fd = first; fd < end && fd <= last; fd++)
+		ur_fdmap_closing((int)fd);
+	ret = close_but_hidden(first, last, end, flags);
+	for (fd = first; !ret && fd < end && fd <= last; fd++)
+		ur_fdmap_closed((int)fd);
+	return ret;
 }

@@ -25,6 +25,17 @@ int ur_fdmap_end(void)
 	return atomic_load(&fd_end);
 }
 
+void ur_fdmap_closing(int fd)
+{
+	uint16_t value = atomic_load(&ur_fdmap_slot[fd]);
+
+	/* Two threads may close it at once. A hidden number has all bits. */
+	while (value && !(value & UR_FDMAP_CLOSING) &&
+	       !atomic_compare_exchange_weak(&ur_fdmap_slot[fd], &value,
+					     value | UR_FDMAP_CLOSING))
+		;
+}
+
 void ur_fdmap_hide(int fd, ino_t *ino)
 {
 	struct stat st;

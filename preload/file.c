@@ -252,12 +252,12 @@ static int64_t call(struct ur_file *file, struct uroce_tun_msg *msg, size_t len)
 {
 	int64_t ret = -EIO;
 
-	pthread_mutex_lock(&file->lock);
+	ur_fdmap_begin_call(file);
 	if (!atomic_load(&file->dead))
 		ret = join(file);
 	if (!ret)
 		ret = converse(file, msg, len);
-	pthread_mutex_unlock(&file->lock);
+	ur_fdmap_end_call(file);
 	return ret;
 }
 

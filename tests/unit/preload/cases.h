@@ -29,6 +29,7 @@ void test_counters(void);
 /* commands.c */
 void test_ioctl(void);
 void test_known_events(void);
+void test_closed_unnoticed(void);
 void test_no_room(void);
 void test_mmap(void);
 void test_events(void);
@@ -42,6 +43,8 @@ void test_threads(void);
 void test_netlink(void);
 /* ends.c */
 void test_ends(void);
+/* closing.c */
+void test_closing(void);
 /* hidden.c */
 void test_hidden_numbers(void);
 /* reply_cache.c */

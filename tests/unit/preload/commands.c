@@ -131,6 +131,28 @@ void test_events(void)
 	close(fd);
 }
 
+/* Closed without our knowing, and the number is the next channel's. */
+void test_closed_unnoticed(void)
+{
+	int fd = open_node(), comp = ioctl(fd, FAKE_COMP, 0);
+	uint64_t words[2] = {sizeof(words)};
+
+	CHECK(comp >= 0 && !syscall(SYS_close, comp));
+	CHECK_EQ(ioctl(fd, FAKE_CLOSED, 0), 0);
+	CHECK_EQ(ioctl(fd, FAKE_COMP, 0), comp);
+	CHECK_EQ(ioctl(fd, FAKE_CLOSED, 0), FAKE_COOKIE);
+	close(comp);
+	close(fd);
+	/* Or a word of a command is that number. */
+	fd = open_node();
+	comp = ioctl(fd, FAKE_COMP, 0);
+	CHECK(comp >= 0 && !syscall(SYS_close, comp));
+	words[1] = (uint64_t)comp;
+	CHECK_EQ(ioctl(fd, FAKE_KNOWN, words), 0);
+	CHECK_EQ(ioctl(fd, FAKE_CLOSED, 0), FAKE_COOKIE);
+	close(fd);
+}
+
 /* Only what is a descriptor of this file's events now, and in the command. */
 void test_known_events(void)
 {

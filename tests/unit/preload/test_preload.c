@@ -127,6 +127,7 @@ static int inner(const char *script)
 	test_netlink();
 	test_ioctl();
 	test_known_events();
+	test_closed_unnoticed();
 	test_no_room();
 	test_mmap();
 	test_events();
@@ -134,6 +135,7 @@ static int inner(const char *script)
 	test_dup();
 	test_fork();
 	test_threads();
+	test_closing();
 	test_hidden_numbers();
 	test_ends();
 	test_rdma_cm();
