@@ -83,6 +83,15 @@ static bool send_atomic(struct ur_qp *qp, struct ur_tx *tx,
 	return true;
 }
 
+static void drop_items(struct ur_qp *qp)
+{
+	struct ur_responder *resp = &qp->resp;
+
+	for (u32 i = 0; i < resp->res_count; i++)
+		resp->res[i].queued = false;
+	resp->item_head = resp->item_tail;
+}
+
 /* One packet of read data. The memory is looked at again for each. */
 static enum ur_quantum send_read(struct ur_qp *qp, struct ur_tx *tx,
 				 struct ur_resp_item *it)
@@ -128,6 +137,7 @@ static enum ur_quantum send_read(struct ur_qp *qp, struct ur_tx *tx,
 		ur_responder_refuse(
 			qp, ur_responder_blame(err, UR_VERDICT_NAK_ACCESS), 0,
 			&asked);
+		drop_items(qp);
 		return UR_QUANTUM_IDLE;
 	}
 	memset(p + len + n, 0, ur_pkt_pad(n));
@@ -207,15 +217,6 @@ static enum ur_quantum send_item(struct ur_qp *qp, struct ur_tx *tx,
 	return UR_QUANTUM_MORE;
 }
 
-static void drop_items(struct ur_qp *qp)
-{
-	struct ur_responder *resp = &qp->resp;
-
-	for (u32 i = 0; i < resp->res_count; i++)
-		resp->res[i].queued = false;
-	resp->item_head = resp->item_tail;
-}
-
 enum ur_quantum ur_answer_run(struct ur_qp *qp, struct ur_tx *tx)
 {
 	struct ur_responder *resp = &qp->resp;
@@ -231,12 +232,8 @@ enum ur_quantum ur_answer_run(struct ur_qp *qp, struct ur_tx *tx)
 		result = send_item(
 			qp, tx, &resp->items[resp->item_head & resp->item_mask],
 			&budget);
-		if (qp->state == UR_QP_ERR && result == UR_QUANTUM_IDLE &&
-		    budget) {
-			/* The read was refused on the way. */
-			drop_items(qp);
-			break;
-		}
+		if (resp->item_head == resp->item_tail)
+			break; /* a READ was refused on the way */
 		if (result == UR_QUANTUM_IDLE)
 			return budget ? UR_QUANTUM_IDLE : UR_QUANTUM_MORE;
 		if (result == UR_QUANTUM_FULL)

@@ -259,6 +259,37 @@ static void asked_for(bool dcqcn)
 	stop();
 }
 
+/* A READ is answered slowly; a request behind it is refused meanwhile, and the queue pair
+ * has failed with it. The READ is answered to its end all the same. */
+static void refused_behind_a_read(void)
+{
+	struct ur_qp_attr a = {.rate_limit = (u32)(LINK / 100000)};
+	struct ur_pkt pkt;
+	u32 psn = 9, packets = 200;
+
+	start(false);
+	CHECK_EQ(ur_qp_modify(q.qp, w.now, &a, UR_QP_ATTR_RATE_LIMIT), 0);
+	pkt = wt_pkt(&q, UR_OP_RC_READ_REQ, psn, 0);
+	pkt.va = WT_IOVA;
+	pkt.rkey = w.key;
+	pkt.dma_bytes = packets * 256;
+	wt_feed(&w, pkt, NULL);
+	CHECK(w.out_tail - w.out_head < packets);
+	pkt = wt_pkt(&q, UR_OP_RC_WRITE_ONLY, psn + packets, 4);
+	pkt.va = WT_IOVA;
+	pkt.rkey = w.key + 1;
+	pkt.dma_bytes = 4;
+	wt_feed(&w, pkt, NULL);
+	CHECK_EQ(q.qp->state, UR_QP_ERR);
+	wt_sleep(&w, 20 * WT_MS);
+	for (u32 i = 0; i < packets; i++)
+		CHECK_EQ(wt_next(&w)->pkt.psn, psn + i);
+	CHECK_EQ(wt_expect(&w, UR_OP_RC_ACK, psn + packets)->pkt.syndrome,
+		 WT_NAK_ACCESS);
+	wt_silence(&w);
+	stop();
+}
+
 int main(int argc, char **argv)
 {
 	cases(&argc, argv);
@@ -268,5 +299,6 @@ int main(int argc, char **argv)
 	CASE(paid_at_the_new_rate());
 	CASE(asked_for(false));
 	CASE(asked_for(true));
+	CASE(refused_behind_a_read());
 	return cases_status();
 }
