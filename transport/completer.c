@@ -93,19 +93,30 @@ static void implied_nak(struct ur_qp *qp, u32 psn)
 		qp->req.asked_again = true;
 }
 
+/* The peer's queue pair has failed with what it refuses (IBTA 9.9.3). */
+static bool is_fatal(const struct ur_pkt *pkt)
+{
+	return (pkt->syndrome & UR_AETH_CLASS_MASK) == UR_AETH_NAK &&
+	       (pkt->syndrome & UR_AETH_VALUE_MASK) != UR_NAK_PSN_SEQ;
+}
+
 /*
- * Returns whether this NAK refuses the rest of the READ that is answered now. The peer's queue
- * pair has failed with it (IBTA 9.9.3), so what of the READ was lost on the way comes no more,
- * however often it is asked for.
+ * Something was refused, and a READ up to there lacks data. If that is the READ itself, what of it was
+ * lost on the way comes no more, however often it is asked for. If it is a later request, the data may have
+ * been overtaken, so they are asked for; but a peer that says nothing to that is not asked for long.
  */
-static bool refuses_read(struct ur_qp *qp, const struct ur_pkt *pkt)
+static void refused(struct ur_qp *qp, const struct ur_pkt *pkt)
 {
 	const struct ur_swqe *e = oldest(qp);
 
-	return e && ur_swqe_is_read_type(e) &&
-	       ur_psn_within(pkt->psn, e->psn, e->npkts) &&
-	       (pkt->syndrome & UR_AETH_CLASS_MASK) == UR_AETH_NAK &&
-	       (pkt->syndrome & UR_AETH_VALUE_MASK) != UR_NAK_PSN_SEQ;
+	if (e && ur_swqe_is_read_type(e) &&
+	    ur_psn_within(pkt->psn, e->psn, e->npkts)) {
+		ur_completer_nak(qp, pkt->syndrome & UR_AETH_VALUE_MASK);
+		return;
+	}
+	implied_nak(qp, pkt->psn);
+	qp->req.peer_failed = true;
+	qp->req.failed_una = qp->req.una;
 }
 
 static void rx_nak(struct ur_qp *qp, const struct ur_pkt *pkt)
@@ -114,8 +125,8 @@ static void rx_nak(struct ur_qp *qp, const struct ur_pkt *pkt)
 
 	/* All before the refused packet have arrived. */
 	if (!ack_through(qp, ur_psn_add(pkt->psn, -1))) {
-		if (refuses_read(qp, pkt))
-			ur_completer_nak(qp, value);
+		if (is_fatal(pkt))
+			refused(qp, pkt);
 		else
 			implied_nak(qp, pkt->psn);
 		return;

@@ -162,7 +162,7 @@ void ur_retry_reset(struct ur_qp *qp)
 	req->again_ns = 0;
 	req->rd_out = 0;
 	req->since_ackreq = 0;
-	req->asked_again = req->asked_in_vain = false;
+	req->asked_again = req->asked_in_vain = req->peer_failed = false;
 	req->hole_due = false;
 	req->hole_open = false;
 }

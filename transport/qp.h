@@ -118,7 +118,10 @@ struct ur_requester {
 	/* For a lost answer, since the last progress: asked for all again;
 	 * and answers say that it was in vain. */
 	bool asked_again, asked_in_vain;
-	u32 answer_psn;	  /* of the last answer behind a gap */
+	u32 answer_psn; /* of the last answer behind a gap */
+	/* When una was this, the peer had refused a later request. */
+	bool peer_failed;
+	u32 failed_una;
 	bool fresh;	  /* the packet sent last was never sent before */
 	u8 retries;	  /* used since the last progress */
 	ur_time retry_at; /* when the last of them was */

@@ -213,8 +213,11 @@ bool ur_retry_use(struct ur_qp *qp, bool told)
 	u64 wait = qp->attr.timeout ? timeout_ns(qp) : TOLD_NS;
 	bool counts =
 		!told || !req->retries || qp->port->now - req->retry_at >= wait;
+	/* It has not answered the first asking for what came before that. */
+	bool failed = req->peer_failed && req->failed_una == req->una;
 
-	if (counts && req->retries >= qp->attr.retry_cnt) {
+	if (counts && (failed || req->retries >= qp->attr.retry_cnt)) {
+		req->told = req->told && !failed;
 		ur_count(qp->port, UR_CNT_retry_exceeded_err);
 		ur_count(qp->port, UR_CNT_req_transport_retries_exceeded);
 		ur_completer_fail(qp, UR_WC_RETRY_EXC_ERR);

@@ -59,6 +59,37 @@ static void peer_gone(void)
 	stop();
 }
 
+/* A request is refused, and data of a READ before it are missing. They are asked for at once, and if they
+ * come, all goes on; a peer whose queue pair has failed says nothing, and is not asked seven times. */
+static void refused_behind_a_read(bool comes)
+{
+	u64 timeout = 4096ull << 14;
+
+	start(14, 7, 7);
+	wt_post(&q, UR_WR_READ, 0, 4);
+	wt_post(&q, UR_WR_SEND, 0, 4);
+	wt_kick(&q);
+	wt_expect(&w, UR_OP_RC_READ_REQ, 10);
+	wt_expect(&w, UR_OP_RC_SEND_ONLY, 11);
+	wt_ack(&w, &q, 11, WT_NAK_ACCESS);
+	wt_no_wc(&q);
+	wt_expect(&w, UR_OP_RC_READ_REQ, 10);
+	wt_expect(&w, UR_OP_RC_SEND_ONLY, 11);
+	if (comes) {
+		wt_feed(&w, wt_pkt(&q, UR_OP_RC_READ_RESP_ONLY, 10, 4), NULL);
+		wt_wc(&q, UR_WC_SUCCESS);
+		wt_ack(&w, &q, 11, WT_NAK_ACCESS);
+		wt_wc(&q, UR_WC_REM_ACCESS_ERR);
+	} else {
+		wt_sleep(&w, timeout - 1);
+		wt_no_wc(&q);
+		wt_sleep(&w, 1);
+		wt_wc(&q, UR_WC_RETRY_EXC_ERR);
+		wt_wc(&q, UR_WC_WR_FLUSH_ERR);
+	}
+	stop();
+}
+
 /* The first packet to a peer on this host came before its queue pair was ready: it goes
  * again long before the timeout, and between hosts, where nothing is known, then. */
 static void first_is_early(bool near)
@@ -468,6 +499,8 @@ int main(int argc, char **argv)
 {
 	cases(&argc, argv);
 	CASE(peer_gone());
+	CASE(refused_behind_a_read(false));
+	CASE(refused_behind_a_read(true));
 	CASE(slow_peer());
 	CASE(window(false));
 	CASE(window(true));
