@@ -48,14 +48,20 @@ static void leave_sender(const struct uroce_guest *guest, int fd, int rx,
 {
 	const struct uroce_resumes *preload = uroce_get_resumes();
 
-	if (preload)
-		preload->keep_sender(fd, rx, tx, guest);
+	if (!preload)
+		return;
+	preload->keep_sender(fd, rx, tx, guest);
+	/* The others were hung up while this one was not there. */
+	if (atomic_load(&guest->channels_ended))
+		preload->end_senders(guest);
 }
 
-void ur_process_end_channels(void *guest)
+void ur_process_end_channels(void *arg)
 {
 	const struct uroce_resumes *preload = uroce_get_resumes();
+	struct uroce_guest *guest = arg;
 
+	atomic_store(&guest->channels_ended, true);
 	if (preload)
 		preload->end_senders(guest);
 }

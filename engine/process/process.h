@@ -7,6 +7,7 @@
 #define UR_PROCESS_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/types.h>
 #include "engine/engine.h"
 #include "kernel-abi/uroce-engine.h"
@@ -38,11 +39,12 @@ struct uroce_guest {
 	u32 objects;
 	_Atomic u32 vain; /* others.c: polls */
 	struct ur_process_fork fork;
-	struct ur_list channels;   /* completion_queues.c */
-	struct ur_easync *async;   /* NULL: none yet */
-	int life;		   /* with it: hangs up with the device */
-	pthread_mutex_t lock;	   /* what control's lock is in the device */
-	pthread_mutex_t withdraws; /* taken before lock, by who takes events
+	struct ur_list channels;     /* completion_queues.c */
+	_Atomic bool channels_ended; /* those that no queue uses */
+	struct ur_easync *async;     /* NULL: none yet */
+	int life;		     /* with it: hangs up with the device */
+	pthread_mutex_t lock;	     /* what control's lock is in the device */
+	pthread_mutex_t withdraws;   /* taken before lock, by who takes events
 				    * back */
 };
 

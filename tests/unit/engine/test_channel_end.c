@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* The device goes while the first queue of a completion channel is made in a program, and the queue fails: the
+ * channel hangs up like all that no queue uses. */
+#include <errno.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "engine/process/process.h"
+#include "kernel-abi/uroce-resumes.h"
+#include "tests/check.h"
+
+static struct uroce_guest guest;
+static int sender = -1; /* as the preload library keeps it */
+static int fail_wait;
+
+int ur_process_wait_add(struct ur_process_wait *wait, struct uroce_guest *g,
+			int fd, int copy)
+{
+	return -fail_wait;
+}
+
+void ur_process_wait_del(struct ur_process_wait *wait)
+{
+}
+
+static int take_sender(int number)
+{
+	int fd = sender;
+
+	sender = -1;
+	ur_process_end_channels(&guest);
+	return fd;
+}
+
+static void keep_sender(int number, int rx, int tx, const void *engine)
+{
+	CHECK(engine == &guest);
+	sender = dup(tx);
+}
+
+static void end_senders(const void *engine)
+{
+	CHECK(engine == &guest);
+	if (sender >= 0)
+		shutdown(sender, SHUT_WR);
+}
+
+const struct uroce_resumes uroce_resumes = {
+	.version = UROCE_RESUMES_VERSION,
+	.take_sender = take_sender,
+	.keep_sender = keep_sender,
+	.end_senders = end_senders,
+};
+
+int main(void)
+{
+	struct uroce_guest_cq_init init = {.entries = 4, .tx = -1};
+	struct uroce_create_cq_resp resp;
+	struct uroce_guest_cq *cq;
+	struct pollfd p = {.events = POLLIN};
+	int pair[2];
+
+	CHECK(!socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair));
+	sender = pair[0];
+	init.rx = p.fd = pair[1];
+	init.channel = &init;
+	ur_list_init(&guest.channels);
+	pthread_mutex_init(&guest.lock, NULL);
+	fail_wait = ENOMEM;
+	CHECK_EQ(ur_process_create_cq(&guest, &init, &cq, &resp), -ENOMEM);
+	CHECK_EQ(poll(&p, 1, 0), 1);
+	return 0;
+}
