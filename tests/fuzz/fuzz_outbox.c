@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include "engine/call.h"
 #include "engine/dispatch.h"
+#include "engine/wire/udp_relay_impl.h"
 #include "engine/wire/wire.h"
 #include "tests/check.h"
 #include "tests/fuzz/outbox_world.h"
@@ -36,7 +37,8 @@ struct program {
 	struct ring_writer ring;
 	u8 answers[8]; /* of the kernel, to what leaves next */
 	u32 n_answers;
-	u32 later; /* steps that are taken while a datagram leaves */
+	u32 counted; /* of what comes, before the last that did */
+	u32 later;   /* steps that are taken while a datagram leaves */
 	u32 steps;
 	bool inside;
 	bool says;	 /* the message says its way */
@@ -149,7 +151,21 @@ static void take_turns(u32 n)
 	}
 }
 
-/* The next uroced goes on where this one was, by the words. */
+/* The next uroced goes on where this one was, killed before it had counted what came last: what the program has been
+ * shown is all there. */
+static void resume_relay(const struct program *p)
+{
+	struct ur_udp_relay *r = w->relay;
+	u32 put = r->out.put;
+
+	CHECK(!r->out.begun);
+	atomic_store(&r->out.head->published, p->counted);
+	ur_peer_out_resume(&r->out, r->packets, r->words);
+	CHECK_EQ(r->out.put, put);
+	atomic_store(&r->out.head->published, put);
+}
+
+/* The same of its outbox, by the words. */
 static void resume(struct program *p)
 {
 	struct ur_udp_outbox *o = w->outbox;
@@ -173,6 +189,7 @@ static void come(struct program *p)
 	socklen_t to_len = ur_sockaddr_of(
 		&to, gid, wakes ? w->lent.port : UR_ROCE_V2_UDP_PORT, 1);
 
+	p->counted = w->relay->out.put;
 	ur_put_be24(bytes + 5, gid == outbox_gids[GROUP_V4]
 				       ? 0xffffff
 				       : OUTBOX_SLOT << 19);
@@ -238,7 +255,9 @@ static void step(struct program *p)
 		take_bytes(&p->in, p->answers, p->n_answers);
 		break;
 	case 10:
-		if (!p->inside)
+		if (!p->inside && what / 12 & 1)
+			resume_relay(p);
+		else if (!p->inside)
 			resume(p);
 		break;
 	default:
@@ -306,6 +325,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		p.stranger[v4] = stranger(v4);
 	outbox_world_lend(data[0] & 1);
 	p.ring.file = w->file;
+	p.counted = w->relay->out.put;
 	ur_engine_call(w->engine, run, &p);
 	outbox_world_end();
 	close(p.stranger[0]);

@@ -2,7 +2,7 @@
 /*
  * The door between neighbours: another program of the device, perhaps of another user, that writes anything into its
  * ring to us and into the words of both, before and while our engine looks at them; and names files that we should
- * map.
+ * map. And the network, whose packets the device puts into another ring.
  *
  * Input: a byte of options, then steps, a byte of what and its arguments: see step(). Packets are right but for what
  * their patches change, a record is 64 bytes as they come.
@@ -169,6 +169,20 @@ static void post_send(struct enemy *p)
 		peer_world_turn(true);
 }
 
+/* From then on he is the network, or himself again. */
+static void change_ring(struct enemy *p)
+{
+	const struct ring_writer ring = p->ring;
+	bool says = p->says;
+
+	p->ring = p->other.ring;
+	p->says = p->other.says;
+	p->other.ring = ring;
+	p->other.says = says;
+	p->relays = !p->relays;
+	w->relay_used = true;
+}
+
 static void copies(void *arg)
 {
 	struct enemy *p = arg;
@@ -205,10 +219,14 @@ static void step(struct enemy *p)
 		ring_scribble(&p->ring, &p->in);
 		break;
 	case 6:
-		ring_word(&p->ring, w->words, &p->in);
+		ring_word(&p->ring, p->relays ? w->relay_words : w->words,
+			  &p->in);
 		break;
 	case 7:
-		ring_skip(&p->ring);
+		if (what / 17)
+			change_ring(p);
+		else
+			ring_skip(&p->ring);
 		break;
 	case 8:
 		for (u32 n = 1 + what / 17 % TURNS; n && !p->inside; n--)
@@ -265,6 +283,7 @@ static u32 descriptors(void)
 static void begin(struct enemy *p, u8 options)
 {
 	p->ring.file = w->file;
+	p->other.ring.file = w->relay;
 	for (u32 i = 0; i < PEER_QPS; i++) {
 		p->psn[i] = PEER_PSN;
 		for (u32 n = 0; n < 8 && !(options & 2); n++)

@@ -196,6 +196,7 @@ void outbox_world_lend(bool groups)
 	wire = ur_container_of(ur_wire_of(w->engine, false), struct ur_wire_udp,
 			       wire);
 	w->outbox = wire->outboxes[OUTBOX_SLOT];
+	w->relay = wire->relays[OUTBOX_SLOT];
 	use(OUTBOX_SLOT, OWN_V4);
 	use(OUTBOX_SLOT, OWN_V6);
 	for (u32 i = GROUP_V4; groups && i <= GROUP_V6; i++)

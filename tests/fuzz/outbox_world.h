@@ -38,6 +38,7 @@ struct outbox_world {
 	struct ur_engine *engine;
 	struct ur_lent lent;
 	struct ur_udp_outbox *outbox; /* the device's part */
+	struct ur_udp_relay *relay;   /* what comes */
 	/* The program has them mapped. */
 	u8 *file;
 	struct ur_peer_word *words;

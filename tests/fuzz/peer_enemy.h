@@ -16,6 +16,11 @@ struct enemy {
 	u32 later; /* steps that are taken while our engine copies */
 	bool inside;
 	bool says; /* a message with a way is there */
+	bool relays; /* what he puts comes by the device's ring, as if from the network: */
+	struct {
+		struct ring_writer ring;
+		bool says;
+	} other; /* the one that he does not put into now */
 	u32 number;
 };
 

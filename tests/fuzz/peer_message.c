@@ -142,8 +142,8 @@ void peer_put_message(struct enemy *p)
 			   .n = 1 + (count & 63),
 			   .payload = size & 0x8000 ? size & 0x7fff
 						    : size % 1056 & ~3u,
-			   .apart = what & 4,
-			   .shown = (what & 12) == 12,
+			   .apart = what & 4 && !p->relays,
+			   .shown = (what & 12) == 12 && !p->relays,
 			   .head_bytes = BTH};
 	u32 psn, each, len;
 	u8 *r, flags;
@@ -169,7 +169,10 @@ void peer_put_message(struct enemy *p)
 	r = ring_begin(&p->ring, len, k.seg, flags);
 	if (says)
 		peer_say_way(p, r, what & 0x20);
-	if (k.shown) {
+	if (p->relays) {
+		r[RING_SPORT] = take(&p->in);
+		r[RING_SPORT + 1] = take(&p->in);
+	} else if (k.shown) {
 		r[RING_SPORT] = take(&p->in);
 		ur_put_le32(r + RING_BULK, take16(&p->in) * 16u);
 	} else if (k.apart) {

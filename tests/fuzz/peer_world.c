@@ -12,6 +12,7 @@
 #include "engine/ground/own_memory.h"
 #include "engine/shards.h"
 #include "engine/wire/udp_pair.h"
+#include "engine/wire/udp_relay_impl.h"
 #include "tests/check.h"
 #include "tests/own_net.h"
 #include "tests/qp_walk.h"
@@ -28,6 +29,7 @@ static struct peer_world *const w = &peer_world;
 
 static struct ur_ectx *ectx;
 static struct ur_ecq *cq;
+static struct ur_lent own; /* what the program borrowed */
 static struct ur_engine_config device_config = {
 	.netdev = "lo",
 	.ifindex = 1,
@@ -43,13 +45,16 @@ static struct ur_engine_config device_config = {
 
 static void lend(u32 slot, struct ur_lent *lent)
 {
-	CHECK(!ur_engine_lend(w->device, geteuid(), getpid(), UR_LEND_SOCKETS,
+	CHECK(!ur_engine_lend(w->device, geteuid(), getpid(),
+			      slot == PEER_OWN_SLOT ? UR_LEND_RELAYED
+						    : UR_LEND_SOCKETS,
 			      lent));
 	CHECK_EQ(lent->slot, slot);
 }
 
-static void start_device(struct ur_lent *own)
+static void start_device(void)
 {
+	const struct ur_udp_relay *relay;
 	struct ur_lent other;
 
 	CHECK(!ur_loop_create(&device_config.loop));
@@ -58,14 +63,19 @@ static void start_device(struct ur_lent *own)
 	for (u32 i = 0; i < 2; i++)
 		CHECK(!ur_engine_set_gid(w->device, i, peer_gids[i],
 					 UR_GID_ROCE_V2));
-	lend(PEER_OWN_SLOT, own);
+	lend(PEER_OWN_SLOT, &own);
+	relay = ur_container_of(ur_wire_of(w->device, false),
+				struct ur_wire_udp, wire)
+			->relays[PEER_OWN_SLOT];
+	w->relay = relay->packets;
+	w->relay_words = relay->words;
 	for (u32 slot = PEER_OWN_SLOT + 1; slot < PEER_SLOT; slot++)
 		lend(slot, &other);
 }
 
 /* ---- the program ---- */
 
-static void start_program(const struct ur_lent *own)
+static void start_program(void)
 {
 	struct ur_engine_config config = {
 		.netdev = "lo",
@@ -77,7 +87,7 @@ static void start_program(const struct ur_lent *own)
 		.seed = 1,
 		.options = "spin_us=0,hold=0,follow=0",
 		.guest = true,
-		.lent = *own,
+		.lent = own,
 		.slot_bits = UR_SLOT_BITS,
 		.file = memfd_create("uverbs", MFD_CLOEXEC),
 	};
@@ -96,7 +106,7 @@ static void start_program(const struct ur_lent *own)
 
 		CHECK(!ur_engine_lend_socket(w->device, PEER_OWN_SLOT, i, gid,
 					     &fd));
-		fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+		CHECK_EQ(fd, -1);
 		CHECK(!ur_engine_borrow(w->engine, i, gid, fd));
 	}
 }
@@ -222,8 +232,6 @@ int peer_world_bring_up(u32 i)
 
 void peer_world_start(void)
 {
-	struct ur_lent own;
-
 	if (!kernel_steers())
 		SKIP("SO_ATTACH_REUSEPORT_CBPF is not there");
 	if (!own_net())
@@ -231,8 +239,8 @@ void peer_world_start(void)
 	signal(SIGPIPE, SIG_IGN);
 	w->thread = pthread_self();
 	peer_files_make();
-	start_device(&own);
-	start_program(&own);
+	start_device();
+	start_program();
 	make_regions();
 	make_queue_pairs();
 	make_handle();
@@ -295,6 +303,22 @@ static int end_pair(struct ur_engine *e, void *arg)
 	return 0;
 }
 
+/* As the engine. The device's ring is as it was at first, whatever became of it. */
+static int borrow_relay(struct ur_engine *e, void *arg)
+{
+	struct ur_wire_udp *wire = w->wire;
+
+	if (wire->pairs[0])
+		ur_udp_pair_end(wire, wire->pairs[0]);
+	for (u32 v4 = 0; v4 < 2; v4++)
+		if (wire->woken[v4].fd >= 0)
+			ur_engine_unwatch(e, wire->woken[v4].fd);
+	memset(w->relay, 0, UR_PEER_HEAD_BYTES + UR_PEER_STREAM_BYTES + 65536);
+	memset(w->relay_words, 0, UR_PEER_WORDS_BYTES);
+	CHECK(!ur_udp_borrow_relay(wire, &own));
+	return 0;
+}
+
 void peer_world_end(void)
 {
 	pid_t none = 0;
@@ -303,6 +327,9 @@ void peer_world_end(void)
 	ur_engine_lend_end(w->device, PEER_SLOT);
 	ur_engine_call(w->engine, peer_memory_check, NULL);
 	ur_engine_call(w->engine, end_pair, NULL);
+	if (w->relay_used)
+		ur_engine_call(w->engine, borrow_relay, NULL);
+	w->relay_used = false;
 	CHECK_EQ(w->maps, 0);
 	munmap(w->file, UR_PEER_FILE_BYTES);
 	munmap(w->from, UR_PEER_FILE_BYTES);

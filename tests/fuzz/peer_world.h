@@ -63,6 +63,10 @@ struct peer_world {
 	/* The neighbour's: he writes his file and the words, and reads what the program sends. */
 	u8 *file, *from;
 	struct ur_peer_word *words;
+	/* Packets of the network come to the program by another ring, which is the device's. */
+	u8 *relay;
+	struct ur_peer_word *relay_words;
+	bool relay_used; /* by the input */
 	int proof,
 		known; /* his descriptors of his file, and of the program's */
 	int files[SHOWN_FILES];

@@ -9,6 +9,7 @@ import sys
 OWN_V4, OWN_V6, ALIEN_V4, PEER_V4, PEER_V6, GROUP_V4, GROUP_V6, HOST_V4, HOST_V6, ANY, ALL, LINK = range(12)
 RC, READ, UC, UD, UD_IMM, CNP, ACK = range(7)
 TURN, RESUME, SKIP = b"\x07", b"\x0a", b"\x06"
+RESUME_RELAY = b"\x16"
 
 
 def message(src=OWN_V4, dst=PEER_V4, kind=RC, n=1, seg=64, short=False, says=True, flow=None,
@@ -125,6 +126,10 @@ def seeds():
             some = b"\x0b" + struct.pack("<HB", 30000, 7 | to << 3)
             yield bytes([options]) + b"\x0b" + struct.pack("<HB", 48, 3 | to << 3) + TURN + some * 5 + TURN
             yield bytes([options]) + word(3, 1, 0) + word(0, 0x7ff00, 0) + some * 4 + word(0, 0x60000, 0) + some + TURN
+            few = b"\x0b" + struct.pack("<HB", 4, 3 | to << 3)
+            yield bytes([options]) + (few + RESUME_RELAY) * 3
+            yield bytes([options]) + b"".join(some + RESUME_RELAY + word(0, 0x33000 * n, 0) for n in range(1, 6)) + some
+            yield bytes([options]) + some + word(0, 0x7ff00, 0) + some + RESUME_RELAY + some + word(5, 9, 0) + RESUME_RELAY
     # While it leaves, memory changes.
     yield b"\0" + message(n=8) + b"\x20" + scribble(0, b"\xff" * 200) + word(0, 0x1000) + message() + TURN + TURN
     yield b"\0" + b"\x14" + message(HOST_V4) + word(6, 7) + message() * 2 + TURN + TURN

@@ -18,6 +18,7 @@ TURN, REFUSES, SKIP, READS, REGISTERS, LATER = b"\x08", b"\x0c", b"\x07", b"\x0e
 # A process of the neighbour's begins, ends, ends while a file of it is mapped, and is who maps files.
 BEGINS, ENDS, ENDS_MAPPED, MAPS = (bytes([12 + 17 * n]) for n in range(1, 5))
 REGISTERS_NAMED = b"\x20"
+RING = b"\x18"  # the other one from now on: the network's, and his again
 PLACED = {WRITE_FIRST, WRITE_ONLY, WRITE_ONLY_IMM, READ}
 ANSWERS = set(range(RESP_FIRST, ATOMIC_ACK + 1))
 
@@ -45,6 +46,12 @@ def message(qp, op, n=1, size=64, apart=False, shown=None, at=256, length=0, key
     if patches:
         out += bytes([len(patches)]) + b"".join(struct.pack("<HB", w, v) for w, v in patches)
     return out
+
+
+def came(qp, op, sport=0xc001, **how):
+    """The same by the network."""
+    out = message(qp, op, **how)
+    return out + struct.pack("<H", sport)
 
 
 def show(file, place=0, pages=16, who=MAIN, offset=None, size=None, proof=None, patches=()):
@@ -185,6 +192,24 @@ def seeds():
                                      (64, 65532, 7, 0), (16, 4, 3, 0), (15, 4, 3, 0), (1040, 64, 3, 0)):
         yield b"\0" + record(length, seg, flags, bulk) + TURN + message(RC, SEND_ONLY) + TURN
     yield b"\0" + (message(RC, SEND_ONLY) + TURN + SKIP) * 3 + SKIP + TURN
+    # By the network.
+    for qp in RC, UC, UD:
+        yield b"\0" + RING + came(qp, SEND_ONLY) + came(qp, SEND_ONLY_IMM, n=3) + TURN + RING + message(qp, SEND_ONLY) + TURN
+        yield b"\0" + RING + came(qp, WRITE_ONLY, n=4, size=1000) + came(qp, WRITE_ONLY, at=60000) + TURN
+        yield b"\0" + RING + came(qp, SEND_FIRST, size=1024) + SKIP + came(qp, SEND_LAST, size=4, sport=9) + TURN
+    yield b"\0" + RING + came(RC, READ, size=0, length=160) + came(RC, CMP_SWAP, size=0) + TURN * 3
+    for op in 0, 2, 4, 5:
+        yield b"\0" + post(RC, op, length=5000) + TURN + RING + came(RC, ACK, psn=0, size=0, syndrome=31) + came(
+            RC, RESP_FIRST, size=1024) + came(RC, ATOMIC_ACK, psn=0, size=0) + TURN
+    for way in 0, 1, 2, 3, 5, 10:
+        yield b"\0" + RING + came(UD, SEND_ONLY, way=way) + came(RC, SEND_ONLY, way=way) + TURN
+    for which in range(10):
+        for value in 0, 64, 0x7fff0, 0xffffffff:
+            yield b"\0" + RING + came(UC, SEND_ONLY) + TURN + word(which, value, 0) + word(which, value) + came(
+                UC, SEND_ONLY) + TURN
+    for length, seg, flags in (0, 64, 2), (65537, 64, 2), (64, 0, 2), (65, 1, 2), (64, 64, 3), (64, 64, 6), (64, 64, 10):
+        yield b"\0" + RING + record(length, seg, flags) + TURN + came(RC, SEND_ONLY) + TURN + RING + message(
+            RC, SEND_ONLY) + TURN
     yield b"\0" + message(UC, WRITE_MIDDLE, n=60, size=1024) * 10 + TURN * 4
     for patch in 0x2600, 0x0a18, 0x0216, 0x8118, 0x7f0e:
         yield b"\0" + message(RC, WRITE_ONLY, patches=[(patch & 0xff, patch >> 8)]) + TURN
