@@ -93,8 +93,9 @@ def test_has_no_socket_of_the_group(lab, host, user):
         wait_for("their end", lambda: not engines(host))
 
 
-def test_part_of_the_slots(host):
+def test_part_of_the_slots(host, monkeypatch):
     """Half of what the others leave; root still gets one."""
+    monkeypatch.setenv("UROCE_ENGINE", "process")
     wait_for("an empty device", lambda: not engines(host))
     programs = [serve(host, NOBODY) for _ in range(SLOTS // 2 + 1)]
     try:

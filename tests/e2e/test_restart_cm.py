@@ -353,7 +353,8 @@ def test_rping(pair):
     wait_for("traffic", lambda: octets(pair.a) - before > 1e5)
     for host in pair.a, pair.b, pair.a:
         restart(host)
-    assert c.wait(100) == 0 and s.wait(20) == 0, c.report() + s.report()
+    assert c.wait(100) == 0, c.report() + s.report()
+    assert s.wait(20) == 0 or s.lost_race(), s.report()
 
 
 def test_perftest(pair):

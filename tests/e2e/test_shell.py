@@ -83,7 +83,9 @@ def test_prompt(labs, tmp_path, shell):
         os.execvp("ip", ["ip", "netns", "exec", host.name,
                          host.lab.bin("uroce"), "run", "-r", host.run_dir])
     text, end, asked = "", time.monotonic() + 20, False
-    while time.monotonic() < end and select.select([fd], [], [], 20)[0]:
+    answer = select.poll()
+    answer.register(fd, select.POLLIN)
+    while time.monotonic() < end and answer.poll(20000):
         try:
             text += os.read(fd, 4096).decode()
         except OSError:  # the other end is closed
