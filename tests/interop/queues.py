@@ -16,7 +16,7 @@ import sys
 import time
 
 import guest as g
-from router import AROUND, KINDS, Router
+from router import AROUND, KINDS, Router, missing
 
 RATE = 100  # Mbit/s
 CONNECTIONS = (1, 8, 32)
@@ -163,6 +163,8 @@ def main():
     p.add_argument("-n", "--rounds", type=int, default=1)
     p.add_argument("kinds", nargs="*", default=list(KINDS))
     o = p.parse_args()
+    if why := missing():
+        p.exit(77, f"queues.py: {why}\n")
     with Road() as road:
         print("| queue | measure | ours | TCP | ours / TCP | ours dropped; marked | TCP dropped; "
               "marked | sent again |\n|---|---|---|---|---|---|---|---|")
