@@ -26,7 +26,7 @@ _Static_assert(UR_IS_POW2(UR_UDP_PEERS), "a peer's place is bits of a hash");
 
 /* recvmmsg calls for one readable socket in one turn. */
 #define ROUNDS 4
-/* Ask sockets this often when nothing came there of late, and there are rings. */
+/* Ask all sockets this often. */
 #define SOCKETS_QUIET_NS 5000u
 /* And so often while packets come in rings. */
 #define SOCKETS_RINGS_NS 20000u
@@ -405,6 +405,9 @@ static bool receive(struct ur_wire_udp *w, struct ur_udp_addr *a)
 			w->wire.engine->rx_bulk ? BATCH_BULK : UR_UDP_RX_MSGS;
 		if ((u32)n < batch)
 			break;
+		/* There may be more, wherever packets come next. */
+		if (round == ROUNDS - 1)
+			w->asked = 0;
 	}
 	if (any && a->relay)
 		ur_udp_show_relayed(w, a);
@@ -440,18 +443,28 @@ static bool receive_at(struct ur_wire_udp *w, struct ur_udp_addr *a)
 	return a->fd >= 0 && receive(w, a);
 }
 
-/* With rings, each question is a system call that they wait for. */
-static bool is_too_early(struct ur_wire_udp *w)
+/*
+ * Each question is a system call, which rings wait for. A program has a socket for each
+ * address, and packets come to one of them as a rule: that is asked in each turn, the others
+ * now and then; where there are rings that one, too, once nothing has come there for a while.
+ */
+static bool ask_all(struct ur_wire_udp *w)
 {
 	ur_time now = w->wire.engine->now;
 	ur_time every = now - w->last_ring < SOCKETS_RINGS_NS
 				? SOCKETS_RINGS_NS
 				: SOCKETS_QUIET_NS;
 
-	if (now - w->last_datagram >= SOCKETS_HOT_NS && now - w->asked < every)
-		return true;
+	if (now - w->asked < every)
+		return false;
 	w->asked = now;
-	return false;
+	return true;
+}
+
+static bool is_hot(const struct ur_wire_udp *w)
+{
+	return w->hot && (!w->paired || w->wire.engine->now - w->last_datagram <
+						SOCKETS_HOT_NS);
 }
 
 bool ur_udp_poll(struct ur_wire *wire)
@@ -463,11 +476,10 @@ bool ur_udp_poll(struct ur_wire *wire)
 	/* In a program nobody asks the others by epoll. */
 	if (!w->wire.engine->config.guest)
 		return w->hot && receive(w, w->hot);
-	if (w->paired) {
+	if (w->paired)
 		any = ur_udp_pairs_receive(w);
-		if (is_too_early(w))
-			return any;
-	}
+	if (!ask_all(w))
+		return any | (is_hot(w) && receive_at(w, w->hot));
 	ur_list_for_each(it, &w->addrs)
 		any |= receive_at(w,
 				  ur_list_entry(it, struct ur_udp_addr, node));
