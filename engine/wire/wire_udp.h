@@ -212,23 +212,27 @@ int ur_udp_open_out(const struct ur_wire_udp *w, bool v4);
 /* Binds fd, of the family, to the port at every address. Returns 0 or -errno. */
 int ur_udp_bind_any(int fd, bool v4, u16 port);
 
-/* wire_udp_rx.c: the function of a receiving socket's watch. */
+/* wire_udp_poll.c: the function of a receiving socket's watch. */
 void ur_udp_readable(struct ur_watch *watch, u32 events);
 /* The wire's poll. */
 bool ur_udp_poll(struct ur_wire *wire);
 /* Takes what is in a socket of that address that another engine had. */
 void ur_udp_take_left(struct ur_wire_udp *w, const u8 gid[16], int fd);
+/* Allocates the receive buffers. Returns 0 or -ENOMEM. */
+int ur_udp_rx_init(struct ur_wire_udp *w);
+/* wire_udp_rx.c: takes a datagram that came at one of our addresses or groups: packets of seg bytes each, but
+ * the last, which may be shorter; first: the place of the first one in its burst. Writes to *meta. */
+void ur_udp_take_datagram(struct ur_wire_udp *w, bool mcast,
+			  struct ur_rx_meta *meta, u8 *data, u32 len, u32 seg,
+			  u32 first);
+/* The same of packets that uroced has received for us. */
+void ur_udp_take_relayed(struct ur_wire_udp *w, bool mcast,
+			 const struct ur_rx_meta *meta, u8 *data, u32 len,
+			 u32 seg, u32 first);
 /* Takes packets that came together and that nobody can have damaged: seg bytes each, but the
  * last, which may be shorter, with four bytes behind that are no ICRC. */
 void ur_udp_take(struct ur_wire_udp *w, const struct ur_rx_meta *meta, u8 *data,
 		 u32 len, u32 seg);
-/* Takes packets of seg bytes each that uroced has received for us, at one of our addresses or groups; first: the place of
- * the first one in its datagram. */
-void ur_udp_take_relayed(struct ur_wire_udp *w, bool mcast,
-			 const struct ur_rx_meta *meta, u8 *data, u32 len,
-			 u32 seg, u32 first);
-/* Allocates the receive buffers. Returns 0 or -ENOMEM. */
-int ur_udp_rx_init(struct ur_wire_udp *w);
 /* wire_udp_tx.c: the wire's send. */
 u32 ur_udp_send(struct ur_wire *wire, const struct ur_tx *tx, u32 first,
 		u32 end, int *wait_fd);
