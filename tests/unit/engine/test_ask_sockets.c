@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "engine/call.h"
 #include "engine/engine_impl.h"
 #include "engine/ground/loop.h"
 #include "engine/ground/own_memory.h"
