@@ -4,6 +4,7 @@
  * directory: what a container of any image with libibverbs gets from this host.
  * One device, since a run directory shows all of its devices to whoever has it.
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <glob.h>
 #include <limits.h>
@@ -56,14 +57,15 @@ static void add_library(struct json_object *mounts, const char *name)
 	add_mount(mounts, realpath(name, host) ? host : name, inside);
 }
 
-/* The providers of @dir, one for each private ABI. Return: how many. */
-static size_t add_providers(struct json_object *mounts, const char *dir)
+/* Everything of the package's folder: the front-end, a provider for each private ABI
+ * of libibverbs, and the engine. Returns how many. */
+static size_t add_folder(struct json_object *mounts, const char *dir)
 {
 	char pattern[PATH_MAX + 64];
 	size_t count = 0;
 	glob_t found;
 
-	snprintf(pattern, sizeof(pattern), "%s/liburoce-rdmav*.so", dir);
+	snprintf(pattern, sizeof(pattern), "%s/liburoce-*.so", dir);
 	if (glob(pattern, 0, NULL, &found))
 		return 0;
 	for (; count < found.gl_pathc; count++)
@@ -72,9 +74,20 @@ static size_t add_providers(struct json_object *mounts, const char *dir)
 	return count;
 }
 
+/* The one library of the engine's that an image with libibverbs may not have. */
+static void add_isal(struct json_object *mounts)
+{
+	void *lib = dlopen("libisal.so.2", RTLD_LAZY);
+	void *function = lib ? dlsym(lib, "crc32_gzip_refl") : NULL;
+	Dl_info info;
+
+	if (function && dladdr(function, &info))
+		add_library(mounts, info.dli_fname);
+}
+
 static int add_libraries(struct json_object *mounts)
 {
-	char path[PATH_MAX], dir[PATH_MAX + 32];
+	char path[PATH_MAX];
 	int err = ur_environment_library(path, sizeof(path));
 
 	if (err) {
@@ -82,16 +95,14 @@ static int add_libraries(struct json_object *mounts)
 			    "package liburoce-preload");
 		return err;
 	}
-	add_library(mounts, path);
 	*strrchr(path, '/') = '\0';
-	if (add_providers(mounts, path))
-		return 0;
-	snprintf(dir, sizeof(dir), "%s/../libibverbs", path);
-	if (add_providers(mounts, dir))
-		return 0;
-	ur_complain("the provider's library is not there: install the package "
-		    "uroce-ibverbs-provider");
-	return -ENOENT;
+	if (add_folder(mounts, path) < 2) {
+		ur_complain("the provider's library is not there: install the "
+			    "package uroce-ibverbs-provider");
+		return -ENOENT;
+	}
+	add_isal(mounts);
+	return 0;
 }
 
 static struct json_object *specification(struct json_object *mounts)

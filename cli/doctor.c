@@ -11,14 +11,11 @@
 #include <unistd.h>
 
 #include "cli/doctor.h"
-#include "util/os/elf.h"
 #include "cli/environment.h"
 #include "cli/status.h"
+#include "util/os/elf.h"
+#include "util/os/private_abi.h"
 #include "util/os/rundir.h"
-
-/* Private ABI numbers of libibverbs that have been, and some to come. */
-#define PABI_FIRST 34
-#define PABI_LAST  199
 
 static void check_preload(struct doctor *doctor)
 {
@@ -32,45 +29,24 @@ static void check_preload(struct doctor *doctor)
 		ur_doctor_say(doctor, "preload", "ok", NULL, "%s", path);
 }
 
-/* The private ABI that the system's libibverbs offers to providers, or 0. */
-static int private_abi(void)
-{
-	void *lib = dlopen("libibverbs.so.1", RTLD_LAZY);
-	char name[64];
-
-	for (int n = PABI_FIRST; lib && n <= PABI_LAST; n++) {
-		snprintf(name, sizeof(name), "verbs_register_driver_%d", n);
-		if (dlsym(lib, name))
-			return n;
-	}
-	return lib ? 0 : -1;
-}
-
 static bool has_provider(int abi, char *path, size_t size)
 {
-	static const char *const places[] = {"", "/../libibverbs"};
 	char dir[PATH_MAX];
-	char *slash;
 
 	if (ur_environment_library(dir, sizeof(dir)))
 		return false;
-	slash = strrchr(dir, '/');
-	*slash = '\0';
-	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
-		snprintf(path, size, "%s%s/liburoce-rdmav%d.so", dir, places[i],
-			 abi);
-		if (access(path, R_OK) == 0)
-			return true;
-	}
-	return false;
+	*strrchr(dir, '/') = '\0';
+	snprintf(path, size, "%s/liburoce-rdmav%d.so", dir, abi);
+	return access(path, R_OK) == 0;
 }
 
 static void check_verbs(struct doctor *doctor)
 {
 	char path[PATH_MAX + 64];
-	int abi = private_abi();
+	void *lib = dlopen("libibverbs.so.1", RTLD_LAZY);
+	int abi = lib ? ur_private_abi(lib) : 0;
 
-	if (abi < 0)
+	if (!lib)
 		ur_doctor_say(
 			doctor, "libibverbs", "problem",
 			"apt-get install libibverbs1 (Fedora: dnf install "
@@ -84,9 +60,10 @@ static void check_verbs(struct doctor *doctor)
 	else if (!has_provider(abi, path, sizeof(path)))
 		ur_doctor_say(
 			doctor, "libibverbs", "problem",
-			"apt-get install uroce-ibverbs-provider, of the same "
-			"release as libibverbs",
-			"no provider for this libibverbs (private ABI %d)",
+			"install another release of uroce, or a libibverbs of "
+			"one of these",
+			"no provider for this libibverbs: its private ABI is %d, "
+			"those here are for " UR_PRIVATE_ABIS,
 			abi);
 	else
 		ur_doctor_say(doctor, "libibverbs", "ok", NULL,

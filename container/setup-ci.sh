@@ -88,9 +88,8 @@ install() {
 		say "$(uroce --version) is installed"
 	else
 		root "$top/tests/install-deps.sh" build
-		cmake -S "$top" -B "$dir/build" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo
-		cmake --build "$dir/build" -t uroce -t uroced -t uroce-path \
-			-t uroce-rcping -t uroce-preload -t uroce-rdmav34
+		cmake -S "$top" -B "$dir/build" -G Ninja -DUROCE_TESTS=OFF
+		cmake --build "$dir/build"
 		ln -sf "$dir/build/bin/"{uroce,uroced} "$dir/bin/"
 	fi
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * RDMAV_DRIVERS=DIR/liburoce. libibverbs finds an installed provider by itself,
+ * RDMAV_DRIVERS=DIR/liburoce, to which libibverbs adds -rdmavNN.so. libibverbs finds an installed provider by itself,
  * but asks those named there first; others take devices by the first letters of
  * the name (rxe), which ours may have. The answer is made when libibverbs asks,
  * so that a program without RDMA has the environment that it was given.
@@ -14,40 +14,18 @@
 #include <string.h>
 
 #include "preload/real.h"
+#include "util/os/private_abi.h"
 
 #define VARIABLE "RDMAV_DRIVERS"
 
-/* Private ABI numbers of libibverbs that a provider may be built for. */
-static const char *const abis[] = {"34", "57", "59", "64", "65"};
-
-/* The places of the provider, as seen from this library: in a build tree or a
- * folder that both were copied to, and installed. */
-static const char *const places[] = {"", "/../libibverbs"};
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static char name[2 * PATH_MAX]; /* of the provider; "" where there is none */
+static char name[PATH_MAX + 16]; /* of the provider, up to the private ABI */
 static char value[3 * PATH_MAX];
 
-/* Fills name with the provider's in @dir, up to the private ABI's number. */
-static bool find_in(const char *dir)
-{
-	char file[2 * PATH_MAX];
-
-	for (size_t i = 0; i < sizeof(abis) / sizeof(*abis); i++) {
-		snprintf(file, sizeof(file), "%s/liburoce-rdmav%s.so", dir,
-			 abis[i]);
-		if (ur_real(access)(file, R_OK))
-			continue;
-		snprintf(name, sizeof(name), "%s/liburoce", dir);
-		return true;
-	}
-	return false;
-}
-
+/* Fills name: the plugins lie beside this library. */
 static void find(void)
 {
-	char lib[PATH_MAX], dir[PATH_MAX + 32];
-	bool found = false;
+	char lib[PATH_MAX];
 	Dl_info info;
 	char *slash;
 
@@ -58,11 +36,34 @@ static void find(void)
 	if (!slash)
 		return;
 	*slash = '\0';
-	for (size_t i = 0; i < sizeof(places) / sizeof(*places) && !found;
-	     i++) {
-		snprintf(dir, sizeof(dir), "%s%s", lib, places[i]);
-		found = find_in(dir);
+	snprintf(name, sizeof(name), "%s/liburoce", lib);
+}
+
+/* Prints why there is no device, where the library that asks, which @caller is in, is a
+ * libibverbs that none of the plugins is for. */
+static void check_abi(const void *caller)
+{
+	static bool checked;
+	char file[PATH_MAX + 32];
+	void *lib = NULL;
+	Dl_info info;
+	int abi = 0;
+
+	if (!*name || __atomic_exchange_n(&checked, true, __ATOMIC_RELAXED))
+		return;
+	if (dladdr(caller, &info) && info.dli_fname)
+		lib = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+	if (lib) {
+		abi = ur_private_abi(lib);
+		dlclose(lib);
 	}
+	snprintf(file, sizeof(file), "%s-rdmav%d.so", name, abi);
+	if (abi && ur_real(access)(file, R_OK))
+		fprintf(stderr,
+			"uroce: no device, since %s has private ABI %d, and this "
+			"uroce has plugins for " UR_PRIVATE_ABIS
+			": install another release of uroce\n",
+			info.dli_fname, abi);
 }
 
 /* Returns @before with our provider in front; NULL: it stays as it is. */
@@ -94,5 +95,6 @@ UR_EXPORT char *getenv(const char *variable)
 		return ur_real(getenv)(variable);
 	before = secure_getenv(VARIABLE);
 	ret = with_provider(before);
+	check_abi(__builtin_return_address(0));
 	return ret ? ret : before;
 }

@@ -28,25 +28,33 @@ static enum asked asked_for(void)
 	return strcmp(s, "process") ? ASKED_UNKNOWN : ASKED_PROCESS;
 }
 
-/* It lies beside this library, and is loaded for good. */
-static const struct uroce_door *find_door(void)
+/* Loads a library that lies beside this one, for good. */
+static void *load_beside(const char *name)
 {
-	const struct uroce_door *door;
 	char path[4096];
 	const char *slash;
 	Dl_info here;
-	void *lib;
 	int n;
 
-	if (!dladdr((void *)(uintptr_t)find_door, &here) || !here.dli_fname)
+	if (!dladdr((void *)(uintptr_t)load_beside, &here) || !here.dli_fname)
 		return NULL;
 	slash = strrchr(here.dli_fname, '/');
 	n = snprintf(path, sizeof(path), "%.*s%s",
 		     slash ? (int)(slash + 1 - here.dli_fname) : 0,
-		     here.dli_fname, UROCE_DOOR_LIBRARY);
+		     here.dli_fname, name);
 	if (n < 0 || (size_t)n >= sizeof(path))
 		return NULL;
-	lib = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+	return dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+}
+
+static const struct uroce_door *find_door(void)
+{
+	const struct uroce_door *door;
+	void *lib;
+
+	/* A container of another image has the host's, by `uroce cdi`. */
+	load_beside("libisal.so.2");
+	lib = load_beside(UROCE_DOOR_LIBRARY);
 	if (!lib)
 		return NULL;
 	door = dlsym(lib, UROCE_DOOR_SYMBOL);

@@ -88,12 +88,7 @@ def install(root):
     sh("cmake", "--install", BUILD, "--strip", "--prefix", "/usr", cwd=TOP,
        env={**os.environ, "DESTDIR": root})
     triplet = sh("cc", "-print-multiarch").strip()
-    for name in "uroce", "libibverbs":
-        os.makedirs(f"{root}/usr/lib/{triplet}/{name}", exist_ok=True)
-        for lib in os.listdir(f"{root}/usr/lib/{name}"):
-            os.rename(f"{root}/usr/lib/{name}/{lib}",
-                      f"{root}/usr/lib/{triplet}/{name}/{lib}")
-        os.rmdir(f"{root}/usr/lib/{name}")
+    os.rename(root + "/usr/lib/uroce", f"{root}/usr/lib/{triplet}/uroce")
     os.rename(root + "/usr/etc/libibverbs.d", root + "/etc/libibverbs.d")
     os.symlink(triplet + "/uroce", root + "/usr/lib/uroce")
 

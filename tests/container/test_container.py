@@ -165,7 +165,8 @@ def test_kube_libraries(tmp_path):
     init, = documents("daemonset.yaml")[0]["spec"]["template"]["spec"]["initContainers"]
     script = init["args"][0].replace("/opt/uroce", str(tmp_path / "to")).replace(
         "/usr/lib", str(tmp_path / "from"))
-    names = {"uroce/liburoce-preload.so", "libibverbs/liburoce-rdmav34.so"}
+    names = {"uroce/liburoce-preload.so", "uroce/liburoce-rdmav34.so", "uroce/liburoce-engine.so",
+             "libisal.so.2"}
     (tmp_path / "to").mkdir()
     mapped = []
     for text in "old", "new":

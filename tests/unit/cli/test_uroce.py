@@ -233,7 +233,9 @@ def test():
                          "UROCE_RUN_DIR=/run/uroce"])
     mounts = {m["containerPath"]: m for m in edits["mounts"]}
     check(mounts["/run/uroce"]["hostPath"], run_dir)
-    assert "/opt/uroce/liburoce-rdmav34.so" in mounts, mounts
+    for name in ("preload", "engine", *(f"rdmav{abi}" for abi in (34, 57, 59, 64, 65))):
+        assert f"/opt/uroce/liburoce-{name}.so" in mounts, mounts
+    assert "/opt/uroce/libisal.so.2" in mounts, mounts
     for m in mounts.values():
         assert os.path.exists(m["hostPath"]) and "ro" in m["options"], m
     check(uroce("cdi", "what").returncode, 2)
