@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * uroce run --mount: the classes of the device in /sys/class, for programs that
- * the front-end does not reach. In a mount namespace of the program's own, where
- * /sys/class is a tmpfs with every class of the host bound into it, since
- * nothing can be made in sysfs itself.
+ * uroce run --mount: the classes of the device in /sys/class, and the devices that
+ * their links lead to in /sys/devices, for programs that the front-end does not reach.
+ * In a mount namespace of the program's own, where each of the two is a tmpfs with
+ * everything of the host's bound into it, since nothing can be made in sysfs itself.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -17,11 +17,19 @@
 
 #include "cli/mount.h"
 #include "cli/namespace.h"
+#include "kernel-abi/uroce-tunnel.h"
 
-#define CLASS "/sys/class"
+#define ENTRIES 3
 
-static const char *const ours[] = {"infiniband", "infiniband_verbs",
-				   "infiniband_mad"};
+/* A folder of sysfs with the entries of it that are ours. */
+struct folder {
+	const char *name, *ours[ENTRIES];
+};
+
+static const struct folder folders[] = {
+	{"/sys/devices", {"pci" UROCE_PCI_DOMAIN ":00"}},
+	{"/sys/class", {"infiniband", "infiniband_verbs", "infiniband_mad"}},
+};
 
 static int own_namespace(void)
 {
@@ -35,29 +43,37 @@ static int own_namespace(void)
 	return mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) ? -errno : 0;
 }
 
-static bool is_ours(const char *name)
+static bool is_ours(const struct folder *folder, const char *name)
 {
-	for (size_t i = 0; i < sizeof(ours) / sizeof(*ours); i++)
-		if (!strcmp(name, ours[i]))
+	for (size_t i = 0; i < ENTRIES && folder->ours[i]; i++)
+		if (!strcmp(name, folder->ours[i]))
 			return true;
 	return false;
 }
 
+/* Reads a link into @target. Returns whether it is one to a device of the host. */
+static bool read_link(const char *path, char target[PATH_MAX])
+{
+	ssize_t n = readlink(path, target, PATH_MAX - 1);
+
+	target[n < 0 ? 0 : n] = '\0';
+	return target[0] == '/';
+}
+
 /* Makes what source is at target: a link to a device of the host leads where it
- * led in host, the /sys/class of before. */
+ * led in host, the folder of before. */
 static int bind_mount(const char *source, const char *target, const char *host)
 {
 	char link[PATH_MAX];
 	struct stat st;
-	ssize_t n;
 
 	if (lstat(source, &st))
 		return -errno;
 	if (S_ISLNK(st.st_mode)) {
-		n = readlink(host, link, sizeof(link) - 1);
-		if (n < 0)
+		if (read_link(source, link))
+			read_link(host, link);
+		if (!*link)
 			return 0; /* gone meanwhile */
-		link[n] = '\0';
 		return symlink(link, target) ? -errno : 0;
 	}
 	if (S_ISDIR(st.st_mode) ? mkdir(target, 0755)
@@ -66,10 +82,10 @@ static int bind_mount(const char *source, const char *target, const char *host)
 	return mount(source, target, NULL, MS_BIND, NULL) ? -errno : 0;
 }
 
-/* Each entry of directory dir, but "." and "..", and of classes none of ours.
- * host: the same directory of before. */
+/* Each entry of directory dir, but "." and "..", and none that is ours of folder, if
+ * that is not NULL. host: the same directory of before. */
 static int show_all(const char *dir, const char *target, const char *host,
-		    bool classes)
+		    const struct folder *folder)
 {
 	char from[PATH_MAX], to[PATH_MAX], was[PATH_MAX];
 	DIR *d = opendir(dir);
@@ -82,7 +98,7 @@ static int show_all(const char *dir, const char *target, const char *host,
 		const char *name = e->d_name;
 
 		if (!strcmp(name, ".") || !strcmp(name, "..") ||
-		    (classes && is_ours(name)))
+		    (folder && is_ours(folder, name)))
 			continue;
 		if (snprintf(from, sizeof(from), "%s/%s", dir, name) >=
 			    (int)sizeof(from) ||
@@ -98,49 +114,54 @@ static int show_all(const char *dir, const char *target, const char *host,
 	return err;
 }
 
-static bool has_links(const char *dir)
+static bool has_host_links(const char *dir)
 {
+	char path[2 * PATH_MAX], target[PATH_MAX];
 	DIR *d = opendir(dir);
 	struct dirent *e;
 	bool any = false;
 
-	while (d && (e = readdir(d)))
-		any |= e->d_type == DT_LNK;
+	while (d && (e = readdir(d))) {
+		snprintf(path, sizeof(path), "%s/%s", dir, e->d_name);
+		any |= e->d_type == DT_LNK && read_link(path, target);
+	}
 	if (d)
 		closedir(d);
 	return any;
 }
 
-static int show_class(const char *run_dir, const char *before, const char *name)
+static int show_ours(const char *run_dir, const struct folder *folder,
+		     const char *before, const char *name)
 {
 	char from[PATH_MAX], to[PATH_MAX], host[PATH_MAX];
 
-	if (snprintf(from, sizeof(from), "%s" CLASS "/%s", run_dir, name) >=
-	    (int)sizeof(from))
+	if (snprintf(from, sizeof(from), "%s%s/%s", run_dir, folder->name,
+		     name) >= (int)sizeof(from))
 		return -ENAMETOOLONG;
-	snprintf(to, sizeof(to), CLASS "/%s", name);
+	snprintf(to, sizeof(to), "%s/%s", folder->name, name);
 	snprintf(host, sizeof(host), "%s/%s", before, name);
 	/* Shown as a whole, it also shows devices that come later. */
-	if (!has_links(from))
+	if (!has_host_links(from))
 		return bind_mount(from, to, host);
-	return mkdir(to, 0755) ? -errno : show_all(from, to, host, false);
+	return mkdir(to, 0755) ? -errno : show_all(from, to, host, NULL);
 }
 
-static int make_classes(const char *run_dir)
+static int make_folder(const char *run_dir, const struct folder *folder)
 {
-	int before = open(CLASS, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
+	int before = open(folder->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	char path[64];
+	int err = 0;
 
 	if (before < 0)
 		return -errno;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", before);
-	if (mount("tmpfs", CLASS, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC,
-		  "mode=755,size=1m"))
+	if (mount("tmpfs", folder->name, "tmpfs",
+		  MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=755,size=1m"))
 		err = -errno;
 	if (!err)
-		err = show_all(path, CLASS, path, true);
-	for (size_t i = 0; i < sizeof(ours) / sizeof(*ours) && !err; i++)
-		err = show_class(run_dir, path, ours[i]);
+		err = show_all(path, folder->name, path, folder);
+	for (size_t i = 0; i < ENTRIES && folder->ours[i] && !err; i++)
+		err = show_ours(run_dir, folder, path, folder->ours[i]);
 	close(before);
 	return err;
 }
@@ -162,8 +183,12 @@ int ur_mount(const struct ur_options *options)
 			    strerror(-err));
 		return err;
 	}
-	err = make_classes(options->run_dir);
-	if (err)
-		ur_complain("run: --mount: " CLASS ": %s", strerror(-err));
+	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders) && !err;
+	     i++) {
+		err = make_folder(options->run_dir, &folders[i]);
+		if (err)
+			ur_complain("run: --mount: %s: %s", folders[i].name,
+				    strerror(-err));
+	}
 	return err;
 }

@@ -14,6 +14,10 @@ u32 ur_mtu_enum(u32 bytes)
 	return 0;
 }
 
+/* The speed of a netdev that says none, in Mbit/s: that which a veth says of itself
+ * (Linux, veth_get_link_ksettings()). Programs choose cards by it. */
+#define UNKNOWN_MBPS 10000
+
 /* Width and speed codes of Ethernet rates, as the kernel maps them. */
 static void link_rate(u32 mbps, u8 *width, u8 *speed)
 {
@@ -21,7 +25,7 @@ static void link_rate(u32 mbps, u8 *width, u8 *speed)
 		u32 mbps;
 		u8 width, speed;
 	} rate[] = {
-		{1000, 1, 1},	  /* 1X SDR; also where unknown */
+		{1000, 1, 1},	  /* 1X SDR */
 		{10000, 1, 8},	  /* 1X FDR10 */
 		{20000, 2, 2},	  /* 4X DDR */
 		{25000, 1, 32},	  /* 1X EDR */
@@ -33,6 +37,8 @@ static void link_rate(u32 mbps, u8 *width, u8 *speed)
 	};
 	u32 i = 0;
 
+	if (!mbps)
+		mbps = UNKNOWN_MBPS;
 	while (i + 1 < UR_ARRAY_SIZE(rate) && mbps > rate[i].mbps)
 		i++;
 	*width = rate[i].width;

@@ -72,7 +72,9 @@ extern "C" {
 #define UROCE_TUN_SOCKET  "uroced.sock" /* in the run directory */
 /* A file in the run directory. Where it exists, names that the tree does not
  * have are not looked up in the kernel's directories either. */
-#define UROCE_TUN_ONLY	   "only"
+#define UROCE_TUN_ONLY "only"
+/* The PCI domain that our devices have in sysfs; no host has one of this number. */
+#define UROCE_PCI_DOMAIN   "7572"
 #define UROCE_TUN_MAX_FDS  2
 #define UROCE_TUN_NAME_MAX 64
 #define UROCE_TUN_WINDOW   2048

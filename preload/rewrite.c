@@ -23,9 +23,15 @@ static const char *const prefixes[] = {
 	"/sys/class/infiniband_verbs",
 	"/sys/class/infiniband_mad",
 	"/sys/class/misc/rdma_cm",
-	"/sys/devices/virtual/uroce",
+	"/sys/devices/pci" UROCE_PCI_DOMAIN ":00",
 	"/sys/kernel/config/rdma_cm",
 	NODES,
+};
+
+/* The same of other folders, which otherwise are the host's. */
+static const char *const beginnings[] = {
+	"/sys/bus/pci/devices/" UROCE_PCI_DOMAIN ":",
+	"/sys/class/pci_bus/" UROCE_PCI_DOMAIN ":",
 };
 
 static int stat_raw(int dirfd, const char *name, struct stat *st, int flags)
@@ -135,7 +141,7 @@ static void enter_tree(struct ur_rewritten *path, const char *prefix,
 		while (*rest == '/')
 			rest++;
 		set_node(path, rest);
-	} else if (prefix[1] == 's') {
+	} else if (!*prefix || prefix[1] == 's') {
 		path->counter = sync_counters(rest);
 	}
 }
@@ -208,6 +214,12 @@ void ur_rewrite_slow(struct ur_rewritten *path, int dirfd, const char *name)
 				return;
 			}
 		}
+		for (size_t i = 0; i < sizeof(beginnings) / sizeof(*beginnings);
+		     i++)
+			if (!strncmp(p, beginnings[i], strlen(beginnings[i]))) {
+				ur_place_look();
+				enter_tree(path, "", p);
+			}
 		enter_netdev(path, p);
 		errno = saved;
 	} else if (strncmp(name, "sys/", 4) == 0 ||
@@ -297,11 +309,8 @@ bool ur_rewrite_back(char *name)
 		if (strncmp(name, resolved, len) || name[len] != '/')
 			return false;
 	}
-	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++) {
-		if (behind(name + len, prefixes[i])) {
-			memmove(name, name + len, strlen(name + len) + 1);
-			return true;
-		}
-	}
-	return false;
+	if (!behind(name + len, "/sys") && !behind(name + len, "/dev"))
+		return false;
+	memmove(name, name + len, strlen(name + len) + 1);
+	return true;
 }

@@ -5,7 +5,9 @@
  *
  *   /sys/class/infiniband{,_verbs,_mad}   RUNDIR/sys/class/...
  *   /sys/class/misc/rdma_cm               RUNDIR/sys/class/misc/rdma_cm
- *   /sys/devices/virtual/uroce            RUNDIR/sys/devices/virtual/uroce
+ *   /sys/devices/pci7572:00               RUNDIR/sys/devices/pci7572:00
+ *   /sys/bus/pci/devices/7572:*           RUNDIR/sys/bus/pci/devices/7572:*
+ *   /sys/class/pci_bus/7572:*             RUNDIR/sys/class/pci_bus/7572:*
  *   /sys/kernel/config/rdma_cm            RUNDIR/sys/kernel/config/rdma_cm
  *   /sys/class/net/IF/ecn                 RUNDIR/sys/class/net/IF/ecn
  *   /dev/infiniband                       RUNDIR/dev/infiniband

@@ -30,7 +30,9 @@ lines=$(apt-get update --print-uris |
 	[[ $suite =~ ^(old)*stable ]] && suite=$own${suite#"${BASH_REMATCH[0]}"}
 	case $suite in
 	"$own" | "$own-updates" | "$own-security")
-		echo "deb [signed-by=$keys] $uri $release${suite#"$own"} main"
+		# Unstable has no updates of its own.
+		[[ $release == sid && $suite != "$own" ]] ||
+			echo "deb [signed-by=$keys] $uri $release${suite#"$own"} main"
 		;;
 	esac
 done)

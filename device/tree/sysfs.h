@@ -33,6 +33,15 @@ void ur_sysfs_port(struct ur_device *dev);
  * name, before it becomes another. */
 void ur_sysfs_netdev(struct ur_device *dev);
 void ur_sysfs_netdev_del(struct ur_device *dev);
+/* The part of ur_sysfs_add() that is the device on its bus, with the folders of its
+ * classes, still empty; that of ur_sysfs_del(), with all that was put into them. */
+int ur_sysfs_bus_add(struct ur_device *dev);
+void ur_sysfs_bus_del(struct ur_device *dev);
+/* Makes the folder of something of the device's in a class of devices, as sysfs has
+ * it: the folder in that of the device, and a link to it in the class's. To be called
+ * before anything is put there. Returns 0 or -errno. */
+int ur_sysfs_class_add(const struct ur_device *dev, const char *class_name,
+		       const char *name);
 /* Brings counters/ and hw_counters/ up to date. Returns 0 or -errno. */
 int ur_sysfs_counters(struct ur_device *dev);
 /* Makes them, and keeps them up to date while they move; ends that. Parts of

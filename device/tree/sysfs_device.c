@@ -14,7 +14,8 @@
 #include "device/tree/tree.h"
 #include "kernel-abi/uroce-abi.h"
 
-#define IB "sys/class/infiniband/%s/"
+#define IB     "sys/class/infiniband/%s/"
+#define UVERBS "sys/class/infiniband_verbs/uverbs%u/"
 
 /* @fresh: there is nothing of an earlier one to take away. */
 static int put_gid(struct ur_device *dev, u32 i, bool fresh)
@@ -142,8 +143,6 @@ static int put_device(struct ur_device *dev)
 		{"ports/1/link_layer", "Ethernet\n"},
 		{"ports/1/pkeys/0", "0xffff\n"},
 		{"ports/1/hw_counters/lifespan", "10\n"},
-		{"device/modalias", "uroce\n"},
-		{"device/numa_node", "-1\n"},
 	};
 	char text[64];
 	u64 g = dev->node_guid;
@@ -176,52 +175,29 @@ static int make_dirs(struct ur_device *dev)
 		"ports/1/pkeys",    "ports/1/gid_attrs/ndevs",
 		"ports/1/counters", "ports/1/hw_counters",
 	};
-	int err = 0;
+	int err = ur_sysfs_bus_add(dev);
 
 	for (u32 i = 0; i < UR_ARRAY_SIZE(dirs) && !err; i++)
 		err = ur_tree_mkdir(dev->daemon, IB "%s", dev->name, dirs[i]);
-	if (!err)
-		err = make_net_dir(dev);
-	if (!err)
-		err = ur_tree_mkdir(dev->daemon,
-				    IB "device/infiniband_verbs/uverbs%u",
-				    dev->name, dev->uverbs);
-	if (!err)
-		err = ur_tree_mkdir(dev->daemon,
-				    "sys/class/infiniband_verbs/"
-				    "uverbs%u",
-				    dev->uverbs);
-	return err;
+	return err ? err : make_net_dir(dev);
 }
 
-/* The char device in the three places where programs look for it. */
+/* The char device, where programs look for it. */
 static int put_uverbs(struct ur_device *dev)
 {
 	struct ur_daemon *d = dev->daemon;
 	char name[IF_NAMESIZE + 20], devno[32], abi[16];
-	int err = 0;
+	int err;
 
 	snprintf(name, sizeof(name), "%s\n", dev->name);
 	snprintf(devno, sizeof(devno), "%u:%u\n", major(dev->rdev),
 		 minor(dev->rdev));
 	snprintf(abi, sizeof(abi), "%u\n", UROCE_UVERBS_ABI_VERSION);
-	for (int i = 0; i < 2 && !err; i++) {
-		char dir[PATH_MAX / 2];
-
-		if (i)
-			snprintf(dir, sizeof(dir),
-				 IB "device/infiniband_verbs/uverbs%u",
-				 dev->name, dev->uverbs);
-		else
-			snprintf(dir, sizeof(dir),
-				 "sys/class/infiniband_verbs/uverbs%u",
-				 dev->uverbs);
-		err = ur_tree_put(d, name, "%s/ibdev", dir);
-		if (!err)
-			err = ur_tree_put(d, devno, "%s/dev", dir);
-		if (!err)
-			err = ur_tree_put(d, abi, "%s/abi_version", dir);
-	}
+	err = ur_tree_put(d, name, UVERBS "ibdev", dev->uverbs);
+	if (!err)
+		err = ur_tree_put(d, devno, UVERBS "dev", dev->uverbs);
+	if (!err)
+		err = ur_tree_put(d, abi, UVERBS "abi_version", dev->uverbs);
 	/* Last, so that a program that sees it finds the rest in place. */
 	if (!err)
 		err = ur_tree_put(d, devno, "dev/infiniband/uverbs%u",
@@ -284,11 +260,9 @@ void ur_sysfs_netdev_del(struct ur_device *dev)
 void ur_sysfs_del(struct ur_device *dev)
 {
 	ur_tree_drop(dev->daemon, "dev/infiniband/uverbs%u", dev->uverbs);
-	ur_tree_bury(dev->daemon, "sys/class/infiniband_verbs/uverbs%u",
-		     dev->uverbs);
 	ur_sysfs_counters_del(dev);
 	dev->daemon->setting_ops->del(dev);
 	if (dev->daemon->umad_ops)
 		dev->daemon->umad_ops->node_del(dev);
-	ur_tree_bury(dev->daemon, "sys/class/infiniband/%s", dev->name);
+	ur_sysfs_bus_del(dev);
 }

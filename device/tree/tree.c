@@ -116,6 +116,18 @@ int ur_tree_put_setting(const struct ur_daemon *d, const char *text,
 	return put_file(path, text, 0644);
 }
 
+int ur_tree_link(const struct ur_daemon *d, const char *target, const char *fmt,
+		 ...)
+{
+	char path[PATH_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	full_path(d, path, fmt, ap);
+	va_end(ap);
+	return symlink(target, path) < 0 && errno != EEXIST ? -errno : 0;
+}
+
 void ur_tree_drop(const struct ur_daemon *d, const char *fmt, ...)
 {
 	char path[PATH_MAX];

@@ -26,7 +26,11 @@ int ur_tree_put(const struct ur_daemon *d, const char *text, const char *fmt,
 int ur_tree_put_setting(const struct ur_daemon *d, const char *text,
 			const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* Removes a file, if it is there. */
+/* Makes a symbolic link to @target, as it is to be read. One that is there already
+ * is fine. */
+int ur_tree_link(const struct ur_daemon *d, const char *target, const char *fmt,
+		 ...) __attribute__((format(printf, 3, 4)));
+/* Removes a file or link, if it is there. */
 void ur_tree_drop(const struct ur_daemon *d, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 /* Removes a directory with all that is in it. */

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/sysmacros.h>
+#include "device/tree/sysfs.h"
 #include "device/tree/tree.h"
 #include "device/umad/umad.h"
 
@@ -16,8 +17,7 @@
  * looks at 64. */
 #define UMAD_FIRST_MIXED 32
 
-#define CLASS  "sys/class/infiniband_mad/umad%u"
-#define DEVICE "sys/class/infiniband/%s/device/infiniband_mad/umad%u"
+#define CLASS "sys/class/infiniband_mad/umad%u"
 
 u64 umad_rdev(u32 umad)
 {
@@ -44,43 +44,32 @@ int umad_node_init(const struct ur_daemon *d)
 	return ur_tree_put(d, UMAD_ABI, "sys/class/infiniband_mad/abi_version");
 }
 
-static int put_files(struct ur_device *dev, const char *dir, const char *devno)
-{
-	struct ur_daemon *d = dev->daemon;
-	char name[UR_DEVICE_NAME_MAX + 1];
-	int err = ur_tree_mkdir(d, "%s", dir);
-
-	snprintf(name, sizeof(name), "%s\n", dev->name);
-	if (!err)
-		err = ur_tree_put(d, name, "%s/ibdev", dir);
-	if (!err)
-		err = ur_tree_put(d, "1\n", "%s/port", dir);
-	if (!err)
-		err = ur_tree_put(d, devno, "%s/dev", dir);
-	return err;
-}
-
 int umad_node_add(struct ur_device *dev)
 {
-	char dir[128], devno[32];
+	struct ur_daemon *d = dev->daemon;
+	char path[128], name[UR_DEVICE_NAME_MAX + 1], devno[32];
 	int err;
 
+	snprintf(name, sizeof(name), "%s\n", dev->name);
 	snprintf(devno, sizeof(devno), "%u:%u\n", UMAD_MAJOR, dev->umad);
-	snprintf(dir, sizeof(dir), CLASS, dev->umad);
-	err = put_files(dev, dir, devno);
-	snprintf(dir, sizeof(dir), DEVICE, dev->name, dev->umad);
+	snprintf(path, sizeof(path), "umad%u", dev->umad);
+	err = ur_sysfs_class_add(dev, "infiniband_mad", path);
 	if (!err)
-		err = put_files(dev, dir, devno);
+		err = ur_tree_put(d, name, CLASS "/ibdev", dev->umad);
+	if (!err)
+		err = ur_tree_put(d, "1\n", CLASS "/port", dev->umad);
+	if (!err)
+		err = ur_tree_put(d, devno, CLASS "/dev", dev->umad);
 	if (!err)
 		/* A user who may write to it may open umad: access() of the
 		 * preload library. */
-		err = ur_tree_put_setting(dev->daemon, devno,
-					  "dev/infiniband/umad%u", dev->umad);
+		err = ur_tree_put_setting(d, devno, "dev/infiniband/umad%u",
+					  dev->umad);
 	return err;
 }
 
 void umad_node_del(struct ur_device *dev)
 {
 	ur_tree_drop(dev->daemon, "dev/infiniband/umad%u", dev->umad);
-	ur_tree_bury(dev->daemon, CLASS, dev->umad);
+	ur_tree_drop(dev->daemon, CLASS, dev->umad);
 }

@@ -89,7 +89,8 @@ static bool known(const char *name)
 		if (!strcmp(numbers[i].name, name))
 			return true;
 	return !strcmp(name, "UROCE_TUN_SOCKET") || /* strings: below */
-	       !strcmp(name, "UROCE_TUN_ONLY");
+	       !strcmp(name, "UROCE_TUN_ONLY") ||
+	       !strcmp(name, "UROCE_PCI_DOMAIN");
 }
 
 /* The name that a line of a header defines: a macro with a value, a constant
@@ -140,6 +141,7 @@ int main(int argc, char **argv)
 	check_complete(argv[1], "uroce-record.h");
 	CHECK(!strcmp(UROCE_TUN_SOCKET, "uroced.sock"));
 	CHECK(!strcmp(UROCE_TUN_ONLY, "only"));
+	CHECK(!strcmp(UROCE_PCI_DOMAIN, "7572"));
 	printf("%zu fields and ends, %zu numbers\n", COUNT(fields),
 	       COUNT(numbers));
 	return bad != 0;

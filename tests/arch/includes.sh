@@ -42,7 +42,7 @@ rule device/tree "<.*>|$door|$below|\"device/tree/.*\""
 rule device/settings "<.*>|$door|$below|\"device/(settings|tree)/.*\"|\"device/report/record\.h\""
 rule device/uverbs "<.*>|$door|$below|\"device/uverbs/.*\"|\"device/report/why\.h\""
 rule device/ucma "<.*>|$door|$below|\"(device/ucma|cm)/.*\"|\"device/report/(record|why)\.h\"|\"device/tree/sysfs\.h\""
-rule device/umad "<.*>|$door|$below|\"device/umad/.*\"|\"device/uverbs/objects\.h\"|\"device/tree/tree\.h\""
+rule device/umad "<.*>|$door|$below|\"device/umad/.*\"|\"device/uverbs/objects\.h\"|\"device/tree/(sysfs|tree)\.h\""
 rule device/nldev "<.*>|$door|$below|\"device/(nldev|uverbs|ucma)/.*\"|\"device/tree/sysfs\.h\""
 rule device/report "<.*>|$door|$below|\"device/(report|uverbs|ucma)/.*\"|\"device/(settings/setting|confine/confine)\.h\""
 # The daemon starts and ends them; it knows no object of theirs.

@@ -15,6 +15,8 @@ from test_cli import NOBODY, uroce
 from test_faults import ask, wait_traffic
 from test_guest_host import As
 
+TOPOLOGY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "topology.py")
+
 
 @pytest.fixture
 def cables(lab):
@@ -52,6 +54,43 @@ def test_add(cables):
     b.run("ib_write_bw", "-d", "uroce1", "-F", "-p", str(other), "-x", "0",
           "10.78.0.1")
     assert s.wait() == 0, s.report()
+
+
+def topology(host):
+    """What tests/e2e/topology.py finds, {name: ...}."""
+    return json.loads(host.run("/usr/bin/python3", TOPOLOGY))
+
+
+def test_topology(cables):
+    """Each device is a function on a bus of its own, found by every way that topology code
+    goes, and none of these shows the run directory."""
+    a = cables.a
+    before = set(os.listdir(a.run_dir + "/sys/class/pci_bus"))
+    uroce(a, "link", "add", "eth1", "rdma-b")
+    found = topology(a)
+    assert set(found) == {"uroce0", "rdma-b"}
+    assert len({d["nccl"]["card"] for d in found.values()}) == 2, found
+    with open("/sys/devices/system/cpu/online") as f:
+        online = f.read().strip()
+    for name, netdev in ("uroce0", "eth0"), ("rdma-b", "eth1"):
+        d = found[name]
+        address = d["mooncake"]["bus"]
+        assert re.fullmatch(r"7572:[0-9a-f]{2}:00\.0", address), d
+        assert (d["nccl"]["card"], d["hwloc"]["parent"]) == (address, address), d
+        assert (d["nccl"]["node"], d["mooncake"]["node"]) == ("0", "0"), d
+        assert d["nccl"]["class"] == "0x020000" and d["nccl"]["ids"][0] == "0x726f", d
+        assert (d["nccl"]["speed"], d["nccl"]["width"]) == ("16.0 GT/s PCIe", "16"), d
+        assert (d["hwloc"]["subsystem"], d["hwloc"]["driver"], d["hwloc"]["bus"]) == (
+            "pci", "uroce", True), d
+        assert d["net"] == [netdev], d
+        assert d["verbs"].startswith(f"/sys/devices/pci7572:00/{address}/infiniband_verbs/"), d
+        assert d["rate"] >= 10, d
+        if not os.path.exists("/sys/devices/system/node/node1"):
+            assert d["hwloc"]["cpulist"] == online, d
+            assert int(d["hwloc"]["cpus"].replace(",", ""), 16).bit_count() >= 1, d
+    uroce(a, "link", "del", "rdma-b")
+    assert set(os.listdir(a.run_dir + "/sys/class/pci_bus")) == before
+    assert cables.tmp not in json.dumps(found), found
 
 
 def test_del(cables):

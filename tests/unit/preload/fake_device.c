@@ -67,7 +67,7 @@ void fake_device_make_tree(const char *dir)
 	put(dir, "sys/class/infiniband/uroce0/node_type", "1: CA\n");
 	put(dir, "sys/class/infiniband/uroce0/ports/1/counters/x", "0\n");
 	put(dir, "sys/class/misc/rdma_cm/abi_version", "4\n");
-	put(dir, "sys/devices/virtual/uroce/uroce0/modalias", "uroce\n");
+	put(dir, "sys/devices/pci7572:00/7572:01:00.0/modalias", "uroce\n");
 	put(dir, "dev/infiniband/uverbs0", "231:192\n");
 	put(dir, "dev/infiniband/umad0", "231:0\n");
 	put(dir, "dev/infiniband/rdma_cm", "10:58\n");

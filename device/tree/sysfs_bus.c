@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The device as one on a PCI bus: topology code reads the attributes of PCI functions,
+ * and resolves the links of classes of devices to find them. Each device has a bus of
+ * its own, since such code takes functions and slots of one bus for parts of one card.
+ */
+#include <ctype.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "device/tree/sysfs.h"
+#include "device/tree/tree.h"
+#include "kernel-abi/uroce-abi.h"
+#include "kernel-abi/uroce-tunnel.h"
+
+#define ROOT	  "pci" UROCE_PCI_DOMAIN ":00"
+#define BRIDGE	  "sys/devices/" ROOT "/"
+#define BUS_CHARS 7 /* of an address: domain and bus */
+/* Kernel and user space hold no more in one mask of /sys (NR_CPUS of distributions). */
+#define CPUS_MAX 8192
+
+/* uverbsN of our devices begin at 0 or at 192, and there are UR_MAX_DEVICES. */
+static void print_address(const struct ur_device *dev, char buf[16])
+{
+	snprintf(buf, 16, UROCE_PCI_DOMAIN ":%02x:00.0",
+		 (dev->uverbs & 0x3f) + 1);
+}
+
+/* Reads the first line of a file of the host's into @text, "" where there is none. */
+static void read_line(char *text, int size, const char *path)
+{
+	FILE *f = fopen(path, "re");
+
+	if (!f || !fgets(text, size, f))
+		*text = '\0';
+	if (f)
+		fclose(f);
+}
+
+/* The node of the netdev's own device, else the first. */
+static u32 numa_node(const struct ur_device *dev)
+{
+	char path[64 + IF_NAMESIZE], text[16];
+	long node;
+
+	snprintf(path, sizeof(path), "/sys/class/net/%s/device/numa_node",
+		 dev->netdev);
+	read_line(text, sizeof(text), path);
+	node = strtol(text, NULL, 10);
+	return node > 0 ? (u32)node : 0;
+}
+
+/* Makes the mask of a list such as "0-3,8", as /sys prints masks. */
+static void print_mask(char *buf, size_t size, const char *list)
+{
+	static u32 words[CPUS_MAX / 32];
+	u32 last = 0;
+	size_t n = 0;
+
+	memset(words, 0, sizeof(words));
+	while (isdigit((unsigned char)*list)) {
+		unsigned long from = strtoul(list, (char **)&list, 10),
+			      to = from;
+
+		if (*list == '-')
+			to = strtoul(list + 1, (char **)&list, 10);
+		for (; from <= to && from < CPUS_MAX; from++) {
+			words[from / 32] |= 1u << from % 32;
+			last = (u32)from / 32;
+		}
+		list += *list == ',';
+	}
+	for (u32 i = last + 1; i-- && n + 10 < size;)
+		n += (size_t)snprintf(buf + n, size - n, "%08x%s", words[i],
+				      i ? "," : "\n");
+}
+
+static int put_cpus(const struct ur_device *dev, const char *dir, u32 node)
+{
+	static char list[4096], mask[CPUS_MAX / 32 * 9 + 2];
+	char path[64];
+	int err;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/node/node%u/cpulist",
+		 node);
+	read_line(list, sizeof(list), path);
+	if (!*list)
+		read_line(list, sizeof(list), "/sys/devices/system/cpu/online");
+	print_mask(mask, sizeof(mask), list);
+	err = ur_tree_put(dev->daemon, list, "%s/local_cpulist", dir);
+	return err ? err : ur_tree_put(dev->daemon, mask, "%s/local_cpus", dir);
+}
+
+/* The attributes are the same for every netdev: the bus never limits the device.
+ * libibverbs finds the provider by the modalias. */
+static int put_attributes(const struct ur_device *dev, const char *dir,
+			  const char *address)
+{
+	static const struct {
+		const char *name, *text;
+	} fixed[] = {
+		{"class", "0x020000\n"}, /* an Ethernet controller */
+		{"modalias", "uroce\n"},
+		{"revision", "0x01\n"},
+		{"current_link_speed", "16.0 GT/s PCIe\n"},
+		{"max_link_speed", "16.0 GT/s PCIe\n"},
+		{"current_link_width", "16\n"},
+		{"max_link_width", "16\n"},
+		{"enable", "1\n"},
+	};
+	static const struct {
+		const char *name;
+		u32 number;
+	} ids[] = {
+		{"vendor", UROCE_VENDOR_ID},
+		{"device", UROCE_VENDOR_PART_ID},
+		{"subsystem_vendor", UROCE_VENDOR_ID},
+		{"subsystem_device", UROCE_VENDOR_PART_ID},
+	};
+	u32 node = numa_node(dev);
+	char text[128];
+	int err = 0;
+
+	for (u32 i = 0; i < UR_ARRAY_SIZE(fixed) && !err; i++)
+		err = ur_tree_put(dev->daemon, fixed[i].text, "%s/%s", dir,
+				  fixed[i].name);
+	for (u32 i = 0; i < UR_ARRAY_SIZE(ids) && !err; i++) {
+		snprintf(text, sizeof(text), "0x%04x\n",
+			 ids[i].number & 0xffff);
+		err = ur_tree_put(dev->daemon, text, "%s/%s", dir, ids[i].name);
+	}
+	snprintf(text, sizeof(text), "%u\n", node);
+	if (!err)
+		err = ur_tree_put(dev->daemon, text, "%s/numa_node", dir);
+	snprintf(text, sizeof(text),
+		 "DRIVER=uroce\nPCI_CLASS=20000\nPCI_ID=%04X:%04X\n"
+		 "PCI_SLOT_NAME=%s\nMODALIAS=uroce\n",
+		 UROCE_VENDOR_ID & 0xffff, UROCE_VENDOR_PART_ID & 0xffff,
+		 address);
+	if (!err)
+		err = ur_tree_put(dev->daemon, text, "%s/uevent", dir);
+	return err ? err : put_cpus(dev, dir, node);
+}
+
+/* The links from it to its bus and driver, and those by which it is found. */
+static int put_links(const struct ur_device *dev, const char *dir,
+		     const char *address)
+{
+	const struct ur_daemon *d = dev->daemon;
+	char target[128];
+	int err = ur_tree_mkdir(d, "sys/bus/pci/drivers/uroce");
+
+	if (!err)
+		err = ur_tree_mkdir(d, "sys/bus/pci/devices");
+	if (!err)
+		err = ur_tree_mkdir(d, "sys/class/pci_bus");
+	if (!err)
+		err = ur_tree_mkdir(d, BRIDGE "pci_bus/%.*s", BUS_CHARS,
+				    address);
+	if (!err)
+		err = ur_tree_link(d, "../../../bus/pci", "%s/subsystem", dir);
+	if (!err)
+		err = ur_tree_link(d, "../../../bus/pci/drivers/uroce",
+				   "%s/driver", dir);
+	snprintf(target, sizeof(target), "../../../devices/" ROOT "/%s",
+		 address);
+	if (!err)
+		err = ur_tree_link(d, target, "sys/bus/pci/devices/%s",
+				   address);
+	snprintf(target, sizeof(target), "../../devices/" ROOT "/pci_bus/%.*s",
+		 BUS_CHARS, address);
+	return err ? err
+		   : ur_tree_link(d, target, "sys/class/pci_bus/%.*s",
+				  BUS_CHARS, address);
+}
+
+int ur_sysfs_class_add(const struct ur_device *dev, const char *class_name,
+		       const char *name)
+{
+	const struct ur_daemon *d = dev->daemon;
+	char target[160], address[16];
+	int err;
+
+	print_address(dev, address);
+	err = ur_tree_mkdir(d, BRIDGE "%s/%s/%s", address, class_name, name);
+	snprintf(target, sizeof(target), "../../../%s", address);
+	if (!err)
+		err = ur_tree_link(d, target, BRIDGE "%s/%s/%s/device", address,
+				   class_name, name);
+	snprintf(target, sizeof(target), "../../../../../class/%s", class_name);
+	if (!err)
+		err = ur_tree_link(d, target, BRIDGE "%s/%s/%s/subsystem",
+				   address, class_name, name);
+	snprintf(target, sizeof(target), "../../devices/" ROOT "/%s/%s/%s",
+		 address, class_name, name);
+	return err ? err
+		   : ur_tree_link(d, target, "sys/class/%s/%s", class_name,
+				  name);
+}
+
+int ur_sysfs_bus_add(struct ur_device *dev)
+{
+	char dir[64], address[16], name[32];
+	int err;
+
+	print_address(dev, address);
+	snprintf(dir, sizeof(dir), BRIDGE "%s", address);
+	snprintf(name, sizeof(name), "uverbs%u", dev->uverbs);
+	err = ur_sysfs_class_add(dev, "infiniband", dev->name);
+	if (!err)
+		err = ur_sysfs_class_add(dev, "infiniband_verbs", name);
+	if (!err)
+		err = put_attributes(dev, dir, address);
+	return err ? err : put_links(dev, dir, address);
+}
+
+void ur_sysfs_bus_del(struct ur_device *dev)
+{
+	const struct ur_daemon *d = dev->daemon;
+	char address[16];
+
+	print_address(dev, address);
+	ur_tree_drop(d, "sys/class/infiniband_verbs/uverbs%u", dev->uverbs);
+	ur_tree_drop(d, "sys/class/infiniband/%s", dev->name);
+	ur_tree_drop(d, "sys/bus/pci/devices/%s", address);
+	ur_tree_drop(d, "sys/class/pci_bus/%.*s", BUS_CHARS, address);
+	ur_tree_bury(d, BRIDGE "%s", address);
+}
