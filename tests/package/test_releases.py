@@ -29,6 +29,12 @@ def images(work, root):
         sh("mmdebstrap", "--mode=root", "--variant=extract", "--components=main",
            "--include=ibverbs-utils,dash,coreutils", "--aptopt=Acquire::Check-Valid-Until \"false\"",
            release, folder, "-", input=sources)
+        # Extracted, not installed: what a base system makes itself is missing.
+        for name in "proc", "dev", "tmp", "opt", "run":
+            os.makedirs(f"{folder}/{name}", exist_ok=True)
+        for name in "bin", "lib", "lib64":
+            if not os.path.lexists(f"{folder}/{name}"):
+                os.symlink("usr/" + name, f"{folder}/{name}")
         with open(folder + "/etc/hosts", "w") as f:
             f.write("127.0.0.1 localhost\n")
         found[release] = folder
@@ -69,7 +75,8 @@ class Image:
         return self.folder + mount["containerPath"]
 
     def start(self, *cmd, **env):
-        script = (f"set -e\n{self.mounts}mount -t proc proc {self.folder}/proc\n"
+        script = (f"set -e\nmount -t tmpfs tmpfs {self.folder}/opt\n"
+                  f"mount -t tmpfs tmpfs {self.folder}/run\n{self.mounts}mount -t proc proc {self.folder}/proc\n"
                   f"mount --rbind /dev {self.folder}/dev\n"
                   f"exec chroot {self.folder} env -i PATH=/usr/bin:/bin " +
                   " ".join([*self.env, *(f"{k}={v}" for k, v in env.items()), *cmd]))
