@@ -46,7 +46,7 @@ static bool place(struct ur_qp *qp, const struct ur_pkt *first, u32 off,
 		       !ur_span_write(&span, from, len, false);
 	return ur_responder_take(qp, first->xrc_srqn, &v) &&
 	       off <= resp->rqe.length && len <= resp->rqe.length - off &&
-	       !ur_mem_scatter(qp->port, qp->init.pd, resp->rqe_sge,
+	       !ur_mem_scatter(qp->port, resp->rqe.pd, resp->rqe_sge,
 			       resp->rqe.num_sge, &cur, off, from, len, false);
 }
 

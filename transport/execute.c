@@ -59,7 +59,7 @@ static enum ur_verdict do_send(struct ur_qp *qp, const struct ur_pkt *pkt,
 		*status = UR_WC_LOC_ACCESS_ERR;
 		return UR_VERDICT_NAK_ACCESS;
 	}
-	err = ur_mem_scatter(qp->port, qp->init.pd, resp->rqe_sge,
+	err = ur_mem_scatter(qp->port, resp->rqe.pd, resp->rqe_sge,
 			     resp->rqe.num_sge, &resp->rqe.cur, off,
 			     pkt->payload, pkt->payload_bytes, end);
 	if (err) {

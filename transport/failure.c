@@ -42,10 +42,10 @@ static bool look_up(const struct ur_port *port, u32 key, struct held *h)
 	return true;
 }
 
-static u8 why(const struct ur_qp *qp, const struct held *h,
+static u8 why(const struct ur_qp *qp, u32 pd, const struct held *h,
 	      const struct ur_denied *d)
 {
-	if (h->pd != qp->init.pd)
+	if (h->pd != pd)
 		return UR_DENIED_DOMAIN;
 	if (!h->mr || (h->mw && h->mw->type == 2 && h->mw->qpn != qp->qpn))
 		return UR_DENIED_UNBOUND;
@@ -56,7 +56,7 @@ static u8 why(const struct ur_qp *qp, const struct held *h,
 	return UR_DENIED_NOT;
 }
 
-static u8 meant(const struct ur_qp *qp, const struct held *h,
+static u8 meant(const struct ur_qp *qp, u32 pd, const struct held *h,
 		struct ur_denied *d)
 {
 	u64 upper = h->first & ~0xffffffffull;
@@ -73,7 +73,7 @@ static u8 meant(const struct ur_qp *qp, const struct held *h,
 			return UR_MEANT_OFFSET;
 	} else if (d->why == UR_DENIED_KEY &&
 		   look_up(qp->port, __builtin_bswap32(d->key), &other) &&
-		   other.pd == qp->init.pd) {
+		   other.pd == pd) {
 		d->first = other.first;
 		d->size = other.size;
 		return UR_MEANT_SWAPPED_KEY;
@@ -81,8 +81,9 @@ static u8 meant(const struct ur_qp *qp, const struct held *h,
 	return UR_MEANT_NOTHING;
 }
 
-static void deny(const struct ur_qp *qp, struct ur_denied *d, u32 key, u64 addr,
-		 u64 length, u32 need)
+/* pd: the one that the key is to be of. */
+static void deny(const struct ur_qp *qp, u32 pd, struct ur_denied *d, u32 key,
+		 u64 addr, u64 length, u32 need)
 {
 	struct held h = {0};
 
@@ -96,20 +97,20 @@ static void deny(const struct ur_qp *qp, struct ur_denied *d, u32 key, u64 addr,
 		d->first = h.first;
 		d->size = h.size;
 		d->have = h.access;
-		d->why = why(qp, &h, d);
+		d->why = why(qp, pd, &h, d);
 	}
-	d->meant = meant(qp, &h, d);
+	d->meant = meant(qp, pd, &h, d);
 }
 
 /* The first element that is refused. */
-static void deny_list(const struct ur_qp *qp, struct ur_denied *d,
+static void deny_list(const struct ur_qp *qp, u32 pd, struct ur_denied *d,
 		      const struct ur_sge *sge, u32 count, u32 need)
 {
 	for (u32 i = 0; i < count; i++) {
 		if (!sge[i].length)
 			continue;
 		*d = (struct ur_denied){0};
-		deny(qp, d, sge[i].lkey, sge[i].addr, sge[i].length, need);
+		deny(qp, pd, d, sge[i].lkey, sge[i].addr, sge[i].length, need);
 		if (d->why)
 			return;
 	}
@@ -200,7 +201,7 @@ void ur_failure_own(const struct ur_qp *qp, const struct ur_swqe *e, u8 status)
 		fill_request(&f, e);
 	}
 	if (e && f.reason == UR_REASON_SOURCE)
-		deny_list(qp, &f.denied, e->sge, e->num_sge,
+		deny_list(qp, qp->init.pd, &f.denied, e->sge, e->num_sge,
 			  ur_swqe_is_read_type(e) ? UR_ACCESS_LOCAL_WRITE : 0);
 	if (f.reason == UR_REASON_SILENCE || f.reason == UR_REASON_RNR ||
 	    f.reason == UR_REASON_NAK)
@@ -215,8 +216,8 @@ static void of_receive(struct ur_failure *f, const struct ur_qp *qp)
 	f->room = resp->rqe.length;
 	f->wr_id = resp->rqe.wr_id;
 	if (f->reason == UR_REASON_RECV_MEMORY)
-		deny_list(qp, &f->denied, resp->rqe_sge, resp->rqe.num_sge,
-			  UR_ACCESS_LOCAL_WRITE);
+		deny_list(qp, resp->rqe.pd, &f->denied, resp->rqe_sge,
+			  resp->rqe.num_sge, UR_ACCESS_LOCAL_WRITE);
 }
 
 void ur_failure_peers(const struct ur_qp *qp, enum ur_verdict v, u8 status,
@@ -252,7 +253,7 @@ void ur_failure_peers(const struct ur_qp *qp, enum ur_verdict v, u8 status,
 	switch (f.reason) {
 	case UR_REASON_MEMORY:
 		if (asked)
-			deny(qp, &f.denied, asked->rkey, asked->va,
+			deny(qp, qp->init.pd, &f.denied, asked->rkey, asked->va,
 			     asked->length, asked->need);
 		break;
 	case UR_REASON_QP_RIGHTS:

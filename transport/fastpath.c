@@ -52,9 +52,9 @@ UR_RANGE_INLINE bool find_place(struct ur_qp *qp, const u8 *bth, u32 psn)
 	} else {
 		if (resp->msg != UR_RX_SEND ||
 		    resp->rqe.length - off < qp->mtu ||
-		    !ur_range_find_local(qp, &resp->place, 0, resp->rqe_sge,
-					 resp->rqe.num_sge, &resp->rqe.cur, off,
-					 resp->rqe.length,
+		    !ur_range_find_local(qp, &resp->place, 0, resp->rqe.pd,
+					 resp->rqe_sge, resp->rqe.num_sge,
+					 &resp->rqe.cur, off, resp->rqe.length,
 					 UR_ACCESS_LOCAL_WRITE))
 			return false;
 	}
@@ -117,8 +117,8 @@ UR_RANGE_INLINE bool find_read_place(struct ur_qp *qp, u32 psn, u16 sport,
 	*off = i << qp->mtu_shift;
 	/* Neither the end of a request nor, by that, of the message. */
 	return i + 1 < e->npkts && (i + 1) % qp->read_pkts &&
-	       ur_range_find_local(qp, &req->place, req->head, e->sge,
-				   e->num_sge, &e->cur, *off, e->length,
+	       ur_range_find_local(qp, &req->place, req->head, qp->init.pd,
+				   e->sge, e->num_sge, &e->cur, *off, e->length,
 				   UR_ACCESS_LOCAL_WRITE);
 }
 

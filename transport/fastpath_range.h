@@ -24,15 +24,15 @@ bool ur_range_keep(const struct ur_qp *qp, struct ur_mr_range *s, u32 owner,
 /* Finds the memory of a scatter or gather list from message offset off on. */
 UR_RANGE_INLINE bool ur_range_find_local(struct ur_qp *qp,
 					 struct ur_mr_range *s, u32 owner,
-					 const struct ur_sge *sge, u32 count,
-					 struct ur_cursor *cur, u32 off,
-					 u32 length, u32 access)
+					 u32 pd, const struct ur_sge *sge,
+					 u32 count, struct ur_cursor *cur,
+					 u32 off, u32 length, u32 access)
 {
 	struct ur_span span;
 
 	if (ur_range_holds(qp, s, owner, off))
 		return true;
-	return ur_mem_list_span(qp->port, qp->init.pd, sge, count, cur, off,
+	return ur_mem_list_span(qp->port, pd, sge, count, cur, off,
 				length - off, access, &span) &&
 	       ur_range_keep(qp, s, owner, off, &span);
 }

@@ -237,8 +237,9 @@ u32 ur_fastpath_send(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx,
 	if (reliable && req->tx_psn != req->max_psn)
 		left = ur_min_u32(left, ur_psn_sub(req->max_psn, req->tx_psn));
 	n = ur_min_u32(ur_min_u32(quantum, room), ur_min_u32(window, left));
-	if (!n || !ur_range_find_local(qp, &req->source, req->tx, e->sge,
-				       e->num_sge, &e->cur, off, e->length, 0))
+	if (!n ||
+	    !ur_range_find_local(qp, &req->source, req->tx, qp->init.pd, e->sge,
+				 e->num_sge, &e->cur, off, e->length, 0))
 		return 0;
 	left = ur_min_u32(left, (req->source.end - off) >> qp->mtu_shift);
 	copies = copies_of(qp, &req->source, off);

@@ -197,10 +197,9 @@ static bool remote_span(struct ur_qp *peer, const struct ur_swqe *e, u32 off,
 	struct ur_responder *resp = &peer->resp;
 
 	if (flags & UR_OPF_SEND)
-		return ur_mem_list_span(peer->port, peer->init.pd,
-					resp->rqe_sge, resp->rqe.num_sge,
-					&resp->rqe.cur, off, len,
-					UR_ACCESS_LOCAL_WRITE, span);
+		return ur_mem_list_span(peer->port, resp->rqe.pd, resp->rqe_sge,
+					resp->rqe.num_sge, &resp->rqe.cur, off,
+					len, UR_ACCESS_LOCAL_WRITE, span);
 	return ur_mem_remote(peer, e->rkey, e->raddr + off, len,
 			     ur_access_needed(flags, 0), span);
 }

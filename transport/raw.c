@@ -53,7 +53,7 @@ void ur_raw_rx(struct ur_qp *qp, ur_time now, const u8 *frame, u32 len)
 		ur_count(port, UR_CNT_resp_local_length_error);
 		return;
 	}
-	if (ur_mem_scatter(port, qp->init.pd, qp->resp.rqe_sge, rqe->num_sge,
+	if (ur_mem_scatter(port, rqe->pd, qp->resp.rqe_sge, rqe->num_sge,
 			   &rqe->cur, 0, frame, len, true)) {
 		ur_responder_fatal(qp, UR_VERDICT_NAK_OP, UR_WC_LOC_PROT_ERR,
 				   NULL);

@@ -18,6 +18,6 @@ void ur_rest_write(struct ur_qp *qp, u32 used)
 	len = ur_min_u32(resp->rqe.length - used, REST_BYTES);
 	memset(bytes, 0xa5, len);
 	/* A bad element here is not reported to the program. */
-	(void)ur_mem_scatter(qp->port, qp->init.pd, resp->rqe_sge,
+	(void)ur_mem_scatter(qp->port, resp->rqe.pd, resp->rqe_sge,
 			     resp->rqe.num_sge, &cur, used, bytes, len, false);
 }

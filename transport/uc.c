@@ -69,7 +69,7 @@ static bool place_send(struct ur_qp *qp, const struct ur_pkt *pkt, u32 off)
 				   UR_WC_LOC_LEN_ERR, NULL);
 		return false;
 	}
-	err = ur_mem_scatter(qp->port, qp->init.pd, resp->rqe_sge,
+	err = ur_mem_scatter(qp->port, resp->rqe.pd, resp->rqe_sge,
 			     resp->rqe.num_sge, &resp->rqe.cur, off,
 			     pkt->payload, pkt->payload_bytes,
 			     pkt->op->flags & UR_OPF_END);

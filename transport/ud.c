@@ -111,11 +111,10 @@ bool ur_ud_rx(struct ur_qp *qp, const struct ur_rx_meta *meta,
 		return true;
 	}
 	build_grh(grh, meta, pkt->header_bytes + pkt->payload_bytes + pkt->pad);
-	if (ur_mem_scatter(qp->port, qp->init.pd, qp->resp.rqe_sge,
-			   rqe->num_sge, &rqe->cur, 0, grh, UR_GRH_BYTES,
-			   false) ||
-	    ur_mem_scatter(qp->port, qp->init.pd, qp->resp.rqe_sge,
-			   rqe->num_sge, &rqe->cur, UR_GRH_BYTES, pkt->payload,
+	if (ur_mem_scatter(qp->port, rqe->pd, qp->resp.rqe_sge, rqe->num_sge,
+			   &rqe->cur, 0, grh, UR_GRH_BYTES, false) ||
+	    ur_mem_scatter(qp->port, rqe->pd, qp->resp.rqe_sge, rqe->num_sge,
+			   &rqe->cur, UR_GRH_BYTES, pkt->payload,
 			   pkt->payload_bytes, true)) {
 		ur_responder_fatal(qp, UR_VERDICT_NAK_OP, UR_WC_LOC_PROT_ERR,
 				   NULL);

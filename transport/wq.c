@@ -296,6 +296,7 @@ bool ur_rq_take(struct ur_qp *qp, struct ur_srq *srq)
 	rqe->length = (u32)ur_min_u64(length, UR_MAX_MSG_BYTES);
 	rqe->cur = (struct ur_cursor){0};
 	rqe->srqn = srq ? srq->srqn : 0;
+	rqe->pd = srq ? srq->attr.pd : qp->init.pd;
 	rqe->cq_ctx =
 		srq && srq->attr.xrc ? srq->attr.cq_ctx : qp->init.recv_cq_ctx;
 	return true;

@@ -79,6 +79,7 @@ struct ur_rqe {
 	u32 num_sge;
 	u32 length;
 	u32 srqn;
+	u32 pd; /* its keys are of: the SRQ's (IBTA 10.2.9), else its own */
 	void *cq_ctx;
 	struct ur_cursor cur;
 };
