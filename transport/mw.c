@@ -103,9 +103,19 @@ static bool region_allows(const struct ur_mr *mr, const struct ur_swqe *e,
 	       e->bind.length <= mr->attr.length - off;
 }
 
+/* The key byte does not count: a program that had a bind refused, or binds by two
+ * queue pairs, may have another one than the window. */
+static struct ur_mw *window_of(const struct ur_port *port, u32 rkey)
+{
+	struct ur_key *k = ur_table_lookup(&port->keys, rkey >> 8);
+
+	return k && k->kind == UR_KEY_MW ? ur_container_of(k, struct ur_mw, k)
+					 : NULL;
+}
+
 u8 ur_mw_bind(struct ur_qp *qp, const struct ur_swqe *e)
 {
-	struct ur_mw *mw = mw_lookup(qp->port, e->bind.mw_rkey);
+	struct ur_mw *mw = window_of(qp->port, e->bind.mw_rkey);
 	struct ur_mr *mr = NULL;
 
 	if (!mw || mw->pd != qp->init.pd)
@@ -115,8 +125,6 @@ u8 ur_mw_bind(struct ur_qp *qp, const struct ur_swqe *e)
 	if (mw->type == 1 && (e->bind.access & UR_ACCESS_ZERO_BASED))
 		return UR_WC_MW_BIND_ERR;
 	if (e->bind.access & ~BIND_ACCESS)
-		return UR_WC_MW_BIND_ERR;
-	if (e->bind.new_rkey >> 8 != mw->k.id)
 		return UR_WC_MW_BIND_ERR;
 	if (e->bind.length) {
 		mr = ur_mr_lookup(qp->port, e->bind.mr_lkey);
@@ -128,7 +136,8 @@ u8 ur_mw_bind(struct ur_qp *qp, const struct ur_swqe *e)
 
 	unbind(mw);
 	ur_assert(!mw->mr);
-	mw->k.key = e->bind.new_rkey;
+	/* The index is the device's, the key byte the program's. */
+	mw->k.key = mw->k.id << 8 | (e->bind.new_rkey & 0xff);
 	mw->mr = mr;
 	if (mr)
 		mr->windows++;

@@ -110,11 +110,9 @@ static u32 put_middle(struct uroce_qp *qp, const struct ibv_send_wr *wr, u32 ds)
 		return ur_wqe_put_atomic(&qp->sq, ds, wr->wr.atomic.compare_add,
 					 0);
 	case IBV_WR_BIND_MW:
-		ds = ur_wqe_put_bind(&qp->sq, ds, wr->bind_mw.mw,
-				     wr->bind_mw.rkey, &wr->bind_mw.bind_info);
-		/* The next bind starts from this key. */
-		wr->bind_mw.mw->rkey = wr->bind_mw.rkey;
-		return ds;
+		return ur_wqe_put_bind(&qp->sq, ds, wr->bind_mw.mw,
+				       wr->bind_mw.rkey,
+				       &wr->bind_mw.bind_info);
 	default:
 		return ds;
 	}

@@ -115,9 +115,10 @@ static inline u32 ur_wqe_put_atomic(const struct ur_sq *sq, u32 ds,
 }
 
 static inline u32 ur_wqe_put_bind(const struct ur_sq *sq, u32 ds,
-				  const struct ibv_mw *mw, u32 new_rkey,
+				  struct ibv_mw *mw, u32 key,
 				  const struct ibv_mw_bind_info *info)
 {
+	u32 new_rkey = (mw->rkey & ~0xffu) | (key & 0xff);
 	struct uroce_wqe_bind b = {
 		.addr = info->addr,
 		.length = info->length,
@@ -133,6 +134,7 @@ static inline u32 ur_wqe_put_bind(const struct ur_sq *sq, u32 ds,
 	_Static_assert(sizeof(b) == 32, "two segments");
 	memcpy(ur_sq_seg(sq, sq->next, ds), &b, 16);
 	memcpy(ur_sq_seg(sq, sq->next, ds + 1), (u8 *)&b + 16, 16);
+	mw->rkey = new_rkey;
 	return ds + 2;
 }
 

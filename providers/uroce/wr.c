@@ -214,7 +214,6 @@ static void wr_bind_mw(struct ibv_qp_ex *ex, struct ibv_mw *mw, uint32_t rkey,
 	if (!ds)
 		return;
 	ur_wqe_put_bind(&qp->sq, ds, mw, rkey, info);
-	mw->rkey = rkey; /* the next bind starts from this key */
 }
 
 static void wr_local_inv(struct ibv_qp_ex *ex, uint32_t rkey)

@@ -125,7 +125,11 @@ static void refused(void)
 	bound(UR_WC_MW_BIND_ERR);
 	stop();
 	start(1);
-	bind(0, 10, 0)->bind_mw_rkey ^= 1;
+	bind(0, 10, 0)->bind_mw_rkey ^= 0x100;
+	bound(UR_WC_MW_BIND_ERR);
+	stop();
+	start(1); /* a region is no window */
+	bind(0, 10, 0)->bind_mw_rkey = w.key;
 	bound(UR_WC_MW_BIND_ERR);
 	stop();
 	start(1);
@@ -210,11 +214,7 @@ static void invalidate(void)
 
 static void refused_keys(void)
 {
-	/* A key of another's number, a right that windows do not have. */
-	start(1);
-	bind(0, 10, 0)->bind_new_rkey += 0x100;
-	bound(UR_WC_MW_BIND_ERR);
-	stop();
+	/* A right that windows do not have. */
 	start(1);
 	bind(0, 10, UR_ACCESS_MW_BIND);
 	bound(UR_WC_MW_BIND_ERR);
@@ -236,6 +236,27 @@ static void refused_keys(void)
 	bind(0, 10, 0);
 	bound(UR_WC_MW_BIND_ERR);
 	stop();
+}
+
+/* The index of the new key is the device's, and only its low byte the
+ * program's; whose idea of the old byte is wrong may bind all the same. */
+static void key_byte(void)
+{
+	struct ur_send_wr *wr;
+	u32 id;
+
+	for (int type = 1; type <= 2; type++) {
+		start(type);
+		id = ur_mw_rkey(mw) & ~0xffu;
+		wr = bind(100, 50, UR_ACCESS_REMOTE_WRITE);
+		wr->bind_mw_rkey ^= 0xff;
+		wr->bind_new_rkey = 0x12345be;
+		bound(0);
+		CHECK_EQ(ur_mw_rkey(mw), id | 0xbe);
+		CHECK_EQ(write_at(WT_IOVA + 100, 50, id | 0xbe), WT_ACK);
+		CHECK_EQ(write_at(WT_IOVA + 100, 50, 0x12345be), WT_NAK_ACCESS);
+		stop();
+	}
 }
 
 static void in_other_domain(struct ur_qp_init *init)
@@ -389,6 +410,7 @@ int main(int argc, char **argv)
 	CASE(refused_keys());
 	CASE(invalidate());
 	CASE(invalidate_wrong());
+	CASE(key_byte());
 	for (int type = 1; type <= 2; type++) {
 		CASE(stranger(type, false));
 		CASE(stranger(type, true));

@@ -109,6 +109,14 @@ static void test_atomics_and_bind(void)
 	CHECK_EQ(b->mr_lkey, 4);
 	CHECK_EQ(b->access, 6); /* local write is not a window's */
 	CHECK_EQ(mw.rkey, 6);
+	/* Its index stays, whatever is above the key byte. */
+	mw.rkey = 0x123405;
+	wr.bind_mw.rkey = 0xba;
+	CHECK_EQ(uroce_post_send(&f.qp->ibv, &wr, &bad), 0);
+	CHECK_EQ(fake_take_wqe(&f, wqe), 3);
+	CHECK_EQ(b->mw_rkey, 0x123405);
+	CHECK_EQ(b->new_rkey, 0x1234ba);
+	CHECK_EQ(mw.rkey, 0x1234ba);
 
 	sge.addr = (uintptr_t)&value;
 	wr = make_wr(IBV_WR_ATOMIC_WRITE, &sge, 1);
