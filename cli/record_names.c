@@ -55,6 +55,8 @@ const char *ur_record_verdict(uint8_t op)
 		[UROCE_RECORD_NAK_OPERATION] = "could not be carried out here",
 		[UROCE_RECORD_RNR] = "no receive is posted",
 		[UROCE_RECORD_GONE] = "the process has ended",
+		[UROCE_RECORD_CLASS_J] =
+			"the key to invalidate is of no such window",
 	};
 
 	return NAME(names, op);

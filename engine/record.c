@@ -34,7 +34,7 @@ UR_PROBES(X)
 _Static_assert(UR_HEADERS_MAX_BYTES <= UROCE_RECORD_HEADERS,
 	       "room for headers");
 _Static_assert((int)UR_VERDICT_DUPLICATE == UROCE_RECORD_DUPLICATE &&
-		       (int)UR_VERDICT_GONE == UROCE_RECORD_GONE,
+		       (int)UR_VERDICT_CLASS_J == UROCE_RECORD_CLASS_J,
 	       "verdicts are told as they are");
 
 static u64 clock_of(const struct ur_engine *e)

@@ -56,8 +56,8 @@ static enum ur_verdict do_send(struct ur_qp *qp, const struct ur_pkt *pkt,
 	}
 	if ((flags & UR_OPF_INV) &&
 	    !ur_mw_invalidate(qp, pkt->inv_rkey, false)) {
-		*status = UR_WC_LOC_ACCESS_ERR;
-		return UR_VERDICT_NAK_ACCESS;
+		*status = UR_WC_MW_BIND_ERR;
+		return UR_VERDICT_CLASS_J;
 	}
 	err = ur_mem_scatter(qp->port, resp->rqe.pd, resp->rqe_sge,
 			     resp->rqe.num_sge, &resp->rqe.cur, off,

@@ -227,6 +227,7 @@ void ur_failure_peers(const struct ur_qp *qp, enum ur_verdict v, u8 status,
 		.peers = true,
 		.status = v == UR_VERDICT_NAK_ACCESS ? UR_WC_REM_ACCESS_ERR
 			  : v == UR_VERDICT_NAK_OP   ? UR_WC_REM_OP_ERR
+			  : v == UR_VERDICT_CLASS_J  ? UR_WC_RETRY_EXC_ERR
 						     : UR_WC_REM_INV_REQ_ERR,
 		.psn = qp->resp.epsn,
 	};
@@ -235,12 +236,12 @@ void ur_failure_peers(const struct ur_qp *qp, enum ur_verdict v, u8 status,
 		return;
 	if (v == UR_VERDICT_GONE)
 		f.reason = UR_REASON_PROCESS;
+	else if (v == UR_VERDICT_CLASS_J)
+		f.reason = UR_REASON_INVALIDATE;
 	else if (status == UR_WC_LOC_LEN_ERR)
 		f.reason = UR_REASON_RECV_SHORT;
 	else if (status == UR_WC_LOC_PROT_ERR)
 		f.reason = UR_REASON_RECV_MEMORY;
-	else if (status == UR_WC_LOC_ACCESS_ERR)
-		f.reason = UR_REASON_INVALIDATE;
 	else if (asked)
 		f.reason = asked->reason;
 	if (asked) {

@@ -193,7 +193,7 @@ void ur_responder_fatal(struct ur_qp *qp, enum ur_verdict v, u8 status,
 			const struct ur_asked *asked);
 /* Does the same after it owed the peer the NAK of asked->psn that fits v. With
  * verdict GONE it owes nothing: the peer gets the message that closing the
- * device sends. */
+ * device sends; with CLASS_J what it owed before. */
 void ur_responder_refuse(struct ur_qp *qp, enum ur_verdict v, u8 status,
 			 const struct ur_asked *asked);
 

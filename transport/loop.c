@@ -128,8 +128,8 @@ static enum ur_loopback refuse_packet(struct ur_qp *qp, struct ur_qp *peer,
 		  : v == UR_VERDICT_NAK_OP   ? UR_NAK_REM_OP
 					     : UR_NAK_INV_REQ;
 
-	if (v == UR_VERDICT_GONE) {
-		peer_fails(qp, peer, e, v, 0);
+	if (v == UR_VERDICT_GONE || v == UR_VERDICT_CLASS_J) {
+		peer_fails(qp, peer, e, v, status);
 		e->loop_off = 0;
 		return UR_LOOP_PACKETS; /* that nobody will answer */
 	}
@@ -291,8 +291,8 @@ static enum ur_loopback run_data(struct ur_qp *qp, struct ur_qp *peer,
 		return refuse_packet(qp, peer, e, UR_VERDICT_NAK_INVALID,
 				     UR_WC_LOC_LEN_ERR);
 	if ((flags & UR_OPF_INV) && !ur_mw_invalidate(peer, e->imm_inv, false))
-		return refuse_packet(qp, peer, e, UR_VERDICT_NAK_ACCESS,
-				     UR_WC_LOC_ACCESS_ERR);
+		return refuse_packet(qp, peer, e, UR_VERDICT_CLASS_J,
+				     UR_WC_MW_BIND_ERR);
 	switch (copy_message(qp, peer, e, flags, bytes)) {
 	case SIDE_LOCAL:
 		ur_completer_fail(qp, UR_WC_LOC_PROT_ERR);

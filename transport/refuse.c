@@ -95,8 +95,10 @@ void ur_responder_refuse(struct ur_qp *qp, enum ur_verdict v, u8 status,
 	default:
 		code = UR_NAK_INV_REQ;
 	}
-	resp->ack_due = false;
-	if (v != UR_VERDICT_GONE)
+	/* What came before was accepted, and nothing else says so. */
+	if (v != UR_VERDICT_CLASS_J)
+		resp->ack_due = false;
+	if (v != UR_VERDICT_GONE && v != UR_VERDICT_CLASS_J)
 		ur_answer_ack(qp, UR_AETH_NAK | code, asked->psn);
 	ur_responder_fatal(qp, v, status, asked);
 }
