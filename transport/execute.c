@@ -12,7 +12,6 @@ void ur_execute_complete(struct ur_qp *qp, u32 flags, u32 byte_len, u32 imm,
 					       : UR_WC_RECV,
 		.byte_len = byte_len,
 		.src_qp = qp->attr.dest_qpn,
-		.wc_flags = UR_WC_F_GRH,
 		.solicited = se,
 	};
 

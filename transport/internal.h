@@ -182,6 +182,10 @@ void ur_responder_domain(struct ur_qp *qp, u32 xrc_srqn);
  * receive is posted, else the NAK to send.
  */
 bool ur_responder_take(struct ur_qp *qp, u32 xrc_srqn, enum ur_verdict *v);
+/* Does so for a request whose memory is refused: a WRITE with immediate ends its
+ * receive with a local access error (IBTA 11.6.2). flags: UR_OPF_* of the packet
+ * that has the immediate; others take none. */
+bool ur_responder_take_refused(struct ur_qp *qp, u32 flags, u32 xrc_srqn);
 /* Returns the verdict for the result of a copy: ACCEPT for 0, GONE for -ESRCH
  * (the client's process has ended), v for any other error. */
 enum ur_verdict ur_responder_blame(int err, enum ur_verdict v);

@@ -270,6 +270,20 @@ static enum ur_loopback finish_entry(struct ur_qp *qp, struct ur_qp *peer,
 	return UR_LOOP_DONE;
 }
 
+/* Returns the status of the receive of a WRITE with immediate whose memory is
+ * refused; 0: there is none. As one packet, or its last one, it takes it. */
+static u8 take_refused(const struct ur_qp *qp, struct ur_qp *peer,
+		       const struct ur_swqe *e, u32 flags)
+{
+	bool last = e->length - e->loop_off <= qp->mtu;
+
+	return last && qp->svc != UR_SVC_UC &&
+			       ur_responder_take_refused(peer, flags,
+							 e->xrc_srqn)
+		       ? UR_WC_LOC_ACCESS_ERR
+		       : 0;
+}
+
 static enum ur_loopback run_data(struct ur_qp *qp, struct ur_qp *peer,
 				 struct ur_swqe *e, u32 flags, u32 *bytes)
 {
@@ -280,7 +294,8 @@ static enum ur_loopback run_data(struct ur_qp *qp, struct ur_qp *peer,
 	if (!(flags & UR_OPF_SEND) && e->length &&
 	    !ur_mem_remote(peer, e->rkey, e->raddr, e->length,
 			   ur_access_needed(flags, 0), &span))
-		return refuse_packet(qp, peer, e, UR_VERDICT_NAK_ACCESS, 0);
+		return refuse_packet(qp, peer, e, UR_VERDICT_NAK_ACCESS,
+				     take_refused(qp, peer, e, flags));
 	if ((flags & UR_OPF_SEND) || (flags & UR_OPF_IMM)) {
 		if (!ur_responder_take(peer, e->xrc_srqn, &v))
 			return v == UR_VERDICT_RNR
@@ -298,10 +313,12 @@ static enum ur_loopback run_data(struct ur_qp *qp, struct ur_qp *peer,
 		ur_completer_fail(qp, UR_WC_LOC_PROT_ERR);
 		return UR_LOOP_DONE;
 	case SIDE_REMOTE:
-		status = flags & UR_OPF_SEND ? UR_WC_LOC_PROT_ERR : 0;
+		status = flags & UR_OPF_SEND ? UR_WC_LOC_PROT_ERR
+					     : take_refused(qp, peer, e, flags);
 		return refuse_packet(qp, peer, e,
-				     status ? UR_VERDICT_NAK_OP
-					    : UR_VERDICT_NAK_ACCESS,
+				     flags & UR_OPF_SEND
+					     ? UR_VERDICT_NAK_OP
+					     : UR_VERDICT_NAK_ACCESS,
 				     status);
 	case SIDE_REMOTE_GONE:
 		return refuse_packet(qp, peer, e, UR_VERDICT_GONE, 0);

@@ -42,6 +42,14 @@ bool ur_responder_take(struct ur_qp *qp, u32 xrc_srqn, enum ur_verdict *v)
 	return false;
 }
 
+bool ur_responder_take_refused(struct ur_qp *qp, u32 flags, u32 xrc_srqn)
+{
+	enum ur_verdict v;
+
+	return (flags & UR_OPF_WRITE) && (flags & UR_OPF_IMM) &&
+	       ur_responder_take(qp, xrc_srqn, &v);
+}
+
 /* The memory of an ending process goes before its device file is closed. An
  * adapter has the pages pinned and notices nothing. So the peer gets no answer
  * here either; it learns of the end when the device file is closed. */
@@ -60,6 +68,8 @@ void ur_responder_fatal(struct ur_qp *qp, enum ur_verdict v, u8 status,
 		ur_qp_fail(qp);
 		return;
 	}
+	if (v == UR_VERDICT_NAK_ACCESS)
+		ur_count(qp->port, UR_CNT_resp_remote_access_errors);
 	if (status && qp->resp.rqe.held) {
 		wc.status = status;
 		if (status == UR_WC_LOC_LEN_ERR)
@@ -68,14 +78,9 @@ void ur_responder_fatal(struct ur_qp *qp, enum ur_verdict v, u8 status,
 		ur_rq_complete(qp, &wc);
 		return;
 	}
-	if (v == UR_VERDICT_NAK_ACCESS) {
-		ur_count(qp->port, UR_CNT_resp_remote_access_errors);
-		ur_qp_event(qp, UR_EVENT_QP_ACCESS_ERR);
-	} else if (v == UR_VERDICT_NAK_OP) {
-		ur_qp_event(qp, UR_EVENT_QP_FATAL);
-	} else {
-		ur_qp_event(qp, UR_EVENT_QP_REQ_ERR);
-	}
+	ur_qp_event(qp, v == UR_VERDICT_NAK_ACCESS ? UR_EVENT_QP_ACCESS_ERR
+			: v == UR_VERDICT_NAK_OP   ? UR_EVENT_QP_FATAL
+						   : UR_EVENT_QP_REQ_ERR);
 	ur_qp_fail(qp);
 }
 

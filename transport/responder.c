@@ -164,6 +164,9 @@ refuse(struct ur_qp *qp, const struct ur_pkt *pkt, enum ur_verdict v, u8 status)
 	else if (!asked.reason && (flags & UR_OPF_SEND) && !qp->has_rq)
 		asked.reason = UR_REASON_NO_RECEIVES;
 	resp->by_rule = false;
+	if (v == UR_VERDICT_NAK_ACCESS &&
+	    ur_responder_take_refused(qp, flags, pkt->xrc_srqn))
+		status = UR_WC_LOC_ACCESS_ERR;
 	ur_responder_refuse(qp, v, status, &asked);
 }
 
