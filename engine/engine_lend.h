@@ -77,7 +77,8 @@ int ur_engine_borrow_ring(struct ur_engine *engine,
 bool ur_engine_has_ring(struct ur_engine *engine, u32 peer);
 
 /* Called in a program: sets entry index of the GID table, with a socket that
- * was lent for it, which becomes the engine's, or -1 where it has a ring. Returns 0 or
+ * was lent for it, which becomes the engine's, or -1 where it has a ring. Returns 0,
+ * -EALREADY where that GID has been set there, -EBUSY where another one has, or
  * -errno; after an error the socket stays the caller's. */
 int ur_engine_borrow(struct ur_engine *engine, u32 index, const u8 *gid,
 		     int fd);

@@ -251,7 +251,7 @@ static int borrow(struct ur_engine *engine, u32 index, const u8 *gid, int fd)
 
 	/* The entry's former user stays: queue pairs may use it. */
 	if (g->used)
-		return -EBUSY;
+		return memcmp(g->gid, gid, 16) ? -EBUSY : -EALREADY;
 	err = wire->ops->borrow(wire, gid, fd);
 	if (err)
 		return err;

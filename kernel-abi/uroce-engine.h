@@ -104,7 +104,7 @@ struct uroce_door {
 	 * over where that succeeds. */
 	int (*has_gid)(struct uroce_guest *guest, __u32 index,
 		       const __u8 gid[16]);
-	/* fd: -1 where packets come through a ring. */
+	/* fd: -1 where packets come through a ring. -EALREADY: it has that one. */
 	int (*borrow)(struct uroce_guest *guest, __u32 index,
 		      const __u8 gid[16], int fd);
 

@@ -194,7 +194,8 @@ static int borrow(struct uroce_context *ctx, u32 index, const u8 gid[16])
 		      : -ctx->door->borrow(ctx->guest, index, s.gid, s.fd);
 	if (err && s.fd >= 0)
 		close(s.fd);
-	return err;
+	/* Another thread has asked meanwhile, and all get the same one. */
+	return err == EALREADY ? 0 : err;
 }
 
 /* Returns whether it does not matter to who wants all addresses: the entry has

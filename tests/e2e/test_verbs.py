@@ -9,7 +9,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 NAMES = [name for f in ("objects", "queues", "completions", "memory", "process",
                              "limits", "paging",
                             "regions", "parting", "target", "attributes", "later", "manual", "flags",
-                            "event_files", "filters", "beside_queue", "beside_program")
+                            "event_files", "filters", "beside_queue", "beside_program",
+                            "together", "statuses")
          for name in re.findall(r'\{"(\w+)", \w+\}',
                                 open(f"{HERE}/verbs/{f}.c").read())]
 

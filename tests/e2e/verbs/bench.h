@@ -94,7 +94,7 @@ extern const struct verbs_test object_tests[], queue_tests[],
 	completion_tests[], memory_tests[], process_tests[], limit_tests[],
 	paging_tests[], region_tests[], parting_tests[], target_tests[],
 	attribute_tests[], later_tests[], manual_tests[], right_tests[],
-	flag_tests[], event_tests[], filter_tests[], beside_tests[],
-	beside_program_tests[];
+	flag_tests[], event_tests[], filter_tests[], together_tests[],
+	status_tests[], beside_tests[], beside_program_tests[];
 
 #endif

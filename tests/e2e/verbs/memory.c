@@ -109,7 +109,7 @@ static void window_type1(void)
 	bench_close(&t);
 }
 
-static void bind2(struct bench *t, struct ibv_mw *mw, uint32_t rkey)
+static void start_bind2(struct bench *t, struct ibv_mw *mw, uint32_t rkey)
 {
 	struct ibv_qp_ex *ex = ibv_qp_to_qp_ex(t->b.qp);
 	struct ibv_mw_bind_info info = {t->b.mr, (uintptr_t)t->b.buf, 64,
@@ -119,6 +119,11 @@ static void bind2(struct bench *t, struct ibv_mw *mw, uint32_t rkey)
 	ibv_wr_start(ex);
 	ibv_wr_bind_mw(ex, mw, rkey, &info);
 	CHECK_EQ(ibv_wr_complete(ex), 0);
+}
+
+static void bind2(struct bench *t, struct ibv_mw *mw, uint32_t rkey)
+{
+	start_bind2(t, mw, rkey);
 	CHECK_EQ(expect_wc(t->b.cq, IBV_WC_SUCCESS).opcode, IBV_WC_BIND_MW);
 }
 
@@ -160,6 +165,27 @@ static void window_type2(void)
 	CHECK(wc.wc_flags & IBV_WC_WITH_INV);
 	CHECK_EQ(wc.invalidated_rkey, rkey);
 	write_refused(&t, t.b.buf, rkey, 64);
+	/* Only the low byte of the new key is the program's. */
+	bind2(&t, mw, 0xba);
+	CHECK_EQ(mw->rkey, (rkey & ~0xffu) | 0xba);
+	write_ok(&t, t.b.buf, mw->rkey, 64);
+	/* Bound already: refused. The window is as it was, and can be bound once it has been
+	 * invalidated, whatever mw->rkey says. */
+	rkey = mw->rkey;
+	start_bind2(&t, mw, 0xbb);
+	expect_wc(t.b.cq, IBV_WC_MW_BIND_ERR);
+	to_state(t.a.qp, IBV_QPS_RESET);
+	to_state(t.b.qp, IBV_QPS_RESET);
+	connect_qp(&t, t.a.qp, t.b.qp->qp_num);
+	connect_qp(&t, t.b.qp, t.a.qp->qp_num);
+	write_ok(&t, t.b.buf, rkey, 64);
+	b->wr_flags = IBV_SEND_SIGNALED;
+	ibv_wr_start(b);
+	ibv_wr_local_inv(b, rkey);
+	CHECK_EQ(ibv_wr_complete(b), 0);
+	expect_wc(t.b.cq, IBV_WC_SUCCESS);
+	bind2(&t, mw, 0xbc);
+	write_ok(&t, t.b.buf, (rkey & ~0xffu) | 0xbc, 64);
 	CHECK_EQ(ibv_dealloc_mw(mw), 0);
 	bench_close(&t);
 }
