@@ -76,6 +76,8 @@ int ur_guest_destroy_cq(struct uroce_cq *cq)
 		ibv->comp_events_completed = ibv->async_events_completed = 0;
 		return ibv_cmd_destroy_cq(ibv);
 	}
+	if (cq->guest && ibv->handle != cq->handle)
+		return ENOENT;
 	/* The device would refuse it when it has gone from here. */
 	if (__atomic_load_n(&cq->device_users, __ATOMIC_RELAXED))
 		return EBUSY;
@@ -118,6 +120,8 @@ int ur_guest_destroy_srq(struct uroce_srq *srq)
 		ibv->events_completed = 0;
 		return ibv_cmd_destroy_srq(ibv);
 	}
+	if (srq->guest && ibv->handle != srq->handle)
+		return ENOENT;
 	pthread_mutex_lock(&ctx->destroys);
 	if (srq->guest)
 		err = -ctx->door->destroy_srq(srq->guest, &events);
@@ -157,6 +161,8 @@ int ur_guest_destroy_qp(struct uroce_qp *qp)
 		ibv->events_completed = 0;
 		return ibv_cmd_destroy_qp(ibv);
 	}
+	if (guest && ibv->handle != qp->handle)
+		return ENOENT;
 	/* A thread that has yet to acknowledge an event may ask for its state. */
 	qp->guest = NULL;
 	pthread_mutex_lock(&ctx->destroys);

@@ -31,6 +31,7 @@ static int reg(struct uroce_context *ctx, struct uroce_mr *mr,
 	if (ur_to_pd(pd)->imported)
 		return 0;
 	mr->guest_init = *init;
+	mr->handle = mr->vmr.ibv_mr.handle;
 	mr->resumes = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
 	return -ctx->door->reg_mr(ctx->guest, init, &mr->guest);
 }
@@ -167,6 +168,7 @@ int ur_guest_alloc_mw(struct uroce_context *ctx, struct uroce_mw *mw)
 		return ctx->guest ? EIO : 0;
 	if (ur_to_pd(mw->ibv.pd)->imported)
 		return 0;
+	mw->handle = mw->ibv.handle;
 	return -ctx->door->alloc_mw(ctx->guest, ur_to_pd(mw->ibv.pd)->pdn,
 				    mw->ibv.type, mw->ibv.rkey, &mw->guest);
 }

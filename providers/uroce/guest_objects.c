@@ -24,6 +24,7 @@ int ur_guest_create_cq(struct uroce_context *ctx, struct uroce_cq *cq,
 	err = ur_guest_set_async(ctx);
 	if (err)
 		return err;
+	cq->handle = cq->vcq.cq.handle;
 	err = ctx->door->create_cq(ctx->guest, &init, &cq->guest, resp);
 	if (err != -ENOENT)
 		return -err;
@@ -124,6 +125,7 @@ int ur_guest_create_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 	init.recv_cq = ur_to_cq(attr->recv_cq)->guest;
 	if (attr->srq)
 		init.srq = ur_to_srq(attr->srq)->guest;
+	qp->handle = qp->ibv.handle;
 	qp->resumes = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
 	return -ctx->door->create_qp(ctx->guest, &init, &qp->guest, resp);
 }
@@ -148,6 +150,7 @@ int ur_guest_create_srq(struct uroce_context *ctx, struct uroce_srq *srq,
 	err = ur_guest_set_async(ctx);
 	if (err)
 		return err;
+	srq->handle = srq->vsrq.srq.handle;
 	srq->resumes = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
 	err = ctx->door->create_srq(ctx->guest, &init, &srq->guest, resp);
 	resp->srqn = srqn;

@@ -54,8 +54,10 @@ int ur_guest_renew_cq(struct ibv_cq *ibcq)
 		err = ibv_cmd_create_cq(ibcq->context, entries, NULL, 0, ibcq,
 					&req, sizeof(req), &resp, sizeof(resp));
 	ibcq->cqe = entries;
-	if (!err)
+	if (!err) {
+		cq->handle = ibcq->handle;
 		__atomic_store_n(&cq->resumes, resumes, __ATOMIC_RELEASE);
+	}
 	pthread_mutex_unlock(&renewals);
 	return err;
 }
@@ -77,7 +79,7 @@ static int renew_srq(struct ibv_srq *ibsrq)
 	err = ibv_cmd_create_srq(ibsrq->pd, &made->vsrq.srq, &init, &req,
 				 sizeof(req), &resp, sizeof(resp));
 	if (!err)
-		ibsrq->handle = made->vsrq.srq.handle;
+		ibsrq->handle = srq->handle = made->vsrq.srq.handle;
 	free(made);
 	return err;
 }
@@ -206,7 +208,7 @@ static int make_again(struct uroce_qp *qp, struct uroce_qp *made)
 	if (err)
 		ibv_cmd_destroy_qp(&made->ibv);
 	else
-		qp->ibv.handle = made->ibv.handle;
+		qp->ibv.handle = qp->handle = made->ibv.handle;
 	return err;
 }
 

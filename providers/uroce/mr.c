@@ -212,9 +212,12 @@ int uroce_dereg_mr(struct verbs_mr *vmr)
 	struct uroce_context *ctx =
 		mr->guest ? ur_to_ctx(vmr->ibv_mr.context) : NULL;
 	u64 given_up = ctx ? ur_guest_given_up(ctx) : 0;
-	/* Its key may be another's as soon as the device has forgotten it. */
-	int err = ur_guest_dereg_mr(mr);
+	int err;
 
+	if (ctx && vmr->ibv_mr.handle != mr->handle)
+		return ENOENT;
+	/* Its key may be another's as soon as the device has forgotten it. */
+	err = ur_guest_dereg_mr(mr);
 	if (err)
 		return err;
 	if (!ctx || mr->guest || !ur_guest_give_up_mr(mr)) {

@@ -46,7 +46,7 @@ static int register_again(struct uroce_mr *mr, int flags, struct ibv_pd *pd,
 	err = ur_cmd_reg_mr(pd, addr, length, (uintptr_t)addr, access, &drv,
 			    &made);
 	if (!err)
-		ibmr->handle = made.ibv_mr.handle;
+		ibmr->handle = mr->handle = made.ibv_mr.handle;
 	return err;
 }
 

@@ -95,6 +95,9 @@ struct uroce_mr {
 	struct uroce_mr *next_moved;
 	u64 iova;
 	u32 resumes; /* the context's when uroced made it; atomic */
+	/* The number that uroced knows it by, whatever the program has made of the
+	 * one in ibv_mr; of a region that is in the engine of this process. */
+	u32 handle;
 	struct uroce_guest_mr *guest;
 	struct uroce_guest_mr_init guest_init;
 	/* of a dma-buf, for an engine in this process */
@@ -104,6 +107,7 @@ struct uroce_mr {
 
 struct uroce_mw {
 	struct ibv_mw ibv;
+	u32 handle; /* as of a region */
 	struct uroce_guest_mw *guest;
 };
 
@@ -144,6 +148,7 @@ struct uroce_cq {
 	u32 wc_flags;	       /* of create_cq_ex */
 	struct uroce_cqe *cur; /* between start_poll and end_poll */
 	struct uroce_guest_cq *guest;
+	u32 handle;  /* as of a region */
 	u32 resumes; /* the context's when uroced made it; atomic */
 	/* With an engine in this process (two_rings.c): the device's ring, for
 	 * queue pairs that the device has; NULL: there was none yet. */
@@ -163,6 +168,7 @@ struct uroce_srq {
 	bool in_device; /* as of a queue pair */
 	u32 resumes;	/* the same; atomic */
 	struct uroce_guest_srq *guest;
+	u32 handle; /* as of a region */
 	void *map;
 	size_t map_len;
 };
@@ -191,6 +197,7 @@ struct uroce_qp {
 	u32 resumes; /* the context's when uroced made it; atomic */
 	u32 number;  /* the one that uroced is to give it; 0: any */
 	struct uroce_guest_qp *guest;
+	u32 handle;	       /* as of a region */
 	union ibv_gid *groups; /* that it is in, where its engine is here */
 	u32 n_groups;
 	struct ibv_cq *device_cq[2]; /* that count it as a user, or NULL */
