@@ -3,14 +3,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "engine/engine_impl.h"
+#include "engine/ground/limits.h"
 #include "engine/transmit.h"
 #include "engine/wire/wire.h"
 #include "transport/frame.h"
 #include "transport/sport.h"
 #include "util/assert.h"
 #include "util/secret.h"
-
-#define MAX_AH (1u << 16)
 
 static void free_av(struct ur_av *av)
 {
@@ -150,7 +149,7 @@ static int grow_table(struct ur_ectx *ectx)
 	u32 cap = ectx->ah_cap ? 2 * ectx->ah_cap : 64;
 	struct ur_eah **p;
 
-	if (cap > MAX_AH)
+	if (cap > UR_MAX_AH)
 		return -ENOMEM;
 	p = realloc(ectx->ahs, cap * sizeof(*p));
 	if (!p)
