@@ -5,8 +5,7 @@
 #include "engine/ground/limits.h"
 #include "engine/transmit.h"
 
-#define MAX_WR	   UR_MAX_QP_WR
-#define MAX_SQ_BBS (2 * UR_MAX_QP_WR)
+#define MAX_WR UR_MAX_QP_WR
 
 /* ---- the data path ---- */
 
@@ -94,8 +93,6 @@ int ur_qp_rings_plan(struct ur_eqp_init *init, bool has_av,
 	if (init->max_send_wr && init->type != UR_QPT_XRC_TGT) {
 		bbs = (max_wqe_bytes(init, has_av) + UROCE_SQ_BB - 1) /
 		      UROCE_SQ_BB;
-		if ((u64)bbs * init->max_send_wr > MAX_SQ_BBS)
-			return -EINVAL;
 		l->sq_bbs = ur_roundup_pow2(bbs * init->max_send_wr);
 		/* All that fits is given, as other devices do: there are
 		 * programs that send inline without having asked. */

@@ -38,7 +38,7 @@ enum ur_verdict {
 	UR_VERDICT_NAK_OP,
 	UR_VERDICT_RNR,
 	UR_VERDICT_GONE, /* our process ended: its memory is no more */
-	/* Class J of IBTA 9.9.3: the key to invalidate is not good. No NAK.  */
+	/* Class J of IBTA 9.9.3: the key to invalidate is not good. No NAK. */
 	UR_VERDICT_CLASS_J,
 };
 

@@ -84,6 +84,11 @@ static void limits(void)
 	CHECK(can_qp(&t, t.a.cq, (struct ibv_qp_cap){1, 1, sge, sge, 0}));
 	CHECK(!can_qp(&t, t.a.cq, (struct ibv_qp_cap){1, 1, sge + 1, 1, 0}));
 	CHECK(!can_qp(&t, t.a.cq, (struct ibv_qp_cap){1, 1, 1, sge + 1, 0}));
+	/* Together, too. */
+	CHECK(can_qp(&t, t.a.cq, (struct ibv_qp_cap){wr, 1, sge, sge, 0}));
+	CHECK(can_qp(&t, t.a.cq, (struct ibv_qp_cap){1, wr, sge, sge, 0}));
+	CHECK(can_qp(&t, t.a.cq, (struct ibv_qp_cap){wr, wr, sge, sge, 512}));
+	CHECK(can_srq(t.pd, (uint32_t)o->max_srq_wr, (uint32_t)o->max_srq_sge));
 	CHECK(can_cq(t.ctx, (uint32_t)o->max_cqe, 0));
 	CHECK(!can_cq(t.ctx, (uint32_t)o->max_cqe + 1, 0));
 	CHECK(can_cq(t.ctx, 1, (uint32_t)t.ctx->num_comp_vectors - 1));
