@@ -1,8 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Memory of a context that is shared with an engine. */
+/*
+ * Memory of a context that is shared with an engine. The rings of many queues are
+ * pages of one window of the file, which is sparse: each for itself would take one
+ * of the mappings that a process may have (vm.max_map_count), and 65,000 queues all
+ * of them. What lies in two windows, or is larger, has a mapping of its own; so has
+ * everything where a limit of address space, or of locked memory, has no room for a
+ * window.
+ */
 #include <sys/mman.h>
 
 #include "uroce.h"
+
+#define WINDOW_BYTES (2ull << 20)
+
+struct window {
+	struct ur_list node;
+	/* Of which file: the context, NULL once it has gone, whether it is the
+	 * device's, and, since uroced may be another one, how often it was resumed. */
+	const struct uroce_context *ctx;
+	bool device;
+	u32 resumes;
+	u64 off;
+	u8 *at;
+	u32 users;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct ur_list windows = {&windows, &windows};
 
 static void *map_file(int fd, u64 off, u64 len)
 {
@@ -12,20 +36,126 @@ static void *map_file(int fd, u64 off, u64 len)
 	return p == MAP_FAILED ? NULL : p;
 }
 
+/* What follows is done with the lock held. */
+
+static struct window *find_window(const struct window *like)
+{
+	ur_list_for_each(it, &windows) {
+		struct window *w = ur_list_entry(it, struct window, node);
+
+		if (w->ctx == like->ctx && w->device == like->device &&
+		    w->resumes == like->resumes && w->off == like->off)
+			return w;
+	}
+	return NULL;
+}
+
+static struct window *open_window(int fd, const struct window *like)
+{
+	struct window *w = malloc(sizeof(*w));
+
+	if (!w)
+		return NULL;
+	*w = *like;
+	w->at = map_file(fd, w->off, WINDOW_BYTES);
+	if (!w->at) {
+		free(w);
+		return NULL;
+	}
+	ur_list_add_head(&windows, &w->node);
+	return w;
+}
+
+static struct window *window_at(const u8 *map)
+{
+	ur_list_for_each(it, &windows) {
+		struct window *w = ur_list_entry(it, struct window, node);
+
+		if (map >= w->at && map < w->at + WINDOW_BYTES)
+			return w;
+	}
+	return NULL;
+}
+
+/* Returns whether it was in a window, which goes with the last one. */
+static bool leave_window(const u8 *map)
+{
+	struct window *w = window_at(map);
+
+	if (!w)
+		return false;
+	ur_list_del(&w->node);
+	if (--w->users) {
+		/* Its neighbours go next. */
+		ur_list_add_head(&windows, &w->node);
+		return true;
+	}
+	munmap(w->at, WINDOW_BYTES);
+	free(w);
+	return true;
+}
+
+/* ---- */
+
+static void *map(const struct uroce_context *ctx, bool device, u64 off, u64 len)
+{
+	const struct window like = {
+		.ctx = ctx,
+		.device = device,
+		.resumes = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE),
+		.off = off - off % WINDOW_BYTES,
+	};
+	int fd = device ? ctx->ibv.cmd_fd : ctx->guest_fd;
+	struct window *w;
+	void *p = NULL;
+
+	if (len > WINDOW_BYTES - off % WINDOW_BYTES)
+		return map_file(fd, off, len);
+	pthread_mutex_lock(&lock);
+	w = find_window(&like);
+	if (!w)
+		w = open_window(fd, &like);
+	if (w) {
+		w->users++;
+		p = w->at + off % WINDOW_BYTES;
+	}
+	pthread_mutex_unlock(&lock);
+	return p ? p : map_file(fd, off, len);
+}
+
 void *ur_map(struct ibv_context *context, u64 off, u64 len)
 {
 	const struct uroce_context *ctx = ur_to_ctx(context);
 
-	return map_file(ctx->guest ? ctx->guest_fd : context->cmd_fd, off, len);
+	return map(ctx, !ctx->guest, off, len);
 }
 
 void *ur_map_device(struct ibv_context *context, u64 off, u64 len)
 {
-	return map_file(context->cmd_fd, off, len);
+	return map(ur_to_ctx(context), true, off, len);
 }
 
 void ur_unmap(void *map, u64 len)
 {
-	if (map)
+	bool left;
+
+	if (!map)
+		return;
+	pthread_mutex_lock(&lock);
+	left = leave_window(map);
+	pthread_mutex_unlock(&lock);
+	if (!left)
 		munmap(map, len);
+}
+
+void ur_map_end(const struct uroce_context *ctx)
+{
+	pthread_mutex_lock(&lock);
+	ur_list_for_each(it, &windows) {
+		struct window *w = ur_list_entry(it, struct window, node);
+
+		if (w->ctx == ctx)
+			w->ctx = NULL;
+	}
+	pthread_mutex_unlock(&lock);
 }

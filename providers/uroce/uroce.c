@@ -181,6 +181,7 @@ static void destroy_ctx(struct uroce_context *ctx)
 	ur_unmap(ctx->db.page, ctx->db_len);
 	if (ctx->device_db_len)
 		ur_unmap(ctx->device_db.page, ctx->device_db_len);
+	ur_map_end(ctx);
 	ur_guest_close(ctx);
 	if (ctx->given_up_fd >= 0)
 		close(ctx->given_up_fd);

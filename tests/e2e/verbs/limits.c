@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Device attributes are promises: a feature works at its limit and not beyond,
  * and one that is not advertised is refused. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "bench.h"
@@ -202,10 +203,67 @@ static void limits_mcast(void)
 	bench_close(&t);
 }
 
+static int count_mappings(void)
+{
+	FILE *f = fopen("/proc/self/maps", "re");
+	int c, n = 0;
+
+	CHECK(f);
+	while ((c = getc(f)) != EOF)
+		n += c == '\n';
+	fclose(f);
+	return n;
+}
+
+#define QUEUES 400
+
+/* A process may have no more mappings than vm.max_map_count, 65,530 mostly, and max_cq and the
+ * others are larger: not each queue takes one. Those that are left are as they were. */
+static void limits_mappings(void)
+{
+	struct ibv_srq_init_attr init = {.attr = {.max_wr = 8, .max_sge = 1}};
+	struct ibv_srq *srq[QUEUES];
+	struct ibv_cq *cq[QUEUES];
+	struct ibv_qp *qp[QUEUES];
+	struct bench t;
+	int had;
+
+	bench_open(&t, 64);
+	had = count_mappings();
+	for (int i = 0; i < QUEUES; i++) {
+		cq[i] = ibv_create_cq(t.ctx, 16, NULL, NULL, 0);
+		srq[i] = ibv_create_srq(t.pd, &init);
+		CHECK(cq[i] && srq[i]);
+		qp[i] = make_qp(&t, cq[i], NULL, IBV_QPT_RC, 8, NULL);
+	}
+	CHECK(count_mappings() < had + QUEUES / 4);
+	for (int i = 0; i < QUEUES - 1; i++) {
+		CHECK_EQ(ibv_destroy_qp(qp[i]), 0);
+		CHECK_EQ(ibv_destroy_srq(srq[i]), 0);
+		CHECK_EQ(ibv_destroy_cq(cq[i]), 0);
+	}
+	CHECK_EQ(ibv_destroy_qp(t.a.qp), 0);
+	t.a.qp = qp[QUEUES - 1];
+	connect_qp(&t, qp[QUEUES - 1], qp[QUEUES - 1]->qp_num);
+	CHECK_EQ(ibv_destroy_srq(srq[QUEUES - 1]), 0);
+	for (uint32_t i = 0; i < 40; i++) {
+		CHECK_EQ(post_rdma(&t.a, IBV_WR_RDMA_WRITE,
+				   (uintptr_t)t.b.buf + i, t.b.mr->rkey, 1),
+			 0);
+		expect_wc(cq[QUEUES - 1], IBV_WC_SUCCESS);
+	}
+	CHECK_EQ(ibv_destroy_qp(t.a.qp), 0);
+	t.a.qp = NULL;
+	CHECK_EQ(ibv_destroy_cq(cq[QUEUES - 1]), 0);
+	CHECK(count_mappings() < had + QUEUES / 4);
+	bench_close(&t);
+}
+
 const struct verbs_test limit_tests[] = {
 	{"limits", limits},
 	{"limits_rd_atomic", limits_rd_atomic},
 	{"limits_none", limits_none},
 	{"limits_mcast", limits_mcast},
+	{"limits_mappings", limits_mappings},
 	{0},
 };
