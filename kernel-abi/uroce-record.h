@@ -96,7 +96,7 @@ enum uroce_record_verdict {
 	UROCE_RECORD_NAK_ACCESS = 5,
 	UROCE_RECORD_NAK_OPERATION = 6,
 	UROCE_RECORD_RNR = 7,
-	UROCE_RECORD_GONE = 8, /* the process has ended */
+	UROCE_RECORD_GONE = 8,	  /* the process has ended */
 	UROCE_RECORD_CLASS_J = 9, /* the key to invalidate is not good */
 };
 

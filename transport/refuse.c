@@ -100,7 +100,7 @@ void ur_responder_refuse(struct ur_qp *qp, enum ur_verdict v, u8 status,
 	default:
 		code = UR_NAK_INV_REQ;
 	}
-	/* What came before was accepted, and nothing else says so. */
+	/* The requests before it were accepted, and nothing else says so. */
 	if (v != UR_VERDICT_CLASS_J)
 		resp->ack_due = false;
 	if (v != UR_VERDICT_GONE && v != UR_VERDICT_CLASS_J)

@@ -3,8 +3,8 @@
  * Memory of a context that is shared with an engine. The rings of many queues are
  * pages of one window of the file, which is sparse: each for itself would take one
  * of the mappings that a process may have (vm.max_map_count), and 65,000 queues all
- * of them. What lies in two windows, or is larger, has a mapping of its own; so has
- * everything where a limit of address space, or of locked memory, has no room for a
+ * of them. A ring that lies in two windows, or is larger, has a mapping of its own; so
+ * has each where a limit of address space, or of locked memory, has no room for a
  * window.
  */
 #include <sys/mman.h>
@@ -15,8 +15,8 @@
 
 struct window {
 	struct ur_list node;
-	/* Of which file: the context, NULL once it has gone, whether it is the
-	 * device's, and, since uroced may be another one, how often it was resumed. */
+	/* Its file: the context, NULL once it has gone, whether it is the device's,
+	 * and, since uroced may be another one, how often it was resumed. */
 	const struct uroce_context *ctx;
 	bool device;
 	u32 resumes;
@@ -36,7 +36,7 @@ static void *map_file(int fd, u64 off, u64 len)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-/* What follows is done with the lock held. */
+/* ---- with the lock held ---- */
 
 static struct window *find_window(const struct window *like)
 {

@@ -279,7 +279,7 @@ void *ur_map(struct ibv_context *context, u64 off, u64 len);
 void *ur_map_device(struct ibv_context *context, u64 off, u64 len);
 /* Unmaps them, or what the caller has mapped. map may be NULL. */
 void ur_unmap(void *map, u64 len);
-/* The context ends. What is mapped still goes with ur_unmap(). */
+/* The context ends. Its maps that are left still go with ur_unmap(). */
 void ur_map_end(const struct uroce_context *ctx);
 
 /* ---- uroce.c ---- */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Threads that do the same for the first time together. What an engine in the
- * program asks the device for then, each asks for, and the answers are there
+ * Threads that do the same for the first time together. Each asks the device for
+ * the socket that an engine in the program needs then, and all answers are there
  * before one of them is used: ioctl() here holds them back.
  */
 #include <dlfcn.h>

@@ -184,7 +184,7 @@ static void here(bool good)
 	stop();
 }
 
-/* What a WRITE names is of the queue pair's domain, its receive of the SRQ's. */
+/* The memory that a WRITE names is of the queue pair's domain, its receive of the SRQ's. */
 static void immediate(void)
 {
 	struct ur_pkt pkt;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What a completed receive says: its status where the request that took it was
+ * A completed receive: its status where the request that took it was
  * refused (IBTA 11.6.2), and whether there is a GRH in front of the message. By
  * packets and inside the port alike.
  */
@@ -110,7 +110,7 @@ static void refused_write_here(void)
 	wt_wc(&q, UR_WC_REM_ACCESS_ERR);
 	wt_wc(&r, UR_WC_WR_FLUSH_ERR);
 	stop();
-	/* Of UC nobody learns of it, and the receive stays for the next. */
+	/* Nobody learns of it with UC, and the receive stays for the next. */
 	start(true, UR_QPT_UC);
 	write_imm(MTU, w.key ^ 1);
 	wt_wc(&q, 0);

@@ -260,7 +260,7 @@ static void key_byte(void)
 	}
 }
 
-/* What came before a SEND with a key that is not good was accepted, and its
+/* The message before a SEND with a key that is not good was accepted, and its
  * acknowledgement, which is owed still, goes. The SEND itself has no answer. */
 static void class_j(void)
 {

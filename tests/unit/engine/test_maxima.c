@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What the device reports as its maxima can be had: of address handles, all of
+ * The maxima that the device reports can be had: of address handles, all of
  * them in one context; of a queue pair's sizes, all of them together.
  */
 #include <errno.h>
