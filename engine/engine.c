@@ -63,6 +63,14 @@ static void payload_taken_back(void *ctx)
 	wire->ops->payload_taken_back(wire);
 }
 
+static bool holds(void *ctx, const struct ur_av *av, u32 dqpn, bool datagram)
+{
+	struct ur_engine *e = ctx;
+	struct ur_wire *wire = ur_wire_of(e, av->v1);
+
+	return e->config.guest && wire->ops->holds(wire, av, dqpn, datagram);
+}
+
 const struct ur_host_ops ur_engine_host_ops = {
 	.sq_next = ur_sq_next,
 	.sq_retire = ur_sq_retire,
@@ -77,6 +85,7 @@ const struct ur_host_ops ur_engine_host_ops = {
 	.payload_room = payload_room,
 	.payload_place = payload_place,
 	.payload_taken_back = payload_taken_back,
+	.holds = holds,
 	.wanted = is_wanted,
 };
 

@@ -114,8 +114,9 @@ struct ur_engine {
 	struct ur_tx tx;
 	u32 tx_sent; /* descriptors of tx already on the wire */
 	bool tx_blocked;
-	bool looped;  /* a packet of this fill was to the engine itself */
-	bool hurries; /* transmit.c: control waits for what is sent */
+	bool tx_little; /* a neighbour has room for little: ur_wire_look() is to come before each fill */
+	bool looped;	/* a packet of this fill was to the engine itself */
+	bool hurries;	/* transmit.c: control waits for what is sent */
 	int tx_wait_fd;
 	struct ur_egid gids[UR_ENGINE_GIDS];
 	struct ur_list joins;

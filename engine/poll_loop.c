@@ -164,6 +164,7 @@ bool ur_poll_overdue(struct ur_engine *e)
 	return e->stop || e->tx_blocked || !ur_list_empty(&e->kicks) ||
 	       !ur_list_empty(&e->moderated) ||
 	       ur_port_deadline(e->port) < e->asleep_until ||
+	       e->wire_look < e->asleep_until ||
 	       ur_faults_deadline(e) < e->asleep_until;
 }
 

@@ -224,14 +224,36 @@ static bool has_more(struct ur_engine *e, bool more)
 	return more && !ur_mailbox_waits(e);
 }
 
+/* Makes packets: of one queue pair, or of all (NULL), and no more than its neighbours have room for. Returns whether
+ * there are more. */
+static bool fill(struct ur_engine *e, struct ur_qp *qp, u32 max_desc)
+{
+	struct ur_tx *tx = &e->tx;
+	u32 cap = tx->cap, most = tx->max_desc;
+	bool more;
+
+	if (e->tx_little)
+		ur_wire_look(e);
+	if (e->tx_little) {
+		tx->cap = ur_min_u32(cap, UR_LITTLE_BYTES);
+		max_desc = ur_min_u32(max_desc, UR_LITTLE_PACKETS);
+	}
+	tx->max_desc = max_desc;
+	more = qp ? ur_port_tx_qp(qp, e->now, tx)
+		  : ur_port_tx(e->port, e->now, tx);
+	tx->cap = cap;
+	tx->max_desc = most;
+	return more;
+}
+
 /* Sends at most so many fills of the burst buffer. */
-static bool transmit(struct ur_engine *e, u32 rounds)
+static bool transmit(struct ur_engine *e, u32 rounds, u32 max_desc)
 {
 	bool any = e->faults && do_held(e), more = true;
 
 	for (u32 i = 0; more && i < rounds && empty_tx(e); i++) {
 		e->looped = false;
-		more = ur_port_tx(e->port, e->now, &e->tx);
+		more = fill(e, NULL, max_desc);
 		if (more || e->tx.n_desc)
 			any = true;
 		if (!put_out(e))
@@ -243,37 +265,33 @@ static bool transmit(struct ur_engine *e, u32 rounds)
 
 bool ur_transmit(struct ur_engine *e)
 {
-	return transmit(e, e->config.guest ? UR_TRANSMIT_ROUNDS_OWN
-					   : UR_TRANSMIT_ROUNDS);
+	return transmit(e,
+			e->config.guest ? UR_TRANSMIT_ROUNDS_OWN
+					: UR_TRANSMIT_ROUNDS,
+			e->tx.max_desc);
 }
 
 bool ur_transmit_little(struct ur_engine *e)
 {
 	u64 end = ur_clock_ns(CLOCK_MONOTONIC) + LITTLE_NS;
-	u32 max_desc = e->tx.max_desc;
 	bool more;
 
-	e->tx.max_desc = LITTLE_DESC;
 	e->hurries = true;
 	do
-		more = transmit(e, 1);
+		more = transmit(e, 1, LITTLE_DESC);
 	while (more && ur_clock_ns(CLOCK_MONOTONIC) < end);
 	e->hurries = false;
-	e->tx.max_desc = max_desc;
 	return more;
 }
 
 /* A fill of one queue pair. False: it has no more, or no more now. */
 static bool settle_fill(struct ur_engine *e, struct ur_eqp *qp)
 {
-	u32 max_desc = e->tx.max_desc;
 	bool more;
 
 	if (!empty_tx(e))
 		return false;
-	e->tx.max_desc = LITTLE_DESC;
-	more = ur_port_tx_qp(qp->qp, e->now, &e->tx);
-	e->tx.max_desc = max_desc;
+	more = fill(e, qp->qp, LITTLE_DESC);
 	return put_out(e) && more;
 }
 

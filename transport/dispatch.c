@@ -255,6 +255,18 @@ static void begin_tx(struct ur_port *port, ur_time now, struct ur_tx *tx)
 		tx->burst = 0;
 }
 
+/* Returns whether it has no turn, since its peer takes nothing now. For datagrams each request decides. */
+static bool passes_over(struct ur_port *port, struct ur_qp *qp)
+{
+	if (!port->holds || ur_qp_is_datagram(qp) || !qp->attr.av ||
+	    qp->state < UR_QP_RTR || qp->state > UR_QP_SQD ||
+	    !port->cfg.ops->holds(port->cfg.ctx, qp->attr.av, qp->attr.dest_qpn,
+				  false))
+		return false;
+	ur_port_held(port, qp);
+	return true;
+}
+
 bool ur_port_tx(struct ur_port *port, ur_time now, struct ur_tx *tx)
 {
 	const struct ur_host_ops *ops = port->cfg.ops;
@@ -271,6 +283,8 @@ bool ur_port_tx(struct ur_port *port, ur_time now, struct ur_tx *tx)
 		bool more;
 
 		ur_list_del(&qp->active);
+		if (passes_over(port, qp))
+			continue;
 		more = run_qp(qp, tx, &full);
 
 		/* Cut off by the buffer: its packets should stay together, so
@@ -299,7 +313,8 @@ bool ur_port_tx_qp(struct ur_qp *qp, ur_time now, struct ur_tx *tx)
 	begin_tx(port, now, tx);
 	if (puts_room(port)) {
 		ur_list_del(&qp->active);
-		more = run_qp(qp, tx, &full);
+		qp->held = false;
+		more = !passes_over(port, qp) && run_qp(qp, tx, &full);
 	}
 	if (more)
 		ur_port_activate(port, qp);

@@ -133,6 +133,10 @@ struct ur_host_ops {
 	/* Whatever was named so and is not read by now must not be taken any more: the
 	 * memory may be another's, or have other bytes. With payload_place. */
 	void (*payload_taken_back)(void *port_ctx);
+	/* Asked while ur_port_hold() says so: do packets to that queue pair by av have to wait, for the sake of
+	 * others, which they would hold up? May be NULL. */
+	bool (*holds)(void *port_ctx, const struct ur_av *av, u32 dqpn,
+		      bool datagram);
 	/* Asked between the turns of two queue pairs: does the host want to do
 	 * something else? Then ur_port_tx() ends, with what it has. May be
 	 * NULL. */

@@ -46,6 +46,22 @@ int ur_port_spend_numbers(struct ur_port *port)
 	return err ? err : ur_table_spend(&port->keys);
 }
 
+/* ---- turns ---- */
+
+void ur_port_held(struct ur_port *port, struct ur_qp *qp)
+{
+	qp->held = true;
+	ur_list_add_tail(&port->held, &qp->active);
+}
+
+void ur_port_hold(struct ur_port *port, bool some)
+{
+	port->holds = some && port->cfg.ops->holds;
+	while (!ur_list_empty(&port->held))
+		ur_qp_hold_no_more(
+			ur_list_first(&port->held, struct ur_qp, active));
+}
+
 void ur_port_av_put(struct ur_port *port, struct ur_av *av)
 {
 	if (!av)

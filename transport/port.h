@@ -76,6 +76,8 @@ struct ur_port {
 	bool placed;	     /* the host's payload_place() was of use */
 
 	struct ur_list active; /* queue pairs with something to do */
+	struct ur_list held;   /* those of them that the host holds */
+	bool holds;	       /* ur_port_hold() */
 	/* By address and owner: a list for each hash, of a secret key. */
 	struct ur_path *paths[1u << UR_PATHS_BITS];
 	u64 path_key[10];
@@ -186,6 +188,9 @@ static inline u8 *ur_tx_room(const struct ur_tx *tx, u32 bytes)
  * it. av must stay until the host has sent tx: see ur_port_av_put(). */
 void ur_tx_commit(struct ur_port *port, struct ur_tx *tx,
 		  const struct ur_av *av, u32 bytes);
+
+/* The queue pair, which is in no list, waits until the host holds others. */
+void ur_port_held(struct ur_port *port, struct ur_qp *qp);
 
 /* Drops a reference of av (NULL: none) once no ur_tx can name it any more,
  * which is at the next call of the host. At most UR_AV_PUT_SLOTS in one

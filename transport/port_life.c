@@ -85,6 +85,7 @@ struct ur_port *ur_port_create(const struct ur_port_config *config)
 		port->cfg.first_qpn = 2;
 	init_tables(port);
 	ur_list_init(&port->active);
+	ur_list_init(&port->held);
 	init_paths(port);
 	ur_list_init(&port->mcast);
 	if (port->cfg.ooo && ur_ooo_pool_create(&port->ooo)) {

@@ -74,6 +74,7 @@ void ur_qp_set_state(struct ur_qp *qp, enum ur_qp_state state)
 	qp->state = state;
 	qp->attr.state = state;
 	ur_qp_set_receives(qp);
+	ur_qp_hold_no_more(qp); /* what it has to do now may be no packet */
 	__atomic_store_n(&qp->shown[UR_QP_SHOWN_STATE], (u64)state,
 			 __ATOMIC_RELAXED);
 }

@@ -209,7 +209,7 @@ struct ur_qp {
 	u32 read_pkts;		 /* of one READ request */
 	u32 read_most;		 /* the same where nothing is congested */
 	u32 read_long;		 /* and where nothing has been lost for long */
-	struct ur_list active;	 /* in port->active */
+	struct ur_list active;	 /* in port->active, or held */
 	struct ur_heap_node due; /* in port->deadlines */
 	u32 attached;		 /* multicast groups */
 	/* Number of the neighbour whose loopback send found no receive here;
@@ -217,6 +217,7 @@ struct ur_qp {
 	u32 loop_waiter;
 	bool comm_est;
 	bool cut_off; /* by the buffer, in the turn before */
+	bool held;    /* in port->held, if in any list */
 	bool last_wqe_said;
 	bool fatal_said;
 	bool placed; /* packets of it had payload_place() */
@@ -349,6 +350,16 @@ static inline void ur_port_activate(struct ur_port *port, struct ur_qp *qp)
 {
 	if (ur_list_empty(&qp->active))
 		ur_list_add_tail(&port->active, &qp->active);
+}
+
+/* It is active, if the host held it. */
+static inline void ur_qp_hold_no_more(struct ur_qp *qp)
+{
+	if (!qp->held)
+		return;
+	qp->held = false;
+	ur_list_del(&qp->active);
+	ur_port_activate(qp->port, qp);
 }
 
 /* qp.c */

@@ -319,6 +319,7 @@ static void reset(struct ur_qp *qp)
 	qp->attr = (struct ur_qp_attr){.path_mtu = qp->port->cfg.mtu_bytes};
 	ur_cc_cap(qp);
 	ur_list_del(&qp->active);
+	qp->held = false;
 	ur_port_disarm(qp->port, qp);
 }
 

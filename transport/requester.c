@@ -290,6 +290,15 @@ static enum step send_packet(struct ur_qp *qp, struct ur_swqe *e,
 	return send_now(qp, e, tx, budget);
 }
 
+static bool is_held(const struct ur_qp *qp, const struct ur_swqe *e)
+{
+	const struct ur_port_config *cfg = &qp->port->cfg;
+
+	return qp->svc == UR_SVC_UD && !e->ud.av->mcast &&
+	       cfg->ops->holds(cfg->ctx, e->ud.av, e->ud.dqpn & UR_QPN_MASK,
+			       true);
+}
+
 static enum step send_datagram(struct ur_qp *qp, struct ur_swqe *e,
 			       struct ur_tx *tx)
 {
@@ -310,6 +319,10 @@ static enum step send_datagram(struct ur_qp *qp, struct ur_swqe *e,
 		return fail_in_turn(qp, e, status);
 	if (qp->cc && !ur_cc_may_send(qp))
 		return STEP_BLOCK;
+	if (qp->port->holds && is_held(qp, e)) {
+		ur_port_held(qp->port, qp);
+		return STEP_BLOCK;
+	}
 	bytes = e->length;
 	sent = qp->svc == UR_SVC_UD ? ur_ud_send(qp, e, tx)
 				    : ur_raw_send(qp, e, tx);

@@ -200,6 +200,12 @@ bool ur_port_tx(struct ur_port *port, ur_time now, struct ur_tx *tx);
  */
 bool ur_port_tx_qp(struct ur_qp *qp, ur_time now, struct ur_tx *tx);
 
+/*
+ * Says whether the host holds packets to some (ur_host_ops, holds): ur_port_tx() then passes over queue pairs
+ * whose next ones are such, and they are not active. Each call makes all of those active again.
+ */
+void ur_port_hold(struct ur_port *port, bool some);
+
 /* Returns when ur_port_expire() wants to run: a time, perhaps past, or
  * UR_NEVER. */
 ur_time ur_port_deadline(const struct ur_port *port);

@@ -139,6 +139,11 @@ static bool has_room(struct ur_peer_out *out, u32 bytes)
 	       out->put + bytes - out->seen <= UR_PEER_STREAM_BYTES;
 }
 
+bool ur_peer_has_room(struct ur_peer_out *out, u32 bytes)
+{
+	return has_room(out, bytes);
+}
+
 u32 ur_peer_space(struct ur_peer_out *out)
 {
 	u32 used;

@@ -159,6 +159,14 @@ void ur_peer_in_resume(struct ur_peer_in *in, const void *file,
 /* Returns where to put the bytes of a message, at most UR_PEER_BYTES, for ur_peer_put(), which
  * must follow, or NULL: there is no room now. Looks at len and addresses of m. */
 u8 *ur_peer_room(struct ur_peer_out *out, const struct ur_peer_message *m);
+/* Returns whether there is room for so many bytes of messages with theirs (ur_peer_most()). */
+bool ur_peer_has_room(struct ur_peer_out *out, u32 bytes);
+/* Returns how much room messages that have so many bytes may take together at most: one may not fit
+ * before the end of the stream. */
+static inline u32 ur_peer_most(u32 messages, u32 bytes)
+{
+	return bytes + messages * 2 * UR_PEER_MESSAGE_BYTES + UR_PEER_BYTES;
+}
 /* Returns how many bytes of the stream are free; a message takes UR_PEER_MESSAGE_BYTES more
  * than its own at most, in whole lines. */
 u32 ur_peer_space(struct ur_peer_out *out);

@@ -79,6 +79,10 @@ ur_time ur_udp_outboxes_look(const struct ur_wire_udp *w);
 
 /* ---- a program ---- */
 
+/* The wire's holds. */
+bool ur_udp_outbox_holds(struct ur_wire *wire, const struct ur_av *av, u32 dqpn,
+			 bool datagram);
+
 /* Uses the outbox, whose descriptors stay the caller's, with the ring of what comes. Returns 0 or
  * -errno. */
 int ur_udp_outbox_borrow(struct ur_wire_udp *w, const struct ur_lent *lent);

@@ -15,6 +15,8 @@
 
 /* As for pairs: what was to wake the device may be lost. */
 #define ASK_AGAIN_NS 1000000u
+/* Nobody waits longer for a device that takes nothing: packets are lost. */
+#define FULL_NS 1000000u
 /* A queue pair sends again for so long as a rule. */
 #define REFUSAL_NS 10000000000ull
 
@@ -130,6 +132,15 @@ u8 *ur_udp_outbox_payload_room(struct ur_wire *wire, const struct ur_av *av,
 		       : NULL;
 }
 
+bool ur_udp_outbox_holds(struct ur_wire *wire, const struct ur_av *av, u32 dqpn,
+			 bool datagram)
+{
+	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);
+
+	return is_near(w, (struct ur_av *)av) &&
+	       ur_udp_pair_holds(w, dqpn, datagram);
+}
+
 /* Returns how many packets from first on are one message. */
 static u32 run_length(const struct ur_wire_udp *w, const struct ur_tx *tx,
 		      u32 first, u32 end)
@@ -164,6 +175,40 @@ static void hear_refusal(struct ur_wire_udp *w, struct ur_av *av)
 	av->send_error_at = w->refused;
 }
 
+/* Returns whether to wait for the device, whom all that leaves here needs: as long as it takes something. */
+static bool waits_for_device(struct ur_wire_udp *w, struct ur_udp_pair *p,
+			     u32 bytes)
+{
+	struct ur_udp_full *f = &p->full;
+	ur_time now = w->wire.engine->now;
+
+	if (f->is && p->out.seen == f->moved_at)
+		return now - f->moved < FULL_NS;
+	*f = (struct ur_udp_full){
+		.is = true, .moved_at = p->out.seen, .moved = now};
+	ur_peer_wait(&p->out, bytes);
+	return true;
+}
+
+/* Returns room for a message of *n packets, or NULL: where there is none now, *n is 0; else they are
+ * dropped. */
+static u8 *room_or_none(struct ur_wire_udp *w, struct ur_udp_pair *p,
+			const struct ur_peer_message *m, u32 *n)
+{
+	u8 *to = ur_peer_room(&p->out, m);
+
+	if (to)
+		return to;
+	if (!waits_for_device(w, p, m->len)) {
+		ur_port_count(w->wire.engine->port, UR_CNT_send_err, *n);
+		return NULL;
+	}
+	to = ur_peer_room(&p->out, m);
+	if (!to)
+		*n = 0;
+	return to;
+}
+
 /* Returns how many packets it took, or dropped where the device takes none; 0: there is no room now. */
 static u32 put_run(struct ur_wire_udp *w, const struct ur_tx *tx, u32 first,
 		   u32 end)
@@ -190,13 +235,11 @@ static u32 put_run(struct ur_wire_udp *w, const struct ur_tx *tx, u32 first,
 	memcpy(m.daddr, av->dgid, 16);
 	/* Each message says its way: the next uroced begins with any of them. */
 	p->out.has_way = false;
-	to = ur_peer_room(&p->out, &m);
-	if (!to)
-		to = ur_udp_pair_wait(w, p, &m, &n);
+	to = room_or_none(w, p, &m, &n);
 	if (!to)
 		return n;
 	hear_refusal(w, av);
-	p->full_since = 0;
+	p->full.is = false;
 	memcpy(to, tx->buf + d->off, m.len);
 	ur_peer_put(&p->out, &m);
 	p->put = true;

@@ -68,6 +68,7 @@ static void drop(struct ur_wire_udp *w, struct ur_udp_pair *p)
 	ur_assert(w->pairs[p->slot] == p);
 	w->pairs[p->slot] = NULL;
 	w->paired &= ~(1u << p->slot);
+	ur_udp_pair_forget(w, p->slot);
 	close_pair(w, p);
 }
 

@@ -31,6 +31,21 @@ struct ur_udp_lent_pair {
 	int out_read[2]; /* and the same to be read */
 };
 
+/* How a reader takes of a ring that is full: since when nothing, and since when not much. */
+struct ur_udp_full {
+	bool is;
+	u32 asked_at; /* out.seen, when it was to wake us last, */
+	u32 moved_at, took_at;
+	ur_time moved, took;
+};
+
+/* A program's neighbours that have room for little, a bit each; for whom nothing is made now, or no datagrams; and
+ * whether the port knows that there are any. */
+struct ur_udp_held {
+	u32 little, all, datagrams;
+	bool said, freed; /* and some are held no more that it knows of */
+};
+
 /* A program's, with another one; with slot 0, the device, which writes what comes from the wire
  * (udp_relay.h), and gets nothing this way. */
 struct ur_udp_pair {
@@ -43,11 +58,9 @@ struct ur_udp_pair {
 	int out_fd, in_fd;
 	struct ur_peer_out out;
 	struct ur_peer_in in;
-	bool put;     /* something that is not published */
-	bool gave_up; /* on who takes nothing */
+	bool put; /* something that is not published */
+	struct ur_udp_full full;
 	u32 due; /* a bit for each file shown that there was no room to tell of */
-	u32 waited_at;	    /* out.seen, when it began to wait */
-	ur_time full_since; /* 0: it does not wait */
 	/* A datagram from one of these addresses of the device to the other wakes it. */
 	u8 way[2][16];
 	bool has_way;
@@ -85,14 +98,24 @@ void ur_udp_pairs_sleep(struct ur_wire *wire, bool asleep);
  * NULL. */
 struct ur_udp_pair *ur_udp_pair_for(struct ur_wire_udp *w,
 				    const struct ur_tx *tx, u32 i);
-/* Puts packets into its ring, from first on. Returns how many, or drops them where nobody
- * takes any; 0: there is no room now. */
+/* Puts packets into its ring, from first on, or drops them where there is no room. Returns how many. */
 u32 ur_udp_pair_send(struct ur_wire_udp *w, struct ur_udp_pair *pair,
 		     const struct ur_tx *tx, u32 first, u32 end);
-/* There is no room in its ring for a message of *n packets. Returns some all the same; or NULL where there is none now, and
- * *n is 0, or nobody takes any, and they are dropped. */
-u8 *ur_udp_pair_wait(struct ur_wire_udp *w, struct ur_udp_pair *pair,
-		     const struct ur_peer_message *m, u32 *n);
+
+/* The wire's holds, and, of a program, its look: at the neighbours that had room for little; those are sent to that have
+ * some now. */
+bool ur_udp_holds(struct ur_wire *wire, const struct ur_av *av, u32 dqpn,
+		  bool datagram);
+void ur_udp_pairs_look(struct ur_wire_udp *w);
+
+/* udp_pair_room.c: returns whether packets to that queue pair, for which there is a way, wait. */
+bool ur_udp_pair_holds(const struct ur_wire_udp *w, u32 dqpn, bool datagram);
+/* The pair with that slot ends. */
+void ur_udp_pair_forget(struct ur_wire_udp *w, u32 slot);
+/* Something was put into its ring. */
+void ur_udp_pair_look(struct ur_wire_udp *w, struct ur_udp_pair *pair);
+/* The port knows by now who is held. */
+void ur_udp_pairs_say(struct ur_wire_udp *w);
 /* Shows what was put. */
 void ur_udp_pairs_publish(struct ur_wire_udp *w);
 /* Takes what has come in rings. Returns whether there was anything. */

@@ -11,8 +11,6 @@
 #define TURN_MESSAGES 32u
 /* And so many bytes of long ones: then answers leave, and the sender goes on beside us. */
 #define TURN_BULK (128u << 10)
-/* Nobody waits longer for somebody who takes nothing: packets for him are lost. */
-#define FULL_NS 1000000u
 
 /* A datagram that has not woken him by then is lost: a firewall may drop it, and what is sent again
  * would not be read. */
@@ -185,40 +183,6 @@ static void copy(u8 *to, const struct ur_tx *tx, u32 first, u32 n)
 	}
 }
 
-/* There is no room. Returns whether there is some all the same, or it is not to be
- * waited for. */
-static bool waits_in_vain(struct ur_wire_udp *w, struct ur_udp_pair *p,
-			  u32 bytes)
-{
-	ur_time now = w->wire.engine->now;
-
-	if (p->gave_up && p->out.seen == p->waited_at)
-		return true;
-	if (!p->full_since || p->out.seen != p->waited_at) {
-		p->gave_up = false;
-		p->full_since = now;
-		p->waited_at = p->out.seen;
-		return ur_peer_wait(&p->out, bytes);
-	}
-	p->gave_up = now - p->full_since >= FULL_NS;
-	return p->gave_up;
-}
-
-u8 *ur_udp_pair_wait(struct ur_wire_udp *w, struct ur_udp_pair *p,
-		     const struct ur_peer_message *m, u32 *n)
-{
-	u8 *to;
-
-	if (!waits_in_vain(w, p, m->len)) {
-		*n = 0;
-		return NULL;
-	}
-	to = ur_peer_room(&p->out, m);
-	if (!to)
-		ur_port_count(w->wire.engine->port, UR_CNT_send_err, *n);
-	return to;
-}
-
 u32 ur_udp_pair_send(struct ur_wire_udp *w, struct ur_udp_pair *p,
 		     const struct ur_tx *tx, u32 first, u32 end)
 {
@@ -245,14 +209,12 @@ u32 ur_udp_pair_send(struct ur_wire_udp *w, struct ur_udp_pair *p,
 	memcpy(m.saddr, av->sgid, 16);
 	memcpy(m.daddr, av->dgid, 16);
 	to = ur_peer_room(&p->out, &m);
-	if (!to)
-		to = ur_udp_pair_wait(w, p, &m, &n);
 	if (!to) {
-		if (n && m.apart && !m.shown)
+		ur_port_count(w->wire.engine->port, UR_CNT_send_err, n);
+		if (m.apart && !m.shown)
 			ur_peer_release(&p->out, m.bulk + n * m.seg);
 		return n;
 	}
-	p->full_since = 0;
 	copy(to, tx, first, n);
 	ur_peer_put(&p->out, &m);
 	note_way(p, av->sgid, av->dgid);
@@ -269,6 +231,7 @@ void ur_udp_pairs_publish(struct ur_wire_udp *w)
 		if (!p->put)
 			continue;
 		p->put = false;
+		ur_udp_pair_look(w, p);
 		if (!ur_peer_publish(&p->out) &&
 		    (!ur_peer_still_sleeps(&p->out) ||
 		     w->wire.engine->now - p->asked < ASK_AGAIN_NS))
@@ -276,6 +239,27 @@ void ur_udp_pairs_publish(struct ur_wire_udp *w)
 		p->asked = w->wire.engine->now;
 		wake(w, p);
 	}
+	ur_udp_pairs_say(w);
+}
+
+void ur_udp_pairs_look(struct ur_wire_udp *w)
+{
+	for (u32 left = w->held.little; left; left &= left - 1)
+		if (ur_udp_pair_at(w, (u32)__builtin_ctz(left)))
+			ur_udp_pair_look(w, w->pairs[__builtin_ctz(left)]);
+	ur_udp_pairs_say(w);
+}
+
+bool ur_udp_holds(struct ur_wire *wire, const struct ur_av *av, u32 dqpn,
+		  bool datagram)
+{
+	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);
+	const struct ur_udp_out *o;
+
+	if (!ur_udp_pair_holds(w, dqpn, datagram))
+		return false;
+	o = ur_udp_out(w, (struct ur_av *)av);
+	return o && o->lent;
 }
 
 void ur_udp_payload_taken_back(struct ur_wire *wire)

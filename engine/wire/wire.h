@@ -12,6 +12,10 @@
 #include <sys/socket.h>
 #include "transport/transport.h"
 
+/* A fill for which a neighbour needs little room. */
+#define UR_LITTLE_PACKETS 256u
+#define UR_LITTLE_BYTES	  (64u << 10)
+
 /* One UDP_SEGMENT message, at most; UDP_MAX_SEGMENTS of older kernels. */
 #define UR_UDP_SEGS  64u
 #define UR_UDP_BURST 65000u
@@ -88,11 +92,14 @@ struct ur_wire_ops {
 				   u32 len);
 	void (*payload_taken_back)(struct ur_wire *wire);
 	void (*hide)(struct ur_wire *wire, const struct ur_emr *mr);
+	/* The same, of programs. */
+	bool (*holds)(struct ur_wire *wire, const struct ur_av *av, u32 dqpn,
+		      bool datagram);
 	/* Returns whether packets wait where no descriptor shows it; and says whether
 	 * whoever brings some has to wake the engine. NULL: there are none. */
 	bool (*waits)(const struct ur_wire *wire);
 	void (*sleeps)(struct ur_wire *wire, bool asleep);
-	/* Looks again at what it could not take, at engine->wire_look. With lend_relay. */
+	/* Looks again at what it could not take, or, in a program, put: at engine->wire_look. */
 	void (*look)(struct ur_wire *wire);
 	/* Sends what programs of other network namespaces have put into their outboxes (udp_outbox.h), for
 	 * engines with engine->forwards. Returns whether there was any. */

@@ -264,6 +264,14 @@ static int check(struct ur_wire *wire, const struct ur_av *av)
 	return err;
 }
 
+static void look_at_rings(struct ur_wire *wire)
+{
+	if (wire->engine->config.guest)
+		ur_udp_pairs_look(to_udp(wire));
+	else
+		ur_udp_relays_look(wire);
+}
+
 /* ---- life ---- */
 
 static void destroy(struct ur_wire *wire)
@@ -325,12 +333,13 @@ static const struct ur_wire_ops udp_ops = {
 	.borrow_ring = ur_udp_borrow_ring,
 	.has_ring = ur_udp_has_ring,
 	.payload_room = ur_udp_payload_room,
+	.holds = ur_udp_holds,
 	.payload_place = ur_udp_payload_place,
 	.payload_taken_back = ur_udp_payload_taken_back,
 	.hide = ur_udp_hide,
 	.waits = ur_udp_pairs_wait,
 	.sleeps = ur_udp_pairs_sleep,
-	.look = ur_udp_relays_look,
+	.look = look_at_rings,
 	.forward = ur_udp_outboxes_empty,
 	.join = join,
 	.leave = addr_del,
@@ -348,8 +357,10 @@ static const struct ur_wire_ops far_ops = {
 	.borrow_ring = ur_udp_borrow_ring,
 	.has_ring = ur_udp_has_ring,
 	.payload_room = ur_udp_outbox_payload_room,
+	.holds = ur_udp_outbox_holds,
 	.waits = ur_udp_pairs_wait,
 	.sleeps = ur_udp_pairs_sleep,
+	.look = look_at_rings,
 	.join = join_far,
 	.leave = addr_del,
 	.addr_del = addr_del,

@@ -177,14 +177,11 @@ static bool is_for_ring(struct ur_wire_udp *w, const struct ur_udp_out *out,
 	return w->paired && out->lent && ur_udp_pair_for(w, tx, i);
 }
 
-/* Puts packets into rings of programs of this host, from i on. Returns how many; *blocked: the
- * next one has to wait. */
+/* Puts packets into rings of programs of this host, from i on. Returns the next one that is for none. */
 static u32 put_in_rings(struct ur_wire_udp *w, const struct ur_tx *tx, u32 i,
-			u32 end, bool *blocked)
+			u32 end)
 {
-	u32 first = i, n = 1;
-
-	while (i < end && n) {
+	while (i < end) {
 		struct ur_udp_out *o =
 			ur_udp_out(w, (struct ur_av *)tx->desc[i].av);
 		struct ur_udp_pair *p =
@@ -192,17 +189,14 @@ static u32 put_in_rings(struct ur_wire_udp *w, const struct ur_tx *tx, u32 i,
 
 		if (!p)
 			break;
-		n = ur_udp_pair_send(w, p, tx, i, end);
-		i += n;
+		i += ur_udp_pair_send(w, p, tx, i, end);
 	}
-	*blocked = !n;
-	return i - first;
+	return i;
 }
 
 static u32 put_all(struct ur_wire_udp *w, const struct ur_tx *tx, u32 first,
 		   u32 end, int *wait_fd)
 {
-	bool blocked = false;
 	u32 i = first;
 
 	while (i < end) {
@@ -210,9 +204,7 @@ static u32 put_all(struct ur_wire_udp *w, const struct ur_tx *tx, u32 first,
 		u32 n = 0, pieces = 0, taken = 0, done, start = i;
 
 		if (w->paired)
-			i += put_in_rings(w, tx, i, end, &blocked);
-		if (blocked)
-			return i - first;
+			i = put_in_rings(w, tx, i, end);
 		start = i;
 		while (i < end && n < UR_UDP_TX_MSGS &&
 		       pieces <= UR_UDP_TX_IOVS - UR_UDP_SEGS) {

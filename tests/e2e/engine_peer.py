@@ -14,6 +14,8 @@ import struct
 import sys
 import zlib
 
+from dripping import Dripping
+
 QKEY = 0x11111111
 # All members of a group; rdma_cm's Q_Key.
 ALL, UDP_QKEY = 0xffffff, 0x01234567
@@ -199,7 +201,7 @@ def punch(fd, at, length):
     libc.fallocate(fd, 3, ctypes.c_long(at), ctypes.c_long(length))
 
 
-class Peer(Stranger):
+class Peer(Stranger, Dripping):
     def __init__(self, kind, index):
         import pyverbs.enums as e
         from pyverbs.cq import CQ

@@ -201,6 +201,21 @@ def test_stopped(host, peers):
         stopped.program.kill(signal.SIGCONT)
 
 
+def test_datagrams_to_one_who_drips(host, peers):
+    """They are in one queue with those to others, which do not wait for room for each: what finds none is lost."""
+    one, slow, friend = peers("ud", "process"), peers("ud", "process", NOBODY), peers("ud", "process")
+    for p in one, slow, friend:
+        p.reach(host.gid4)
+    one.flood(10, host.gid4, slow.qpn)
+    slow.drip()
+    slow.program.kill(signal.SIGSTOP)
+    before = max(one.taken())
+    one.flood(2000, host.gid4, slow.qpn)
+    one.send("true", host.gid4, friend.qpn)
+    assert friend.texts_to("true") == ["true"]
+    assert max(one.taken()) - before < 2000 * 64
+
+
 def test_stopped_for_a_while(host, peers):
     """When it goes on, it has all."""
     one, stopped = connected(host, peers("rc", "process"), peers("rc", "process"))

@@ -143,6 +143,28 @@ static void test_taken_back(void)
 	}
 }
 
+/* Messages for which there is room fit, wherever the stream ends. */
+static void test_room_for_all(void)
+{
+	struct ur_rng rng = {.state = 7};
+	struct ur_peer_message m;
+
+	begin();
+	for (u32 round = 0; round < 1000; round++) {
+		u32 n = 1 + ur_rng_below(&rng, 64), bytes = 0, len[64];
+
+		for (u32 i = 0; i < n; i++)
+			bytes += len[i] = 1 + ur_rng_below(&rng, 4096);
+		while (!ur_peer_has_room(&out, ur_peer_most(n, bytes))) {
+			CHECK_EQ(ur_peer_get(&in, &m, buf), 1);
+			ur_peer_done(&in);
+		}
+		for (u32 i = 0; i < n; i++)
+			CHECK(put(len[i], 3 * i));
+		ur_peer_publish(&out);
+	}
+}
+
 /* The place of the next record has none, also where bytes of before look like one. */
 static void test_stale(void)
 {
@@ -426,6 +448,7 @@ int main(void)
 {
 	test_unseen();
 	test_taken_back();
+	test_room_for_all();
 	test_stale();
 	test_resumed();
 	test_full();

@@ -114,6 +114,12 @@ void ur_port_count(struct ur_port *port, enum ur_counter c, u64 n)
 		got.bad_gid += (u32)n;
 }
 
+/* Nor neighbours. */
+void ur_port_hold(struct ur_port *port, bool some)
+{
+	abort();
+}
+
 /* No raw Ethernet here. */
 void ur_flow_rx(struct ur_engine *engine, u32 sender, const u8 *frame, u32 len)
 {
