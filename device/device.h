@@ -27,7 +27,7 @@ struct ur_device_record;
  * gets the MADs of its class. */
 struct ur_cm_ops {
 	void (*gsi_rx)(struct ur_device *dev, const struct ur_rx_meta *meta,
-		       u32 src_qpn, const u8 *mad, u32 len);
+		       const u8 *mad, u32 len);
 	void (*qp_event)(struct ur_device *dev, u32 qpn, enum ur_event ev);
 	/* The device goes away, and can still send now: the peers get a
 	 * message. */

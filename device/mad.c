@@ -52,7 +52,7 @@ void ur_mad_dispatch(struct ur_device *dev, const struct ur_rx_meta *meta,
 	h = ur_mad_parse(mad);
 	if (is_cm(&h)) {
 		if (d->cm_ops && d->cm_ops->gsi_rx)
-			d->cm_ops->gsi_rx(dev, meta, src_qpn, mad, len);
+			d->cm_ops->gsi_rx(dev, meta, mad, len);
 	} else if (d->umad_ops) {
 		d->umad_ops->rx(dev, meta, src_qpn, mad);
 	}

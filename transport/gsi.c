@@ -6,6 +6,8 @@
 
 #include <errno.h>
 
+#define MAD_CLASS_CM 0x07 /* IBTA volume 1, 13.4.4 */
+
 int ur_gsi_send(struct ur_port *port, struct ur_av *av, u32 dqpn, const u8 *mad)
 {
 	struct ur_gsi_send *s;
@@ -47,6 +49,14 @@ bool ur_gsi_tx(struct ur_port *port, struct ur_tx *tx)
 	return false;
 }
 
+/* Connections are made between QP1 and QP1: every implementation sends from there, and answers to there, whatever the
+ * source. In another queue pair of a host is a program, for which the host does not speak. Questions of other
+ * classes are answered to where they come from. */
+static bool source_fits(const struct ur_pkt *pkt)
+{
+	return pkt->sqpn == UR_QPN_GSI || pkt->payload[1] != MAD_CLASS_CM;
+}
+
 void ur_gsi_rx(struct ur_port *port, const struct ur_rx_meta *meta,
 	       const struct ur_pkt *pkt)
 {
@@ -65,6 +75,10 @@ void ur_gsi_rx(struct ur_port *port, const struct ur_rx_meta *meta,
 	}
 	if (pkt->payload_bytes != UR_MAD_BYTES) {
 		ur_count(port, UR_CNT_bad_length);
+		return;
+	}
+	if (!source_fits(pkt)) {
+		ur_count(port, UR_CNT_bad_qpn);
 		return;
 	}
 	if (port->ops->gsi_rx)

@@ -90,7 +90,7 @@ static void on_send(void *ctx, const struct ur_cm_path *path, const u8 *mad)
 /* ---- from the engine ---- */
 
 void ucma_cm_gsi_rx(struct ur_device *dev, const struct ur_rx_meta *meta,
-		    u32 src_qpn, const u8 *mad, u32 len)
+		    const u8 *mad, u32 len)
 {
 	struct ur_ucma *ucma = dev->daemon->cm;
 	struct ur_cm_path from = {.port = dev->index,
@@ -101,7 +101,7 @@ void ucma_cm_gsi_rx(struct ur_device *dev, const struct ur_rx_meta *meta,
 	int index = ur_gid_find(dev, meta->daddr,
 				meta->v1 ? UR_GID_ROCE_V1 : UR_GID_ROCE_V2);
 
-	if (src_qpn != 1 || index < 0)
+	if (index < 0)
 		return;
 	from.sgid_index = (u32)index;
 	memcpy(from.sgid, meta->daddr, 16);

@@ -91,4 +91,5 @@ def main():
             time.sleep(0.0005)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -14,6 +14,7 @@ import struct
 import sys
 import zlib
 
+from cm_flood import gsi, req
 from dripping import Dripping
 
 QKEY = 0x11111111
@@ -183,6 +184,12 @@ class Stranger:
 
     def message(self, addr, qpn, psn, text):
         self.put(addr, message(qpn, psn, text))
+
+    def ask_to_connect(self, addr, port, source_qpn):
+        """A request of rdma_cm, from that queue pair."""
+        bth = bytearray(gsi(0, req(socket.inet_aton(addr), socket.inet_aton(addr), port, 1)))
+        bth[17:20] = source_qpn.to_bytes(3, "big")
+        self.put(addr, bytes(bth))
 
 
 def datagram(qpn, source_qpn, text):

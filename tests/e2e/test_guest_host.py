@@ -208,6 +208,30 @@ def test_datagrams_of_another_engine(host, peers, place):
     assert victim.texts_to("true") == ["own", "true"]
 
 
+def dropped(host):
+    """Datagrams for no queue pair, and of none that may be its sender."""
+    stat = json.loads(host.run(host.lab.bin("uroce"), "stat", "--json"))
+    return sum(d["counters"][c] for d in stat for c in ("bad_qpn", "bad_gid"))
+
+
+def test_requests_of_another_engine(host, peers):
+    """A program's own engine asks a listener to connect: from its queue pair, and as if it had QP1. Neither comes; who asks
+    by the device is connected."""
+    other = peers("ud", "process", RAW)
+    other.lent_port()
+    server = As(host, "process").start("rping", "-s", "-a", host.addr4, "-p", "20001", "-C", "3")
+    wait_for("rping to listen", lambda: "20001" in host.run(host.lab.bin("uroce"), "res", "cm_id") or
+             not server.running())
+    before = dropped(host)
+    for source in other.qpn, 1:
+        for _ in range(5):
+            other.ask_to_connect(host.addr4, 20001, source)
+    wait_for("them", lambda: dropped(host) >= before + 10)
+    client = As(host, "process").start("rping", "-c", "-a", host.addr4, "-p", "20001", "-C", "3")
+    for p in client, server:
+        assert p.wait(30) == 0, p.report()
+
+
 @pytest.mark.parametrize("places", PLACES)
 def test_messages_of_another_engine(host, peers, places):
     """The same on a connection, with the PSN that is expected. Then the true peer does

@@ -267,6 +267,42 @@ static void gsi(void)
 	stop();
 }
 
+/* A message of connections is from QP1, whoever has the other number, and whatever the host knows of that. */
+static void gsi_source(void)
+{
+	u8 mad[256] = {1, 7, 2, 3};
+	struct ur_pkt in = {.opcode = UR_OP_UD_SEND_ONLY,
+			    .dqpn = 1,
+			    .sqpn = 3u << 19 | 9,
+			    .qkey = 0x80010000,
+			    .payload_bytes = 256};
+
+	start(false);
+	wt_feed(&w, in, mad);
+	w.meta.slot = 3;
+	w.meta.slot_bits = 5;
+	wt_feed(&w, in, mad);
+	CHECK_EQ(w.mads, 0);
+	CHECK_EQ(ur_port_counters(w.port)[UR_CNT_bad_qpn], 2);
+	/* Nor is QP1 a program's. */
+	in.sqpn = 1;
+	wt_feed(&w, in, mad);
+	CHECK_EQ(w.mads, 0);
+	CHECK_EQ(ur_port_counters(w.port)[UR_CNT_bad_gid], 1);
+	/* Performance management answers whoever asks. */
+	in.sqpn = 3u << 19 | 9;
+	mad[1] = 4;
+	wt_feed(&w, in, mad);
+	CHECK_EQ(w.mads, 1);
+	w.meta.slot_bits = 0;
+	w.meta.slot = 0;
+	in.sqpn = 1;
+	mad[1] = 7;
+	wt_feed(&w, in, mad);
+	CHECK_EQ(w.mads, 2);
+	stop();
+}
+
 /* A switch on the way has marked them: counted, and who sent them gets a CNP, but
  * not for what was for QP1. */
 static void marked(void)
@@ -328,6 +364,7 @@ int main(int argc, char **argv)
 	CASE(same_device());
 	CASE(multicast());
 	CASE(gsi());
+	CASE(gsi_source());
 	CASE(marked());
 	return cases_status();
 }
