@@ -242,6 +242,7 @@ bool ur_path_cnp(struct ur_qp *qp)
 	if (qp->share.cnp_at && gap < p->cnp_gap_ns)
 		p->cnp_gap_ns =
 			gap > CNP_GAP_LEAST_NS ? (u32)gap : CNP_GAP_LEAST_NS;
+	p->window.sign_ns = p->cnp_gap_ns;
 	qp->share.cnp_at = now ? now : 1;
 	qp->share.cnp_open = qp->share.cnp_owed = true;
 	marked(p, qp, 0);

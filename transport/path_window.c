@@ -22,6 +22,9 @@
  * are marked by a queue of CoDel's kind, one in a long time in place of a loss, and
  * a mark cuts as that does.
  *
+ * A peer says that there are marks by one CNP in some time, which may be many round trips. Where nothing waits, as before a meter,
+ * the window grows in that time as it else does in a round trip: or it would grow by more than a CNP cuts.
+ *
  * A window of less than one packet is a rate: one packet in several round
  * trips.
  */
@@ -119,6 +122,15 @@ static u64 grow_by_marks(const struct ur_path_window *w, u32 packets)
 	return ((u64)packets * more) << ur_min_u32(quiet, MARKLESS_MAX);
 }
 
+/* Returns the part of so much that a round trip is of the time between two signs. Where packets wait the next trips are longer,
+ * and marks go by what waits. */
+static u32 part_of_sign(const struct ur_path_window *w, u32 whole)
+{
+	if (w->srtt >= w->sign_ns || ur_path_window_long(w, latest(w)))
+		return whole;
+	return (u32)((u64)whole * w->srtt / w->sign_ns);
+}
+
 /* In a round trip: the double at first; then a packet, or less of a small window
  * or a short trip; more where nothing waits. Nothing while a trial runs. */
 static void grow(struct ur_path_window *w, u32 packets)
@@ -133,7 +145,7 @@ static void grow(struct ur_path_window *w, u32 packets)
 	else if (size < w->alone.regain)
 		more = (u64)packets * ONE * ONE / 2;
 	else if (w->by_marks)
-		more = grow_by_marks(w, packets);
+		more = grow_by_marks(w, packets) * part_of_sign(w, 4096) / 4096;
 	else if (!ur_path_window_long(w, latest(w)))
 		more = (u64)packets * ONE * ONE /
 		       (w->clean >= CLEAN_PKTS ? 8 : 32);
@@ -368,6 +380,7 @@ void ur_path_window_init(struct ur_path_window *w, ur_time now)
 		.size = FIRST,
 		.slow_until = MOST,
 		.alpha = ALPHA_ONE,
+		.sign_ns = 1,
 		.min_at = now,
 	};
 }

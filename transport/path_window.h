@@ -55,7 +55,8 @@ struct ur_path_window {
 	u32 heard, marked;    /* packets, of this round trip */
 	u32 alpha;	      /* the share that is marked; 65536: all */
 	bool by_marks;	      /* was it a mark that cut it last? */
-	u32 clean;	      /* answered since the last of these losses */
+	u32 sign_ns; /* between two signs of marks, at the least; not 0 */
+	u32 clean;   /* answered since the last of these losses */
 	/* The share of losses that a trial is about, and the window before;
 	 * 0: no trial. */
 	u32 blamed, before;

@@ -93,6 +93,9 @@ struct net_switch {
 	u64 mark_least, mark_most;
 	u32 mark_max;
 	bool red; /* what is not ECT is dropped where ECT is marked */
+	/* Marks all ECT that comes faster, but for so many frames at once; no queue shows it. */
+	u64 meter_bps, meter_frames;
+	ur_time meter_at; /* full at that time, if nothing comes */
 	/* The priorities with PFC, and what may still come from each port after
 	 * it was asked to pause one; that is taken from the buffer. */
 	u8 lossless;

@@ -23,6 +23,7 @@ int rows_deaf(void);
 int rows_beside(void);
 int rows_tail(void);
 int rows_cake(void);
+int rows_meter(void);
 
 /* rows.c */
 

@@ -12,6 +12,7 @@
  *	sim_net lossy	links that lose for no reason
  *	sim_net reads	READs over a short queue
  *	sim_net marks	a switch that marks beyond a threshold
+ *	sim_net meter	one that marks all beyond a rate, and where nothing waits
  *	sim_net deaf	the same, and peers that answer no marks
  *	sim_net beside	the same, beside senders like DCTCP and CUBIC
  *	sim_net tail	a queue that ends: short messages, beside CUBIC
@@ -88,7 +89,7 @@ static const struct {
 	{"incast", rows_incast}, {"dcqcn", rows_dcqcn}, {"pfc", rows_pfc},
 	{"ecmp", rows_ecmp},	 {"lossy", rows_lossy}, {"reads", rows_reads},
 	{"marks", rows_marks},	 {"deaf", rows_deaf},	{"beside", rows_beside},
-	{"tail", rows_tail},	 {"cake", rows_cake},
+	{"tail", rows_tail},	 {"cake", rows_cake},	{"meter", rows_meter},
 };
 
 int main(int argc, char **argv)
@@ -99,6 +100,6 @@ int main(int argc, char **argv)
 			return rows[i].run();
 	fprintf(stderr,
 		"usage: sim_net path | aimd | none | incast | dcqcn | "
-		"pfc | ecmp | lossy | reads | marks | deaf | beside | tail | cake\n");
+		"pfc | ecmp | lossy | reads | marks | deaf | beside | tail | cake | meter\n");
 	return 2;
 }

@@ -62,11 +62,32 @@ static bool is_marked(struct net_node *node, u64 queue)
 					 (sw->mark_most - sw->mark_least);
 }
 
+/* A token bucket, which the frame is taken out of if it fits. */
+static bool is_beyond(struct net_node *node, u32 bytes)
+{
+	struct net_switch *sw = &node->sw;
+	ur_time now = node->net->now, least, each;
+
+	if (!sw->meter_bps)
+		return false;
+	each = bytes * 8000000000ull / sw->meter_bps;
+	least = now > sw->meter_at ? now : sw->meter_at;
+	if (least - now + each > sw->meter_frames * each)
+		return true;
+	sw->meter_at = least + each;
+	return false;
+}
+
 /* Returns whether the frame is to be dropped in place of a mark. */
 static bool mark(struct net_port *out, struct net_frame *f)
 {
 	u8 ecn = f->tos & 3;
 
+	if (ecn && ecn != 3 && is_beyond(out->node, f->bytes)) {
+		f->tos |= 3;
+		out->marked++;
+		return false;
+	}
 	if (ecn == 3 || (!ecn && !out->node->sw.red) ||
 	    !is_marked(out->node, out->queue[f->prio].bytes))
 		return false;
