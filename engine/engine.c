@@ -21,6 +21,7 @@
 #include "engine/lend_counters.h"
 #include "engine/lend_faults.h"
 #include "engine/lend_record.h"
+#include "engine/lend_numbers.h"
 #include "engine/lend_settings.h"
 #include "util/os/high_fd.h"
 
@@ -146,6 +147,7 @@ void ur_engine_free_one(struct ur_engine *e)
 	ur_guest_fini(e);
 	ur_counters_lend_fini(e);
 	ur_settings_lend_fini(e);
+	ur_lent_numbers_fini(e);
 	ur_record_lend_fini(e);
 	ur_faults_lend_fini(e);
 	ur_mailbox_fini(&e->mailbox);

@@ -39,6 +39,7 @@ struct ur_lent_fault;
 struct ur_lent_gids;
 struct ur_kept;
 struct ur_faults;
+struct ur_lent_numbers;
 
 #define UR_WIRES       2 /* types of GIDs */
 #define UR_ENGINE_GIDS 1024
@@ -73,7 +74,7 @@ struct ur_engine {
 	u32 shard_bits;
 	u32 slots; /* lent to programs, a bit each: control's (lend.c) */
 	uid_t lent_to[UR_SLOTS];
-	u32 next_slot; /* to be lent, counted from the first: control's */
+	struct ur_lent_numbers *numbers; /* of all slots; NULL: none yet */
 	u32 lent_device; /* number of the device in wire/udp_own.h; 0: it lends nothing */
 	bool inherits; /* the settings are an earlier uroced's still: control's */
 	struct ur_counter_loans *counter_loans; /* control's; NULL: none yet */

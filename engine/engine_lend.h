@@ -44,6 +44,9 @@ int ur_engine_lend(struct ur_engine *engine, uid_t uid, pid_t pid,
 		   enum ur_lend_way way, struct ur_lent *lent);
 /* Returns the user of a slot that is lent. Control. */
 uid_t ur_engine_lent_to(const struct ur_engine *engine, u32 slot);
+/* Returns whether that number was given to a queue pair of whoever has the slot now. Control. */
+bool ur_engine_lent_number(const struct ur_engine *engine, u32 slot,
+			   u32 number);
 /* Returns how many slots there are to be lent. Control. */
 u32 ur_engine_lend_room(const struct ur_engine *engine);
 /* Ends it: the program has no queue pair any more. Its packets count until the

@@ -84,6 +84,7 @@ struct ur_eqp_init {
 	void *owner; /* control's, for ur_engine_qp_owner(); or NULL */
 	bool block_self_mcast;
 	u32 qpn, away; /* as of struct ur_qp_init */
+	bool drawn;    /* as there; the callee's */
 	bool wq;       /* RAW_PACKET, and its only event is UR_EVENT_WQ_FATAL */
 };
 

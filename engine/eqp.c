@@ -11,15 +11,20 @@
 #include "engine/engine_impl.h"
 #include "engine/lend_counters.h"
 #include "engine/lend_failures.h"
+#include "engine/lend_numbers.h"
 #include "engine/shards.h"
 #include "engine/transmit.h"
 #include "engine/ground/user.h"
+#include "engine/wire/wire.h"
 #include "transport/qp.h"
 #include "util/assert.h"
 
 /* No error: more was posted to the queue pair than is sent at once; to be called
  * again. */
 #define UR_SETTLES 1
+
+/* A table is half empty at least: all of them fail once in 2^64 times. */
+#define NUMBER_TRIES 64u
 
 static void free_av(struct ur_av *av)
 {
@@ -63,6 +68,7 @@ static int create_qp(struct ur_engine *engine, struct ur_eqp *qp)
 		.realm = in->realm,
 		.qpn = in->qpn,
 		.away = in->away,
+		.drawn = in->drawn,
 		.owner = qp->uid,
 		.packets = qp->adverse,
 		.rest = qp->adverse && (qp->adverse->what & UROCE_ADVERSE_REST),
@@ -93,6 +99,25 @@ static int create_qp(struct ur_engine *engine, struct ur_eqp *qp)
 	return 0;
 }
 UR_ENGINE_CALL(1, create_qp, struct ur_eqp *);
+
+/* A program's numbers are in an order. The engine's table may have no room for one of them. */
+static int create_with_number(struct ur_engine *engine, struct ur_eqp *qp)
+{
+	struct ur_lent_numbers *numbers = ur_shards_nth(engine, 0)->numbers;
+	u32 away = qp->init.away;
+	int err;
+
+	if (!away || qp->init.qpn || !numbers)
+		return call_create_qp(engine, qp);
+	for (u32 i = 0; i < NUMBER_TRIES; i++) {
+		qp->init.qpn = ur_lent_numbers_next(numbers, away);
+		qp->init.drawn = true;
+		err = call_create_qp(engine, qp);
+		if (err != -EEXIST)
+			return err;
+	}
+	return -ENOMEM;
+}
 
 static void fill_resp(const struct ur_eqp *qp, const struct ur_qp_rings *rings,
 		      struct uroce_create_qp_resp *r)
@@ -177,7 +202,7 @@ int ur_eqp_create(struct ur_ectx *ectx, struct ur_eqp_init *init,
 	err = ur_qp_rings_place(qp, ectx, &rings);
 	if (err)
 		goto err_free;
-	err = call_create_qp(ectx->engine, qp);
+	err = create_with_number(ectx->engine, qp);
 	if (err)
 		goto err_rings;
 	fill_resp(qp, &rings, resp);
@@ -197,6 +222,31 @@ u32 ur_eqp_number(const struct ur_eqp *qp)
 
 /* ---- modify, query ---- */
 
+/* A connection is with whoever has its peer's number when that is set, on whatever path. */
+static int make_av(struct ur_engine *engine, const struct ur_eqp *qp,
+		   const struct ur_epath *path, u32 mask,
+		   struct ur_qp_attr *attr)
+{
+	const struct ur_wire *wire = ur_wire_of(engine, path->v1);
+	struct ur_qp_attr now;
+	u32 dqpn;
+	int err;
+
+	ur_qp_query(qp->qp, &now);
+	dqpn = mask & UR_QP_ATTR_DEST_QPN ? attr->dest_qpn : now.dest_qpn;
+	err = ur_av_create(engine, path, qp->qpn, dqpn, &attr->av);
+	if (err)
+		return err;
+	ur_av_set_ecn(engine, attr->av, qp->init.type);
+	attr->av->realm = qp->init.realm;
+	attr->av->lqpn = qp->qpn;
+	if (!(mask & UR_QP_ATTR_DEST_QPN))
+		attr->av->loan = now.av ? now.av->loan : 0;
+	else if (wire->ops->loan)
+		attr->av->loan = wire->ops->loan(wire, path->dgid, dqpn);
+	return 0;
+}
+
 static int modify(struct ur_engine *engine, struct ur_eqp *qp,
 		  struct ur_qp_attr attr, const struct ur_epath *path, u32 mask)
 {
@@ -207,20 +257,9 @@ static int modify(struct ur_engine *engine, struct ur_eqp *qp,
 		return UR_SETTLES;
 	attr.av = NULL;
 	if (mask & UR_QP_ATTR_AV) {
-		u32 dqpn = attr.dest_qpn;
-
-		if (!(mask & UR_QP_ATTR_DEST_QPN)) {
-			struct ur_qp_attr now;
-
-			ur_qp_query(qp->qp, &now);
-			dqpn = now.dest_qpn;
-		}
-		err = ur_av_create(engine, path, qp->qpn, dqpn, &attr.av);
+		err = make_av(engine, qp, path, mask, &attr);
 		if (err)
 			return err;
-		ur_av_set_ecn(engine, attr.av, qp->init.type);
-		attr.av->realm = qp->init.realm;
-		attr.av->lqpn = qp->qpn;
 	}
 	err = ur_qp_modify(qp->qp, engine->now, &attr, mask);
 	if (!err && (mask & UR_QP_ATTR_AV)) {

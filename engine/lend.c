@@ -5,6 +5,7 @@
 #include "engine/ground/keep.h"
 #include "engine/lend_counters.h"
 #include "engine/lend_faults.h"
+#include "engine/lend_numbers.h"
 #include "engine/lend_record.h"
 #include "engine/lend_settings.h"
 #include "engine/shards.h"
@@ -39,20 +40,13 @@ u32 ur_lend_first_slot(const struct ur_engine *engine)
 	return engine->shards ? engine->shards->max : 1;
 }
 
-/* The slots take turns: what the last one in it has sent may not have been read
+/* The one that has rested longest: what the last one in it has sent may not have been read
  * yet. Returns 0 where none is free. */
 static u32 free_slot(const struct ur_engine *engine)
 {
-	const u32 first = ur_lend_first_slot(engine),
-		  n = ur_engine_lend_room(engine);
+	u32 own = (1u << ur_lend_first_slot(engine)) - 1;
 
-	for (u32 i = 0; i < n; i++) {
-		u32 slot = first + (engine->next_slot + i) % n;
-
-		if (!(engine->slots >> slot & 1))
-			return slot;
-	}
-	return 0;
+	return ur_lent_numbers_rested(engine->numbers, ~(engine->slots | own));
 }
 
 int ur_engine_lend(struct ur_engine *engine, uid_t uid, pid_t pid,
@@ -62,6 +56,9 @@ int ur_engine_lend(struct ur_engine *engine, uid_t uid, pid_t pid,
 
 	if (!engine->opt.guests)
 		return -EOPNOTSUPP;
+	err = ur_lent_numbers_make(engine);
+	if (err)
+		return err;
 	*lent = (struct ur_lent){.slot = free_slot(engine),
 				 .off = ur_engine_options_off(&engine->opt),
 				 .tx_bytes = engine->opt.tx_bytes,
@@ -72,6 +69,7 @@ int ur_engine_lend(struct ur_engine *engine, uid_t uid, pid_t pid,
 				 .bell = -1};
 	if (!lent->slot)
 		return -EBUSY;
+	ur_lent_numbers_begin(engine->numbers, lent->slot);
 	err = call_lend_port(engine, lent);
 	if (err)
 		return err;
@@ -87,8 +85,14 @@ int ur_engine_lend(struct ur_engine *engine, uid_t uid, pid_t pid,
 		return err;
 	engine->slots |= 1u << lent->slot;
 	engine->lent_to[lent->slot] = uid;
-	engine->next_slot = lent->slot - ur_lend_first_slot(engine) + 1;
 	return 0;
+}
+
+bool ur_engine_lent_number(const struct ur_engine *engine, u32 slot, u32 number)
+{
+	ur_assert(slot < UR_SLOTS && (engine->slots >> slot & 1));
+	return ur_shard_of(number, UR_SLOT_BITS) == slot &&
+	       ur_lent_numbers_has(engine->numbers, number);
 }
 
 uid_t ur_engine_lent_to(const struct ur_engine *engine, u32 slot)
@@ -141,6 +145,7 @@ void ur_engine_lend_end(struct ur_engine *engine, u32 slot)
 	const struct ur_kept life = ur_lend_life(engine, slot);
 
 	engine->slots &= ~(1u << slot);
+	ur_lent_numbers_rest(engine->numbers, slot);
 	ur_lend_rest(engine, slot);
 	ur_keep_drop(&life);
 	ur_faults_lend_end(engine, slot);

@@ -5,6 +5,7 @@
 #include "engine/engine_impl.h"
 #include "engine/ground/keep.h"
 #include "engine/lend_counters.h"
+#include "engine/lend_numbers.h"
 #include "engine/lend_settings.h"
 #include "engine/shards.h"
 #include "engine/wire/udp_own.h"
@@ -26,7 +27,7 @@ static int inherit_slot(struct ur_engine *engine, u32 slot,
 		return -1;
 	*life = (struct ur_kept_life){fd, (uid_t)(what.value >> 32),
 				      (pid_t)(u32)what.value};
-	if (slot >= ur_lend_first_slot(engine) && slot < UR_SLOTS &&
+	if (slot >= ur_lend_first_slot(engine) && engine->numbers &&
 	    !ur_counters_inherit(engine, slot)) {
 		engine->lent_to[slot] = life->uid;
 		return fd;
@@ -44,6 +45,7 @@ u32 ur_engine_inherit(struct ur_engine *engine,
 	ur_assert(!engine->slots);
 	if (!engine->opt.guests || !engine->lent_device || !engine->settings)
 		return 0;
+	ur_lent_numbers_inherit(engine);
 	for (u32 slot = 1; slot < UR_SLOTS; slot++) {
 		if (inherit_slot(engine, slot, &life[slot]) >= 0)
 			slots |= 1u << slot;

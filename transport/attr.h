@@ -132,6 +132,8 @@ struct ur_qp_init {
 	 * pair of that number: this one only keeps its attributes, and no packet
 	 * finds it. 0: it is this port's. */
 	u32 away;
+	/* Another number would do: -EEXIST where the table would have to grow for this one. */
+	bool drawn;
 };
 
 /* Attribute mask: enum ibv_qp_attr_mask's values. */

@@ -58,6 +58,8 @@ struct ur_rx_meta {
 	/* All queue pairs of the sender have numbers that begin with these bits; no
 	 * bits: the host does not say so. */
 	u8 slot, slot_bits;
+	/* Other senders have had those numbers before: which one this is; 0: no bits. */
+	u32 loan;
 };
 
 /* Fills *meta for a packet that was sent to av and comes in on the port it
@@ -75,6 +77,7 @@ static inline void ur_av_meta(const struct ur_av *av, struct ur_rx_meta *meta)
 	meta->flow_label = av->flow_label;
 	meta->realm = av->realm;
 	meta->slot = meta->slot_bits = 0;
+	meta->loan = av->loan;
 }
 
 /* Returns whether a queue pair with that number may be the sender's. */

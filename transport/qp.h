@@ -313,14 +313,14 @@ static inline bool ur_qp_sender_fits(const struct ur_qp *qp,
 }
 
 /* Returns whether the packet came from the address that the queue pair sends
- * to, to the address that it sends from, and from somebody who may have its peer.
- * False while it is not connected. */
+ * to, to the address that it sends from, and from somebody who may have its peer, and had it
+ * when it was connected. False while it is not connected. */
 static inline bool ur_qp_addresses_fit(const struct ur_qp *qp,
 				       const struct ur_rx_meta *meta)
 {
 	const struct ur_av *av = qp->attr.av;
 
-	return av && av->v1 == meta->v1 &&
+	return av && av->v1 == meta->v1 && av->loan == meta->loan &&
 	       ur_qp_sender_fits(qp, meta, qp->attr.dest_qpn) &&
 	       memcmp(meta->saddr, av->dgid, 16) == 0 &&
 	       memcmp(meta->daddr, av->sgid, 16) == 0;

@@ -118,11 +118,12 @@ static int reserve_heap(struct ur_port *port)
 	return 0;
 }
 
-/* It says that it has the number: all that there are of its place have slots of their own in such a table. */
-static int put_number(struct ur_port *port, struct ur_qp *qp, u32 share)
+/* A program may say it, for whom alone the table grows: all numbers of a place have slots of their own in one of so
+ * many. */
+static int put_number(struct ur_port *port, struct ur_qp *qp, u32 slots)
 {
 	qp->qpn = qp->init.qpn;
-	return ur_table_put_within(&port->qps, qp, qp->qpn, share);
+	return ur_table_put_within(&port->qps, qp, qp->qpn, slots);
 }
 
 static int give_number(struct ur_port *port, struct ur_qp *qp)
@@ -132,7 +133,7 @@ static int give_number(struct ur_port *port, struct ur_qp *qp)
 	u32 first = init->away * share;
 
 	if (init->away && init->qpn)
-		return put_number(port, qp, share);
+		return put_number(port, qp, init->drawn ? 1 : share);
 	if (init->away)
 		return ur_table_add_from(
 			&port->qps, qp, first,

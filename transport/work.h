@@ -63,6 +63,7 @@ struct ur_av {
 	bool mcast;
 	bool raw;  /* Ethernet frames as they are; all but wire is unused */
 	u32 realm; /* whose it is: see ur_qp_init; 0: anybody's */
+	u32 loan;  /* of a connection: struct ur_rx_meta's of its peer */
 	u32 lqpn;  /* for the host: of this queue pair alone; 0: of any */
 	u32 refs;
 	u64 wire; /* for the wire backend: its cached route; 0 = none */

@@ -74,13 +74,12 @@ static int find_way(const struct ur_ufile *file, enum ur_lend_way *way)
 	}
 }
 
-/* All numbers of its slot are the program's: packets to them come to its engine. So there is nothing to
- * prove but that this is one, and nothing to gain. */
+/* An earlier uroced may have given it to the program, to which packets that go there come, as to all that it has
+ * had. So there is nothing to gain. */
 static bool may_have_had(const struct ur_ufile *file, u32 number)
 {
 	return file->slot && ur_handles_follow(&file->handles) &&
-	       number < UR_QPN_MULTICAST &&
-	       ur_shard_of(number, UR_SLOT_BITS) == file->slot;
+	       ur_engine_lent_number(file->dev->engine, file->slot, number);
 }
 
 /* The driver's part of the command is another one where frames are spread. */

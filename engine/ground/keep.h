@@ -17,7 +17,7 @@
 
 /* This is the version of the messages, and of the layout of all memory that is kept, or that programs
  * share (wire/peer_ring.h): a release takes over nothing of one with another number. */
-#define UR_KEEP_VERSION 3u
+#define UR_KEEP_VERSION 4u
 
 enum ur_kept_kind {
 	UR_KEPT_PORTS = 1, /* the file of wire/udp_own.h; of no device */
@@ -36,6 +36,7 @@ enum ur_kept_kind {
 	/* Files of wire/udp_relay.h; which: the ring, the one of both, an outbox, or a group. */
 	UR_KEPT_RELAY,
 	UR_KEPT_CM, /* records of rdma_cm (device/ucma/ucma_journal.h); of no device */
+	UR_KEPT_NUMBERS, /* of lend_numbers.h */
 };
 
 /* In the value of UR_KEPT_EVENTS: its process has no objects that end with uroced. No

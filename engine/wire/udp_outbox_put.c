@@ -128,7 +128,7 @@ u8 *ur_udp_outbox_payload_room(struct ur_wire *wire, const struct ur_av *av,
 	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);
 
 	return is_near(w, (struct ur_av *)av)
-		       ? ur_udp_pair_payload_room(w, dqpn, len)
+		       ? ur_udp_pair_payload_room(w, av, dqpn, len)
 		       : NULL;
 }
 

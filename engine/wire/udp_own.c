@@ -461,17 +461,26 @@ bool ur_udp_own_holds(const struct ur_udp_own *own, u16 port, bool v4)
 void ur_udp_own_lend(u32 device, u32 slot, u16 port)
 {
 	ur_assert(device < DEVICES && slot < SLOTS);
+	/* Nobody takes what comes from the former port for the new loan's. */
+	mine->lent[device][slot] = 0;
 	mine->loans[device][slot]++;
 	mine->lent[device][slot] = port;
 }
 
-u32 ur_udp_own_slot(const struct ur_udp_own *own, u32 device, u16 port)
+u32 ur_udp_own_slot(const struct ur_udp_own *own, u32 device, u16 port,
+		    u32 *loan)
 {
+	*loan = 0;
 	if (!device || device >= DEVICES || !port)
 		return 0;
-	for (u32 slot = 1; slot < SLOTS; slot++)
+	for (u32 slot = 1; slot < SLOTS; slot++) {
+		if (own->lent[device][slot] != port)
+			continue;
+		*loan = own->loans[device][slot];
 		if (own->lent[device][slot] == port)
 			return slot;
+		*loan = 0;
+	}
 	return 0;
 }
 
@@ -485,5 +494,15 @@ u32 ur_udp_own_loan(const struct ur_udp_own *own, u32 device, u32 slot)
 	return device < DEVICES && slot < SLOTS
 		       ? atomic_load_explicit(&own->loans[device][slot],
 					      memory_order_acquire)
+		       : 0;
+}
+
+u32 ur_udp_own_loan_at(const struct ur_udp_own *own, const u8 gid[16],
+		       u32 device, u32 slot)
+{
+	struct ur_udp_whose whose = ur_udp_own_whose(own, gid, device);
+
+	return whose.own && ur_udp_own_port(own, whose.device, slot)
+		       ? ur_udp_own_loan(own, whose.device, slot)
 		       : 0;
 }

@@ -75,8 +75,10 @@ bool ur_udp_own_holds(const struct ur_udp_own *own, u16 port, bool v4);
 /* Says that the device has lent the port to the engine in that slot, or, 0, that it
  * has none any more. */
 void ur_udp_own_lend(u32 device, u32 slot, u16 port);
-/* Returns the slot of that device to whose engine the port is lent, or 0. */
-u32 ur_udp_own_slot(const struct ur_udp_own *own, u32 device, u16 port);
+/* Returns the slot of that device to whose engine the port is lent, and puts the number of that loan in
+ * *loan; or returns 0, and *loan is 0. */
+u32 ur_udp_own_slot(const struct ur_udp_own *own, u32 device, u16 port,
+		    u32 *loan);
 /* Returns the port that is lent to the engine in that slot, or 0. */
 u16 ur_udp_own_port(const struct ur_udp_own *own, u32 device, u32 slot);
 /* Devices and addresses of an earlier uroced that nobody has here by now are nobody's. */
@@ -86,5 +88,9 @@ void ur_udp_own_settle(void);
 void ur_udp_own_left(int file);
 /* Returns a number that changes whenever the slot is lent. */
 u32 ur_udp_own_loan(const struct ur_udp_own *own, u32 device, u32 slot);
+/* Returns that of the loan by which somebody has such numbers of queue pairs at that address, as seen by that
+ * device, or 0: none has. */
+u32 ur_udp_own_loan_at(const struct ur_udp_own *own, const u8 gid[16],
+		       u32 device, u32 slot);
 
 #endif

@@ -85,7 +85,8 @@ void ur_udp_close_lent_pairs(struct ur_wire_udp *w);
 u8 *ur_udp_payload_room(struct ur_wire *wire, const struct ur_av *av, u32 dqpn,
 			u32 len);
 /* The same, of a pair for which there is a way. */
-u8 *ur_udp_pair_payload_room(struct ur_wire_udp *w, u32 dqpn, u32 len);
+u8 *ur_udp_pair_payload_room(struct ur_wire_udp *w, const struct ur_av *av,
+			     u32 dqpn, u32 len);
 int ur_udp_borrow_ring(struct ur_wire *wire, const struct ur_lent_ring *ring);
 bool ur_udp_has_ring(struct ur_wire *wire, u32 peer);
 /* Called once, with the sockets that were lent: uses the ring of what comes from the wire, whose

@@ -75,26 +75,35 @@ static bool has_payload(const struct ur_udp_pair *p, const u8 *apart)
 	       ur_udp_shown_place(p, apart, &m);
 }
 
+/* Whoever has the slot now reads all that is in its ring. A connection is with whoever had it then, and the number
+ * that a datagram goes to may be a former one's, which the device knows. */
+static bool is_for(const struct ur_udp_pair *p, const struct ur_av *av)
+{
+	return av->loan ? av->loan == p->loan : !av->lqpn && p->same_user;
+}
+
 struct ur_udp_pair *ur_udp_pair_for(struct ur_wire_udp *w,
 				    const struct ur_tx *tx, u32 i)
 {
 	struct ur_udp_pair *p = ur_udp_pair_at(w, slot_of(tx, i));
 
 	/* The device reads none. There is no ICRC in a ring: what is to be found damaged goes by the socket. */
-	return p && p->slot && ur_peer_is_read(&p->out) &&
+	return p && p->slot && is_for(p, tx->desc[i].av) &&
+			       ur_peer_is_read(&p->out) &&
 			       has_payload(p, tx->desc[i].apart) &&
 			       !ur_faults_spoils(w->wire.engine, i)
 		       ? p
 		       : NULL;
 }
 
-u8 *ur_udp_pair_payload_room(struct ur_wire_udp *w, u32 dqpn, u32 len)
+u8 *ur_udp_pair_payload_room(struct ur_wire_udp *w, const struct ur_av *av,
+			     u32 dqpn, u32 len)
 {
 	struct ur_udp_pair *p =
 		ur_udp_pair_at(w, ur_shard_of(dqpn, UR_SLOT_BITS));
 	u32 bulk;
 
-	if (!p || !p->slot || !ur_peer_is_read(&p->out))
+	if (!p || !p->slot || !is_for(p, av) || !ur_peer_is_read(&p->out))
 		return NULL;
 	if (!len)
 		return ur_peer_may_reserve(&p->out, LONGEST_BULK) ? p->out_file
@@ -111,7 +120,7 @@ u8 *ur_udp_payload_room(struct ur_wire *wire, const struct ur_av *av, u32 dqpn,
 	if (!w->paired)
 		return NULL;
 	o = ur_udp_out(w, (struct ur_av *)av);
-	return o && o->lent ? ur_udp_pair_payload_room(w, dqpn, len) : NULL;
+	return o && o->lent ? ur_udp_pair_payload_room(w, av, dqpn, len) : NULL;
 }
 
 const u8 *ur_udp_payload_place(struct ur_wire *wire, const struct ur_av *av,
@@ -126,8 +135,9 @@ const u8 *ur_udp_payload_place(struct ur_wire *wire, const struct ur_av *av,
 		return NULL;
 	o = ur_udp_out(w, (struct ur_av *)av);
 	p = o && o->lent ? ur_udp_pair_at(w, slot) : NULL;
-	return p ? ur_udp_shown_find(p, av, mr, off, len, ur_udp_memory(w))
-		 : NULL;
+	return p && is_for(p, av) ? ur_udp_shown_find(p, av, mr, off, len,
+						      ur_udp_memory(w))
+				  : NULL;
 }
 
 static u32 bytes_of(const struct ur_tx_desc *d)
@@ -405,6 +415,7 @@ static void take(struct ur_wire_udp *w, struct ur_udp_pair *p,
 		.flow_label = m->flow_label & 0xfffff,
 		.slot = (u8)p->slot,
 		.slot_bits = UR_SLOT_BITS,
+		.loan = p->loan,
 	};
 
 	if (!is_known(w, p, m)) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Packets are put into rings, as far as there is room. */
 #include <sys/epoll.h>
+#include "engine/lend_numbers.h"
 #include "engine/wire/udp_relay_impl.h"
 
 /* Look again, at first and at last, where the program does not say that there is room. */
@@ -92,11 +93,23 @@ static void put_all(struct ur_udp_relay *r, const struct ur_rx_meta *meta,
 	put(r, meta, &(struct ur_udp_run){data, len, seg, 0});
 }
 
-static u32 slot_at(const u8 *data, u32 len, u32 at)
+/* Returns the slot of the program whose queue pair the packet is for, or 0: a number that one before had in that slot
+ * is nobody's. */
+static u32 slot_at(const struct ur_wire_udp *w, const u8 *data, u32 len, u32 at)
 {
-	return len - at < UR_BTH_BYTES
-		       ? 0
-		       : ur_shard_of(ur_get_be24(data + at + 5), UR_SLOT_BITS);
+	u32 qpn, slot;
+
+	if (len - at < UR_BTH_BYTES)
+		return 0;
+	qpn = ur_get_be24(data + at + 5);
+	slot = ur_shard_of(qpn, UR_SLOT_BITS);
+	if (!w->relays[slot])
+		return 0;
+	if (w->relays[slot]->seen != qpn &&
+	    !ur_lent_numbers_has(w->wire.engine->numbers, qpn))
+		return 0;
+	w->relays[slot]->seen = qpn;
+	return slot;
 }
 
 /* The kernel looks at the number of the first packet alone: others may be of other slots, whose programs
@@ -117,13 +130,14 @@ void ur_udp_relay_put(struct ur_udp_addr *a, const struct ur_rx_meta *meta,
 		return;
 	}
 	for (u32 at = 0; at < len; at = end) {
-		u32 slot = slot_at(data, len, at);
+		u32 slot = slot_at(w, data, len, at);
 
 		for (end = at + seg;
-		     end < len && slot_at(data, len, end) == slot; end += seg)
+		     end < len && slot_at(w, data, len, end) == slot;
+		     end += seg)
 			;
 		end = ur_min_u32(end, len);
-		if (w->relays[slot])
+		if (slot)
 			put(w->relays[slot], meta,
 			    &(struct ur_udp_run){data + at, end - at, seg,
 						 at / seg});

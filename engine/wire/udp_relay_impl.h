@@ -44,6 +44,7 @@ struct ur_udp_relay {
 	struct ur_peer_word *words;
 	struct ur_peer_out out;
 	struct ur_list addrs;
+	u32 seen; /* a number that is the program's; 0: none yet */
 	bool full;
 	ur_time look, step; /* while it is full */
 };

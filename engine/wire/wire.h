@@ -74,6 +74,9 @@ struct ur_wire_ops {
 	void (*settle)(struct ur_wire *wire, u32 slots);
 	/* Returns whether the address is of this very device. Any thread. With lend. */
 	bool (*is_here)(const struct ur_wire *wire, const u8 gid[16]);
+	/* Returns the number of the loan by which somebody has the queue pair with that number at that address, or 0. NULL:
+	 * nobody has any by one. */
+	u32 (*loan)(const struct ur_wire *wire, const u8 gid[16], u32 qpn);
 	/* The rings between the engines in two slots: fills what the one in slot is lent,
 	 * once; and there: uses them, whose descriptors stay the caller's, and says
 	 * whether it has those with peer, as long as both have their slots. Return 0 or

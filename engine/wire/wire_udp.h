@@ -180,6 +180,8 @@ int ur_udp_lend_group(struct ur_wire *wire, u32 slot, const u8 gid[16],
 void ur_udp_show_relayed(struct ur_wire_udp *w, const struct ur_udp_addr *a);
 /* The wire's lend_port and is_here. */
 int ur_udp_lend_port(struct ur_wire *wire, struct ur_lent *lent);
+/* The wire's loan. */
+u32 ur_udp_loan(const struct ur_wire *wire, const u8 gid[16], u32 qpn);
 /* The wire's settle. */
 void ur_udp_settle(struct ur_wire *wire, u32 slots);
 bool ur_udp_is_here(const struct ur_wire *wire, const u8 gid[16]);

@@ -361,3 +361,12 @@ bool ur_udp_is_here(const struct ur_wire *wire, const u8 gid[16])
 
 	return ur_udp_own_whose(w->own, gid, w->device).here;
 }
+
+u32 ur_udp_loan(const struct ur_wire *wire, const u8 gid[16], u32 qpn)
+{
+	const struct ur_wire_udp *w =
+		ur_container_of(wire, struct ur_wire_udp, wire);
+
+	return ur_udp_own_loan_at(w->own, gid, w->device,
+				  ur_shard_of(qpn, UR_SLOT_BITS));
+}

@@ -46,14 +46,16 @@ static struct ur_udp_peer *find_peer(struct ur_wire_udp *w, const u8 *gid)
  * feed_loop() of the engine has them. Its neighbours send from a port that this
  * process holds, and so does the device to a program. A program sends from the port
  * that was lent to it, by the device that has its address, and its packets count only
- * for queue pairs whose peer it may have.
+ * for queue pairs whose peer it may have, and of those that are connected only for such as were
+ * when it had the slot.
  */
 static bool forged(const struct ur_wire_udp *w, const struct ur_udp_peer *peer,
 		   struct ur_rx_meta *meta)
 {
 	if (!peer->own && !peer->here)
 		return false;
-	meta->slot = (u8)ur_udp_own_slot(w->own, peer->device, meta->udp_sport);
+	meta->slot = (u8)ur_udp_own_slot(w->own, peer->device, meta->udp_sport,
+					 &meta->loan);
 	if (meta->slot) {
 		meta->slot_bits = UR_SLOT_BITS;
 		return false;
@@ -68,11 +70,13 @@ static bool forged(const struct ur_wire_udp *w, const struct ur_udp_peer *peer,
 static bool is_own(const struct ur_wire_udp *w, const struct ur_udp_peer *peer,
 		   const struct ur_rx_meta *meta)
 {
+	u32 loan;
+
 	if (!peer->here)
 		return false;
 	if (w->wire.engine->config.guest)
 		return meta->udp_sport == w->lent[meta->v4].sport;
-	return !ur_udp_own_slot(w->own, w->device, meta->udp_sport);
+	return !ur_udp_own_slot(w->own, w->device, meta->udp_sport, &loan);
 }
 
 /*

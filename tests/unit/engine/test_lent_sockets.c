@@ -174,7 +174,7 @@ static void test_more_engines(void)
 	ur_user_mem_put(self);
 }
 
-/* Twenty-four. The one that ended last is the last to be lent again. */
+/* Twenty-four. The one that has rested longest is lent first. */
 static void test_all_lent(void)
 {
 	struct ur_lent lent;
@@ -187,9 +187,9 @@ static void test_all_lent(void)
 	ur_engine_lend_end(engine, 20);
 	ur_engine_lend_end(engine, 9);
 	CHECK(!ur_engine_lend(engine, 0, getpid(), UR_LEND_SOCKETS, &lent));
-	CHECK_EQ(lent.slot, 9);
-	CHECK(!ur_engine_lend(engine, 0, getpid(), UR_LEND_SOCKETS, &lent));
 	CHECK_EQ(lent.slot, 20);
+	CHECK(!ur_engine_lend(engine, 0, getpid(), UR_LEND_SOCKETS, &lent));
+	CHECK_EQ(lent.slot, 9);
 }
 
 /* The device gets, and counts, what comes for a program that has ended, and what it has not

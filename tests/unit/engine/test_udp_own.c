@@ -70,7 +70,7 @@ static void test_ports(const struct ur_udp_own *reader, u32 device)
 	CHECK(!ur_udp_own_holds(reader, port, true));
 	CHECK(!ur_udp_own_holds(reader, UR_UDP_SPORT_MIN - 1, true));
 
-	u32 loan = ur_udp_own_loan(reader, device, 3);
+	u32 loan = ur_udp_own_loan(reader, device, 3), got;
 
 	ur_udp_own_lend(device, 3, 0x8001);
 	CHECK(ur_udp_own_loan(reader, device, 3) != loan);
@@ -79,18 +79,18 @@ static void test_ports(const struct ur_udp_own *reader, u32 device)
 	CHECK_EQ(ur_udp_own_port(reader, device, 3), 0x8001);
 	CHECK_EQ(ur_udp_own_port(reader, device, 4), 0);
 	loan = ur_udp_own_loan(reader, device, 3);
-	CHECK_EQ(ur_udp_own_slot(reader, device, 0x8001), 3);
-	CHECK_EQ(ur_udp_own_slot(reader, device, 0x8002), 0);
-	CHECK_EQ(ur_udp_own_slot(reader, device, 0), 0);
-	CHECK_EQ(ur_udp_own_slot(reader, device + 1, 0x8001), 0);
-	CHECK_EQ(ur_udp_own_slot(reader, 0, 0x8001), 0);
+	CHECK_EQ(ur_udp_own_slot(reader, device, 0x8001, &got), 3);
+	CHECK_EQ(ur_udp_own_slot(reader, device, 0x8002, &got), 0);
+	CHECK_EQ(ur_udp_own_slot(reader, device, 0, &got), 0);
+	CHECK_EQ(ur_udp_own_slot(reader, device + 1, 0x8001, &got), 0);
+	CHECK_EQ(ur_udp_own_slot(reader, 0, 0x8001, &got), 0);
 	ur_udp_own_lend(device, 3, 0x8002);
 	CHECK(ur_udp_own_loan(reader, device, 3) != loan);
-	CHECK_EQ(ur_udp_own_slot(reader, device, 0x8001), 0);
-	CHECK_EQ(ur_udp_own_slot(reader, device, 0x8002), 3);
+	CHECK_EQ(ur_udp_own_slot(reader, device, 0x8001, &got), 0);
+	CHECK_EQ(ur_udp_own_slot(reader, device, 0x8002, &got), 3);
 	/* The next device with that number has lent nothing. */
 	ur_udp_own_device_end(device);
-	CHECK_EQ(ur_udp_own_slot(reader, device, 0x8002), 0);
+	CHECK_EQ(ur_udp_own_slot(reader, device, 0x8002, &got), 0);
 	CHECK_EQ(ur_udp_own_device(0), device);
 }
 

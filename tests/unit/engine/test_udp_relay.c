@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Packets for a slot without sockets: they are in its ring as they came, a program that sleeps is woken,
- * they wait in the socket where there is no room, a program that spoils its words harms itself alone, and a
- * ring of a loan that has ended gets nothing.
+ * they wait in the socket where there is no room, a program that spoils its words harms itself alone, a
+ * ring of a loan that has ended gets nothing, and a program nothing for numbers that it has not had.
  */
 #include <errno.h>
 #include <netinet/udp.h>
 #include <poll.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "engine/engine_impl.h"
 #include "engine/ground/loop.h"
+#include "engine/lend_numbers.h"
 #include "engine/shards.h"
 #include "engine/wire/udp_pair.h"
 #include "engine/wire/wire.h"
@@ -42,6 +44,7 @@ static struct ur_engine *engine;
 /* As a program has it. */
 struct program {
 	struct ur_lent lent;
+	u32 qpn; /* of a queue pair */
 	struct ur_peer_word *words;
 	struct ur_peer_in in;
 	u8 buf[UR_PEER_BYTES];
@@ -54,6 +57,7 @@ static void borrow(struct program *p)
 
 	CHECK(!ur_engine_lend(engine, 65534, getpid(), UR_LEND_RELAYED,
 			      &p->lent));
+	p->qpn = ur_lent_numbers_next(engine->numbers, p->lent.slot);
 	CHECK(p->lent.relay >= 0 && p->lent.relay_words >= 0);
 	/* It cannot write what the device writes. */
 	CHECK(mmap(NULL, UR_PEER_FILE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
@@ -92,14 +96,14 @@ static int sender(const u8 *gid, u16 port)
 	return fd;
 }
 
-static void send_one(int fd, const u8 *gid, u32 slot, u32 len, u8 seed)
+static void send_one(int fd, const u8 *gid, u32 qpn, u32 len, u8 seed)
 {
 	static u8 bytes[65536];
 	union ur_sockaddr to;
 	socklen_t to_len = ur_sockaddr_of(&to, gid, UR_ROCE_V2_UDP_PORT, 1);
 
 	memset(bytes, seed, len);
-	bytes[5] = (u8)(slot << (8 - UR_SLOT_BITS));
+	ur_put_be24(bytes + 5, qpn);
 	CHECK_EQ(sendto(fd, bytes, len, 0, &to.sa, to_len), len);
 }
 
@@ -118,9 +122,9 @@ static void wait_for(struct program *p, u32 len, u8 seed)
 	while (!take(p))
 		poll(NULL, 0, 1);
 	CHECK_EQ(p->m.len, len);
+	CHECK_EQ(ur_get_be24(p->buf + 5), p->qpn);
 	for (u32 i = 0; i < len; i++)
-		CHECK_EQ(p->buf[i],
-			 i == 5 ? p->lent.slot << (8 - UR_SLOT_BITS) : seed);
+		CHECK(p->buf[i] == seed || (i >= 5 && i < 8));
 }
 
 static void test_as_it_came(struct program *p, u32 index, struct program *other)
@@ -130,7 +134,7 @@ static void test_as_it_came(struct program *p, u32 index, struct program *other)
 	for (u32 i = 0; i < 300; i++) {
 		u32 len = i % 2 ? 64 : LONG;
 
-		send_one(fd, gids[index], p->lent.slot, len, (u8)i);
+		send_one(fd, gids[index], p->qpn, len, (u8)i);
 		wait_for(p, len, (u8)i);
 		CHECK_EQ(p->m.sport, 54321);
 		CHECK_EQ(p->m.seg, len);
@@ -146,16 +150,15 @@ static void test_as_it_came(struct program *p, u32 index, struct program *other)
  * own, and where in the datagram they were. */
 static void test_together(struct program *a, struct program *b, u32 nobodys)
 {
-	const u32 slots[] = {a->lent.slot, b->lent.slot, b->lent.slot, nobodys,
-			     a->lent.slot};
-	u8 bytes[UR_ARRAY_SIZE(slots) * 64] = {0};
+	const u32 numbers[] = {a->qpn, b->qpn, b->qpn, nobodys, a->qpn};
+	u8 bytes[UR_ARRAY_SIZE(numbers) * 64] = {0};
 	int fd = sender(gids[0], 0), segment = 64;
 	union ur_sockaddr to;
 	socklen_t len = ur_sockaddr_of(&to, gids[0], UR_ROCE_V2_UDP_PORT, 1);
 
-	for (u32 i = 0; i < UR_ARRAY_SIZE(slots); i++) {
+	for (u32 i = 0; i < UR_ARRAY_SIZE(numbers); i++) {
 		memset(bytes + 64 * i, (int)i + 1, 64);
-		bytes[64 * i + 5] = (u8)(slots[i] << (8 - UR_SLOT_BITS));
+		ur_put_be24(bytes + 64 * i + 5, numbers[i]);
 	}
 	CHECK(!setsockopt(fd, IPPROTO_UDP, UDP_SEGMENT, &segment,
 			  sizeof(segment)));
@@ -193,14 +196,14 @@ static void test_woken(struct program *p, u32 index)
 
 	for (u32 i = 0; i < 20; i++) {
 		ur_peer_sleep(&p->in, true);
-		send_one(fd, gids[index], p->lent.slot, 64, 7);
+		send_one(fd, gids[index], p->qpn, 64, 7);
 		CHECK_EQ(poll(&at, 1, 10000), 1);
 		CHECK_EQ(recv(woken, byte, sizeof(byte), 0), UR_UDP_WAKE_BYTES);
 		ur_peer_sleep(&p->in, false);
 		wait_for(p, 64, 7);
 	}
 	/* Awake, it is not. */
-	send_one(fd, gids[index], p->lent.slot, 64, 8);
+	send_one(fd, gids[index], p->qpn, 64, 8);
 	wait_for(p, 64, 8);
 	CHECK_EQ(poll(&at, 1, 0), 0);
 	close(fd);
@@ -223,7 +226,7 @@ static void test_full(struct program *p, bool says)
 	u32 n = 2 * UR_PEER_STREAM_BYTES / LONG;
 
 	for (u32 i = 0; i < n; i++)
-		send_one(fd, gids[0], p->lent.slot, LONG, (u8)i);
+		send_one(fd, gids[0], p->qpn, LONG, (u8)i);
 	for (u32 i = 0; i < n; i++) {
 		if (says && ur_peer_woken(&p->in))
 			say_room(p);
@@ -239,8 +242,8 @@ static void test_spoilt(struct program *p, struct program *other)
 
 	atomic_store(&p->words[0].taken, 0x80000000);
 	for (u32 i = 0; i < 40; i++) {
-		send_one(fd, gids[0], p->lent.slot, LONG, 1);
-		send_one(fd, gids[0], other->lent.slot, 64, (u8)i);
+		send_one(fd, gids[0], p->qpn, LONG, 1);
+		send_one(fd, gids[0], other->qpn, 64, (u8)i);
 		wait_for(other, 64, (u8)i);
 	}
 	close(fd);
@@ -253,14 +256,17 @@ static void test_lent_again(struct program *p, struct program *next)
 	int fd = sender(gids[0], 0);
 
 	ur_engine_lend_end(engine, p->lent.slot);
-	send_one(fd, gids[0], p->lent.slot, 64, 1);
+	send_one(fd, gids[0], p->qpn, 64, 1);
 	do {
 		borrow(next);
 		if (next->lent.slot != p->lent.slot)
 			ur_engine_lend_end(engine, next->lent.slot);
 	} while (next->lent.slot != p->lent.slot);
 	use(next, 0);
-	send_one(fd, gids[0], next->lent.slot, 64, 2);
+	/* The former one's, and one that nobody has had. */
+	send_one(fd, gids[0], p->qpn, 64, 1);
+	send_one(fd, gids[0], next->qpn ^ 1, 64, 1);
+	send_one(fd, gids[0], next->qpn, 64, 2);
 	wait_for(next, 64, 2);
 	CHECK_EQ(atomic_load(&p->in.head->published), before);
 	close(fd);
@@ -273,7 +279,7 @@ static void test_address_goes(struct program *p)
 	CHECK(!ur_engine_set_gid(engine, 0, NULL, UR_GID_ROCE_V2));
 	CHECK(!ur_engine_set_gid(engine, 0, gids[0], UR_GID_ROCE_V2));
 	use(p, 0);
-	send_one(fd, gids[0], p->lent.slot, 64, 3);
+	send_one(fd, gids[0], p->qpn, 64, 3);
 	wait_for(p, 64, 3);
 	close(fd);
 }
@@ -302,7 +308,8 @@ int main(int argc, char **argv)
 		STEP(test_as_it_came(&a, i, &b));
 		STEP(test_woken(&a, i));
 	}
-	STEP(test_together(&a, &b, UR_SLOTS - 1));
+	STEP(test_together(&a, &b, (UR_SLOTS - 1) << (24 - UR_SLOT_BITS)));
+	STEP(test_together(&a, &b, a.qpn ^ 1));
 	STEP(test_full(&a, true));
 	STEP(test_full(&a, false));
 	STEP(test_full(&a, true));

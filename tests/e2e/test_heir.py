@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""The next user to whom uroced lends a slot is nobody for the peers of the former one: it does not
+speak as that one, and what is sent there still it does not read (engine_peer.py)."""
+import pytest
+
+from test_cli import NOBODY
+from test_guest_host import As, connected, host, peers  # pylint: disable=unused-import
+
+OTHER = ["setpriv", "--reuid", "65533", "--regid", "65533", "--clear-groups"]
+# Root's, which has sockets, a user's, and the device's engine.
+VICTIMS = {"root": ("process",), "user": ("process", OTHER), "device": ("device",)}
+
+
+@pytest.fixture
+def heir(host, peers):
+    """A program of another user, in the slot of that one, which is killed."""
+    def of(old):
+        old.end()
+        while (p := peers("rc", "process", NOBODY)).slot != old.slot:
+            p.end()
+        return p
+    return of
+
+
+@pytest.mark.parametrize("victim", VICTIMS)
+def test_speaks_for_itself(host, peers, heir, victim):
+    """By its socket, and by a ring, with the PSN that is expected."""
+    victim, old = connected(host, peers("rc", *VICTIMS[victim]), peers("rc", "process", OTHER))
+    old.send("true")
+    assert victim.texts_to("true") == ["true"]
+    new = heir(old)
+    for p in victim, new:
+        p.reach(host.gid4)
+    new.lent_port()
+    new.message(host.addr4, victim.qpn, 1, "forged")
+    if new.keep():
+        new.ring_message(host.addr4, victim.qpn, 1, "forged")
+    # Behind these.
+    friend = peers("rc", "process", NOBODY)
+    friend.connect(host.gid4, new.qpn)
+    new.connect(host.gid4, friend.qpn)
+    new.send("true")
+    assert friend.texts_to("true") == ["true"]
+    assert not victim.texts_now()
+
+
+@pytest.mark.parametrize("victim", VICTIMS)
+def test_reads_its_own(host, peers, heir, victim):
+    """What the peer sends until it gives up, by a ring or not."""
+    victim, old = connected(host, peers("rc", *VICTIMS[victim]), peers("rc", "process", OTHER))
+    victim.send("true")
+    assert old.texts_to("true") == ["true"]
+    new = heir(old)
+    for p in victim, new:
+        p.reach(host.gid4)
+    victim.send_in_vain("for the dead")
+    assert not new.is_in_rings("for the dead")
+    assert new.is_in_rings("true") == False
+    # Others reach it.
+    friend, new = connected(host, peers("rc", "process"), new)
+    friend.send("for the heir")
+    assert new.texts_to("for the heir") == ["for the heir"]
+
+
+@pytest.mark.parametrize("victim", VICTIMS)
+def test_reads_its_own_datagrams(host, peers, heir, victim):
+    """Nobody says that who had the number has gone."""
+    victim, old = peers("ud", *VICTIMS[victim]), peers("ud", "process", OTHER)
+    victim.send("true", host.gid4, old.qpn)
+    assert old.texts_to("true") == ["true"]
+    new = heir(old)
+    friend = peers("rc", "process")
+    for p in victim, new:
+        p.reach(host.gid4)
+    victim.send("for the dead", host.gid4, old.qpn)
+    # Behind that.
+    connected(host, friend, new)
+    friend.send("for the heir")
+    assert new.texts_to("for the heir") == ["for the heir"]
+    assert not new.is_in_rings("for the dead")

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Numbers of queue pairs in a slot: each once before any comes again, whoever has the slot, in no order that
+ * is seen; and only those that were given out since it was lent are its owner's.
+ */
+#include <stdlib.h>
+#include "engine/engine_impl.h"
+#include "engine/lend_numbers.h"
+#include "engine/shards.h"
+#include "tests/check.h"
+
+#define BITS	(24 - UR_SLOT_BITS)
+#define NUMBERS (1u << BITS)
+#define SLOT	7u
+
+static struct ur_engine engine = {.config.secret = {1, 2}};
+
+static void test_each_once(void)
+{
+	u8 *seen = calloc(1, NUMBERS);
+	u32 near = 0, last = 0;
+
+	for (u32 i = 0; i < NUMBERS; i++) {
+		u32 qpn = ur_lent_numbers_next(engine.numbers, SLOT);
+
+		CHECK_EQ(ur_shard_of(qpn, UR_SLOT_BITS), SLOT);
+		CHECK(!seen[qpn % NUMBERS]++);
+		near += qpn - last + 64 < 128;
+		last = qpn;
+		if (!(i % (NUMBERS / 8)))
+			ur_lent_numbers_begin(engine.numbers, SLOT);
+	}
+	/* By chance 128. */
+	CHECK(near < 256);
+	free(seen);
+}
+
+static void test_whose(void)
+{
+	u32 had[100], now[100];
+
+	ur_lent_numbers_begin(engine.numbers, SLOT);
+	for (u32 i = 0; i < 100; i++)
+		had[i] = ur_lent_numbers_next(engine.numbers, SLOT);
+	for (u32 i = 0; i < 100; i++)
+		CHECK(ur_lent_numbers_has(engine.numbers, had[i]));
+	ur_lent_numbers_begin(engine.numbers, SLOT);
+	for (u32 i = 0; i < 100; i++)
+		CHECK(!ur_lent_numbers_has(engine.numbers, had[i]));
+	for (u32 i = 0; i < 100; i++)
+		now[i] = ur_lent_numbers_next(engine.numbers, SLOT);
+	for (u32 i = 0; i < 100; i++) {
+		CHECK(!ur_lent_numbers_has(engine.numbers, had[i]));
+		CHECK(ur_lent_numbers_has(engine.numbers, now[i]));
+	}
+}
+
+/* One that has had more than there are has all. */
+static void test_all(void)
+{
+	for (u32 i = 0; i < NUMBERS + 10; i++)
+		ur_lent_numbers_next(engine.numbers, SLOT);
+	for (u32 i = 0; i < NUMBERS; i += 97)
+		CHECK(ur_lent_numbers_has(engine.numbers, SLOT << BITS | i));
+	CHECK(!ur_lent_numbers_has(engine.numbers, (SLOT + 1) << BITS));
+}
+
+/* All ones is a group's. */
+static void test_last_slot(void)
+{
+	for (u32 i = 0; i < 2 * NUMBERS; i++)
+		CHECK(ur_lent_numbers_next(engine.numbers, UR_SLOTS - 1) !=
+		      UR_QPN_MULTICAST);
+}
+
+static void test_rest(void)
+{
+	const u32 slots = 1u << 4 | 1u << 5 | 1u << 6;
+
+	CHECK_EQ(ur_lent_numbers_rested(engine.numbers, 0), 0);
+	CHECK_EQ(ur_lent_numbers_rested(engine.numbers, slots), 4);
+	ur_lent_numbers_rest(engine.numbers, 4);
+	ur_lent_numbers_rest(engine.numbers, 5);
+	CHECK_EQ(ur_lent_numbers_rested(engine.numbers, slots), 6);
+	ur_lent_numbers_rest(engine.numbers, 6);
+	ur_lent_numbers_rest(engine.numbers, 4);
+	CHECK_EQ(ur_lent_numbers_rested(engine.numbers, slots), 5);
+	CHECK_EQ(ur_lent_numbers_rested(engine.numbers, 1u << 4), 4);
+}
+
+int main(int argc, char **argv)
+{
+	cases(&argc, argv);
+	CHECK(!ur_lent_numbers_make(&engine));
+	CASE(test_whose());
+	CASE(test_each_once());
+	CASE(test_all());
+	CASE(test_last_slot());
+	CASE(test_rest());
+	ur_lent_numbers_fini(&engine);
+	return cases_status();
+}
