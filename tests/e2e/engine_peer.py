@@ -2,7 +2,7 @@
 """A program with one queue pair that does what test_guest_host.py tells it, and can send
 packets past the queue pair, from a socket that its engine was lent or from its own.
 
-usage: engine_peer.py SOCKET KIND GID_INDEX, KIND rc, ud or none (no device). Takes lines of JSON on that socket, [method, argument...], and answers each."""
+usage: engine_peer.py SOCKET KIND GID_INDEX, KIND rc or ud, perhaps @ and the slot to have, or none (no device). Takes lines of JSON on that socket, [method, argument...], and answers each."""
 import ctypes
 import fcntl
 import json
@@ -223,30 +223,38 @@ def punch(fd, at, length):
 class Peer(Stranger, Dripping):
     def __init__(self, kind, index):
         import pyverbs.enums as e
-        from pyverbs.cq import CQ
-        from pyverbs.device import Context
         from pyverbs.mr import MR
-        from pyverbs.pd import PD
-        from pyverbs.qp import QP, QPAttr, QPCap, QPInitAttr
+        from pyverbs.qp import QPAttr
         super().__init__()
+        kind, _, slot = kind.partition("@")
         self.e, self.kind, self.index = e, kind, index
         self.ah = None
-        self.context = Context(name="uroce0")
-        self.pd = PD(self.context)
-        self.cq = CQ(self.context, 2 * SLOTS)
+        self.open()
+        while slot and self.qp.qp_num >> 19 != int(slot):
+            self.context.close()
+            self.open()
         self.mr = MR(self.pd, 2 * BYTES, e.IBV_ACCESS_LOCAL_WRITE |
                      e.IBV_ACCESS_REMOTE_WRITE | e.IBV_ACCESS_REMOTE_READ)
-        cap = QPCap(max_send_wr=SLOTS, max_recv_wr=SLOTS)
-        init = QPInitAttr(qp_type=e.IBV_QPT_RC if kind == "rc" else e.IBV_QPT_UD,
-                          scq=self.cq, rcq=self.cq, cap=cap)
         self.attr = QPAttr()
         self.attr.port_num, self.attr.qkey = 1, QKEY
         self.attr.qp_access_flags = (e.IBV_ACCESS_REMOTE_WRITE |
                                      e.IBV_ACCESS_REMOTE_READ)
-        self.qp = QP(self.pd, init)
         if kind == "ud":
             self.qp.to_rts(self.attr)
             self.receive()
+
+    def open(self):
+        from pyverbs.cq import CQ
+        from pyverbs.device import Context
+        from pyverbs.pd import PD
+        from pyverbs.qp import QP, QPCap, QPInitAttr
+        self.context = Context(name="uroce0")
+        self.pd = PD(self.context)
+        self.cq = CQ(self.context, 2 * SLOTS)
+        cap = QPCap(max_send_wr=SLOTS, max_recv_wr=SLOTS)
+        self.qp = QP(self.pd, QPInitAttr(
+            qp_type=self.e.IBV_QPT_RC if self.kind == "rc" else self.e.IBV_QPT_UD,
+            scq=self.cq, rcq=self.cq, cap=cap))
 
     def about(self):
         return {"qpn": self.qp.qp_num, "rkey": self.mr.rkey, "addr": self.mr.buf}

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """The next user to whom uroced lends a slot is nobody for the peers of the former one: it does not
 speak as that one, and what is sent there still it does not read (engine_peer.py)."""
+import ipaddress
+
 import pytest
 
 from test_cli import NOBODY
-from test_guest_host import As, connected, host, peers  # pylint: disable=unused-import
+from test_guest_engine import GUESTS
+from test_guest_host import (Peer, connected, host, peers)  # pylint: disable=unused-import
+from test_restart import kill
 
 OTHER = ["setpriv", "--reuid", "65533", "--regid", "65533", "--clear-groups"]
 # Root's, which has sockets, a user's, and the device's engine.
@@ -12,14 +16,28 @@ VICTIMS = {"root": ("process",), "user": ("process", OTHER), "device": ("device"
 
 
 @pytest.fixture
-def heir(host, peers):
+def heir(peers):
     """A program of another user, in the slot of that one, which is killed."""
     def of(old):
         old.end()
-        while (p := peers("rc", "process", NOBODY)).slot != old.slot:
-            p.end()
-        return p
+        return peers(f"rc@{old.slot}", "process", NOBODY)
     return of
+
+
+def gid_of(peer):
+    return ipaddress.ip_address(f"::ffff:{peer.program.host.addr4}").exploded
+
+
+@pytest.fixture
+def far(host, peers):  # pylint: disable=unused-argument
+    """A program of another host."""
+    other = host.lab.b
+    other.serve(*GUESTS)
+    other.sockets, other.serial = host.sockets, host.serial
+    made = Peer(other, "rc", "process")
+    yield made
+    made.end()
+    other.stop()
 
 
 @pytest.mark.parametrize("victim", VICTIMS)
@@ -55,7 +73,6 @@ def test_reads_its_own(host, peers, heir, victim):
         p.reach(host.gid4)
     victim.send_in_vain("for the dead")
     assert not new.is_in_rings("for the dead")
-    assert new.is_in_rings("true") == False
     # Others reach it.
     friend, new = connected(host, peers("rc", "process"), new)
     friend.send("for the heir")
@@ -78,3 +95,43 @@ def test_reads_its_own_datagrams(host, peers, heir, victim):
     friend.send("for the heir")
     assert new.texts_to("for the heir") == ["for the heir"]
     assert not new.is_in_rings("for the dead")
+
+
+def test_reads_its_own_from_elsewhere(host, peers, heir, far):
+    """Another host knows of nobody's end."""
+    old = peers("rc", "process", OTHER)
+    far.connect(host.gid4, old.qpn)
+    old.connect(gid_of(far), far.qpn)
+    far.send("true")
+    assert old.texts_to("true") == ["true"]
+    new = heir(old)
+    new.connect(gid_of(far), far.qpn)
+    far.send_in_vain("for the dead")
+    assert not new.is_in_rings("for the dead")
+
+
+@pytest.mark.parametrize("first", ["uroced", "program"])
+def test_when_uroced_is_killed(host, peers, heir, first):
+    """The next one knows whose numbers those are. A program that goes on is who it was."""
+    victim, old = connected(host, peers("rc", "process"), peers("rc", "process", OTHER))
+    one, other = connected(host, peers("rc", "process"), peers("rc", "process", OTHER))
+    one.send("first")
+    assert other.texts_to("first") == ["first"]
+    if first == "program":
+        old.end()
+    kill(host)
+    host.serve(*GUESTS)
+    new = heir(old)
+    for p in victim, new, one, other:
+        p.reach(host.gid4)
+    new.lent_port()
+    new.message(host.addr4, victim.qpn, 0, "forged")
+    if new.keep():
+        new.ring_message(host.addr4, victim.qpn, 0, "forged")
+    assert not victim.texts_now()
+    victim.send_in_vain("for the dead")
+    assert not new.is_in_rings("for the dead")
+    for a, b in (one, other), (other, one):
+        a.send("second")
+        assert b.texts_to("second") == ["second"]
+

@@ -310,10 +310,21 @@ static void claim_others(void)
 	must(claim(0, number, &handle) == EINVAL, "a number without the flag");
 }
 
+static uint32_t gone; /* the number of one that it has had */
+
 static void claim_before(void)
 {
+	struct ibv_qp_init_attr init = {
+		.cap = {.max_send_wr = 1, .max_send_sge = 1},
+		.qp_type = IBV_QPT_RC,
+		.send_cq = ones->cq,
+		.recv_cq = ones->cq};
+	struct ibv_qp *qp = ibv_create_qp(pd, &init);
 	uint32_t handle;
 
+	must(qp, "one that ends");
+	gone = qp->qp_num;
+	must(!ibv_destroy_qp(qp), "its end");
 	claim_others();
 	must(claim(UROCE_QP_F_AGAIN, ones->qp->qp_num ^ 1, &handle) == EINVAL,
 	     "one of its own before a uroced was killed");
@@ -321,22 +332,24 @@ static void claim_before(void)
 
 static void claim_after(void)
 {
-	uint32_t handle, free_one = ones->qp->qp_num;
+	uint32_t handle, never = gone;
 	bool used = true;
 
 	while (used) {
-		free_one ^= (free_one << 1 ^ 1) & 0x7ffff;
-		used = false;
+		never ^= (never << 1 ^ 1) & 0x7ffff;
+		used = never == gone;
 		for (uint32_t i = 0; i < n_ones; i++)
-			used |= ones[i].qp->qp_num == free_one;
+			used |= ones[i].qp->qp_num == never;
 	}
 	claim_others();
+	must(claim(UROCE_QP_F_AGAIN, never, &handle) == EINVAL,
+	     "one of its slot that it has never had");
 	must(claim(UROCE_QP_F_AGAIN, ones->qp->qp_num, &handle) == EEXIST,
 	     "one that it has");
-	must(!claim(UROCE_QP_F_AGAIN, free_one, &handle), "one of its own");
-	must(claim(UROCE_QP_F_AGAIN, free_one, &handle) == EEXIST, "twice");
+	must(!claim(UROCE_QP_F_AGAIN, gone, &handle), "one that it had");
+	must(claim(UROCE_QP_F_AGAIN, gone, &handle) == EEXIST, "twice");
 	give_back(handle);
-	must(!claim(UROCE_QP_F_AGAIN, free_one, &handle), "again");
+	must(!claim(UROCE_QP_F_AGAIN, gone, &handle), "again");
 	give_back(handle);
 }
 
