@@ -99,6 +99,7 @@ int ur_counters_inherit(struct ur_engine *engine, u32 slot)
 	err = ur_map_shared(fd, sizeof(struct ur_counter_page), PROT_READ, &p);
 	if (err) {
 		close(fd);
+		ur_keep_drop(&what);
 		return err;
 	}
 	l->slot[slot] = (struct loan){.fd = fd, .page = p};

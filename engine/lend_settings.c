@@ -112,8 +112,10 @@ int ur_settings_inherit(struct ur_engine *e)
 		close(fd);
 	else
 		err = share(e, fd, p);
-	if (err)
+	if (err) {
+		ur_keep_drop(&what);
 		return err;
+	}
 	e->inherits = true;
 	go_on(e);
 	return 0;

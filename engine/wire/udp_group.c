@@ -404,12 +404,10 @@ void ur_udp_group_settle(struct ur_udp_group *g)
 	pthread_mutex_lock(&g->lock);
 	ur_list_for_each_safe(it, &g->groups) {
 		struct rx_group *a = ur_list_entry(it, struct rx_group, node);
-		u32 taken = 0;
 
-		for (u32 i = 0; i < g->engines; i++)
-			taken |= a->fd[i] >= 0 && !(a->left >> i & 1);
-		if (!taken)
-			end_group(g, a);
+		for (; a->left; a->left &= a->left - 1)
+			remove_socket(g, a, (u32)__builtin_ctz(a->left));
+		free_unused(g, a);
 	}
 	pthread_mutex_unlock(&g->lock);
 }

@@ -45,7 +45,8 @@ void ur_udp_group_close(struct ur_udp_group *group, const u8 gid[16], u32 place,
 /* Returns the socket of an engine in that place which an earlier uroced has left (ground/keep.h), to
  * be used in place of one to be joined, and is closed as those are; or -1. */
 int ur_udp_group_take(struct ur_udp_group *group, const u8 gid[16], u32 place);
-/* Closes the sockets of addresses of which no engine has taken one by now. */
+/* Closes those that no engine has taken by now, of which there may be fewer than there were, and all of an address that
+ * none has. */
 void ur_udp_group_settle(struct ur_udp_group *group);
 /* Returns the socket in that place, which stays the group's and gets datagrams from now on, or
  * -1. */

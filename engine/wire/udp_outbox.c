@@ -213,6 +213,7 @@ void ur_udp_outbox_inherit(struct ur_wire_udp *w, u32 slot,
 		ur_peer_in_resume(&o->in, o->packets, o->word);
 		w->outboxes[slot] = o;
 	} else if (o) {
+		ur_udp_relay_drop(w, slot, UR_RELAY_OUTBOX, UR_RELAY_BELL);
 		free_outbox(o);
 	}
 }

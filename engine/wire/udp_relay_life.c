@@ -310,6 +310,7 @@ static void inherit_one(struct ur_wire_udp *w, u32 slot)
 	what.which = UR_RELAY_WORDS;
 	r->words_fd = ur_keep_take(&what);
 	if (map_files(r)) {
+		ur_udp_relay_drop(w, slot, UR_RELAY_PACKETS, UR_RELAY_BELL);
 		close_relay(r);
 		return;
 	}

@@ -215,7 +215,8 @@ int ur_udp_lend_port(struct ur_wire *wire, struct ur_lent *lent)
 
 static void end_port(struct ur_wire_udp *w, u32 slot)
 {
-	if (w->lent_to[slot][1] < 0)
+	/* One alone where a uroced was killed before it had both. */
+	if (w->lent_to[slot][0] < 0 && w->lent_to[slot][1] < 0)
 		return;
 	ur_udp_own_lend(w->device, slot, 0);
 	close_both(w->lent_to[slot]);

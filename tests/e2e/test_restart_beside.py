@@ -2,14 +2,17 @@
 """uroced is killed while it does more than lend engines: what it had besides ends, and begins anew
 with the next one; the programs that go on do not notice."""
 import json
+import os
 import re
 import signal
 
 import pytest
 
 from hosts import wait_for
+from test_cli import NOBODY
 from test_guest_engine import GUESTS
-from test_restart import connected, end, go_on, kill, pair  # pylint: disable=unused-import
+from test_guest_host import As
+from test_restart import connected, end, go_on, keepers, kill, pair  # pylint: disable=unused-import
 
 
 def uroce(host, *words):
@@ -29,6 +32,39 @@ def test_engines(pair):
             go_on(programs)
             with connected(pair, "restart_more") as others:
                 end(*others)
+        end(*programs)
+
+
+def sockets(host, address):
+    """How many of the host are bound to the port of RoCEv2 of that address."""
+    return len(host.run("ss", "-Huan", "src", f"{address}:4791").splitlines())
+
+
+def kept(host):
+    """How many descriptors the keeper has."""
+    keeper, = keepers(host)
+    return len(os.listdir(f"/proc/{keeper}/fd"))
+
+
+def test_engine_that_comes_no_more(pair):
+    """A user's, of whom no program has gone on: what it had is closed, so an address that goes can come
+    again."""
+    address = "10.77.0.99"
+    with connected(pair, "restart_more") as programs:
+        pair.a.ip_all(f"addr add {address}/24 dev eth0")
+        pair.a.gid(address)
+        before, all_before = sockets(pair.a, address), kept(pair.a)
+        user = As(pair.a, "device", *NOBODY).start("ibv_rc_pingpong")
+        wait_for("its engine", lambda: sockets(pair.a, address) > before)
+        restart(pair)
+        user.kill()
+        go_on(programs)
+        assert (sockets(pair.a, address), kept(pair.a)) == (before, all_before)
+        pair.a.ip_all(f"addr del {address}/24 dev eth0")
+        wait_for("no socket of it", lambda: not sockets(pair.a, address))
+        pair.a.ip_all(f"addr add {address}/24 dev eth0")
+        pair.a.gid(address)
+        go_on(programs)
         end(*programs)
 
 
