@@ -123,7 +123,11 @@ static int create_port(struct ur_engine *e)
 	e->cc = port.cc;
 	e->ops = &ur_engine_host_ops;
 	e->port = ur_port_create(&port);
-	return e->port ? 0 : -ENOMEM;
+	if (!e->port)
+		return -ENOMEM;
+	/* Peers of one that has gone may go on with its number, which is not to be another user's soon. Control numbers a
+	 * program's. */
+	return e->config.guest ? 0 : ur_port_spend_qpns(e->port);
 }
 
 static void called(struct ur_watch *watch, u32 events)

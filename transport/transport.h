@@ -162,8 +162,9 @@ u32 ur_port_rx_apart(struct ur_port *port, ur_time now,
 bool ur_port_place_ahead(struct ur_port *port, ur_time now,
 			 const struct ur_rx_meta *meta, const u8 *first,
 			 u32 first_len, const u8 *last, u32 last_len);
-/* From now on no number of a queue pair and no key is given out twice, until
- * three quarters of them were. Returns 0 or -ENOMEM. */
+/* From now on no number of a queue pair, or none and no key, is given out twice, until
+ * three quarters of them were. Return 0 or -ENOMEM. */
+int ur_port_spend_qpns(struct ur_port *port);
 int ur_port_spend_numbers(struct ur_port *port);
 
 struct ur_tx_desc {

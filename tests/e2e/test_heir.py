@@ -135,3 +135,10 @@ def test_when_uroced_is_killed(host, peers, heir, first):
         a.send("second")
         assert b.texts_to("second") == ["second"]
 
+
+
+@pytest.mark.parametrize("place", ["process", "device"])
+def test_no_number_comes_again_soon(host, peers, place):
+    """Drawn from 2^19, of so many hardly ever all differ."""
+    peer = peers("ud", place)
+    assert peer.numbers(3000) == 3000
