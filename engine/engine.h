@@ -235,6 +235,7 @@ struct ur_epath {
 	u8 sl;
 	u8 static_rate; /* enum ibv_rate: of connected queue pairs; 0: none */
 	bool v1;
+	bool nobodys; /* ur_engine_is_nobodys(): of connected queue pairs */
 };
 
 /* Sends a MAD of 256 bytes, which is copied, from QP1 to the queue

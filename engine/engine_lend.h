@@ -47,6 +47,10 @@ uid_t ur_engine_lent_to(const struct ur_engine *engine, u32 slot);
 /* Returns whether that number was given to a queue pair of whoever has the slot now. Control. */
 bool ur_engine_lent_number(const struct ur_engine *engine, u32 slot,
 			   u32 number);
+/* Returns whether that number, at an address of the device, is one of a slot that is lent, but whose owner was never given it:
+ * a former one may have had it. Control. */
+bool ur_engine_is_nobodys(const struct ur_engine *engine, const u8 gid[16],
+			  u32 number);
 /* Returns how many slots there are to be lent. Control. */
 u32 ur_engine_lend_room(const struct ur_engine *engine);
 /* Ends it: the program has no queue pair any more. Its packets count until the

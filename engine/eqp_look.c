@@ -54,6 +54,7 @@ static void tell_path(struct uroce_engine_qp *to, const struct ur_epath *path)
 	to->flow_label = path->flow_label;
 	to->traffic_class = path->traffic_class;
 	to->hop_limit = path->hop_limit;
+	to->nobodys = path->nobodys;
 	to->sl = path->sl;
 	to->v1 = path->v1;
 	to->have_path = 1;

@@ -220,6 +220,15 @@ u32 ur_engine_peers(const struct ur_engine *engine, const u8 gid[16])
 	return wire->ops->is_here(wire, gid) ? engine->slots : 0;
 }
 
+bool ur_engine_is_nobodys(const struct ur_engine *engine, const u8 gid[16],
+			  u32 number)
+{
+	u32 slot = ur_shard_of(number, UR_SLOT_BITS);
+
+	return (ur_engine_peers(engine, gid) >> slot & 1) &&
+	       !ur_engine_lent_number(engine, slot, number);
+}
+
 static int borrow_ring(struct ur_engine *engine,
 		       const struct ur_lent_ring *ring)
 {

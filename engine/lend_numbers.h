@@ -6,7 +6,7 @@
  *
  * The numbers of a slot are in an order that a secret gives, so that nobody can guess one from others, and are
  * given out by that order, through all loans of the slot: each comes again when all the others have been
- * somebody's. Those of a loan are the ones from its beginning on. That is all that is kept (ground/keep.h).
+ * somebody's. A loan's are the ones from its beginning on. That is all that is kept (ground/keep.h).
  */
 #ifndef UR_ENGINE_LEND_NUMBERS_H
 #define UR_ENGINE_LEND_NUMBERS_H

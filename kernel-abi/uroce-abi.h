@@ -379,7 +379,8 @@ struct uroce_engine_qp {
 	__u8 sl;
 	__u8 v1;
 	__u8 peer_slot; /* where its engine is, on this device; 0: none is there */
-	__u8 rsv[3];
+	__u8 nobodys; /* dest_qpn, when it was set: of a slot, whose owner never had it */
+	__u8 rsv[2];
 	__u64 static_bps;
 };
 

@@ -42,6 +42,8 @@ struct ur_sge {
 	u32 lkey;
 };
 
+#define UR_NO_LOAN UINT32_MAX /* nobody's */
+
 /*
  * Address vector: where a packet goes. Filled by the host; the transport keeps
  * the pointer and counts references with ur_av_get/put.
@@ -63,8 +65,8 @@ struct ur_av {
 	bool mcast;
 	bool raw;  /* Ethernet frames as they are; all but wire is unused */
 	u32 realm; /* whose it is: see ur_qp_init; 0: anybody's */
-	u32 loan;  /* of a connection: struct ur_rx_meta's of its peer */
-	u32 lqpn;  /* for the host: of this queue pair alone; 0: of any */
+	u32 loan; /* of a connection: struct ur_rx_meta's of its peer, or UR_NO_LOAN */
+	u32 lqpn; /* for the host: of this queue pair alone; 0: of any */
 	u32 refs;
 	u64 wire; /* for the wire backend: its cached route; 0 = none */
 	/* The host's: why its last packets that did not leave did not, and

@@ -175,6 +175,9 @@ static int modify_qp(struct ur_cmd *cmd, const struct ib_uverbs_modify_qp *r,
 				     &attr.static_bps);
 	if (err)
 		return err;
+	if (r->attr_mask & UR_QP_ATTR_AV)
+		path.nobodys = ur_engine_is_nobodys(cmd->dev->engine, path.dgid,
+						    attr.dest_qpn);
 	if ((r->attr_mask & UR_QP_ATTR_STATE) && r->qp_state == UR_QP_RESET)
 		ur_why_keep_qp(qp);
 	err = ur_eqp_modify(qp->qp, &attr,

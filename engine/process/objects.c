@@ -187,6 +187,7 @@ static void take_path(struct ur_epath *path, const struct uroce_engine_qp *in)
 		.hop_limit = in->hop_limit,
 		.sl = in->sl,
 		.v1 = in->v1,
+		.nobodys = in->nobodys,
 	};
 	memcpy(path->sgid, in->sgid, sizeof(path->sgid));
 	memcpy(path->dgid, in->dgid, sizeof(path->dgid));

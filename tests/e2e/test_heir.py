@@ -97,6 +97,23 @@ def test_reads_its_own_datagrams(host, peers, heir, victim):
     assert not new.is_in_rings("for the dead")
 
 
+@pytest.mark.parametrize("victim", ["root", "device"])
+def test_connected_too_late(host, peers, heir, victim):
+    """By a number that was the former program's, when the slot is another's already."""
+    old = peers("rc", "process", OTHER)
+    new, victim = heir(old), peers("rc", *VICTIMS[victim])
+    victim.connect(host.gid4, old.qpn)
+    for p in victim, new:
+        p.reach(host.gid4)
+    new.lent_port()
+    new.message(host.addr4, victim.qpn, 0, "forged")
+    if new.keep():
+        new.ring_message(host.addr4, victim.qpn, 0, "forged")
+    assert not victim.texts_now()
+    victim.send_in_vain("for the dead")
+    assert not new.is_in_rings("for the dead")
+
+
 def test_reads_its_own_from_elsewhere(host, peers, heir, far):
     """Another host knows of nobody's end."""
     old = peers("rc", "process", OTHER)
