@@ -103,7 +103,9 @@ bool ur_client_may_raw(struct ur_session *s)
 	bool may;
 	int fd;
 
-	fd = ur_session_ask_proof(s, UROCE_TUN_NET_RAW);
+	fd = ur_session_ask_proof(s, s->features & UROCE_TUN_F_RAW_IP
+					     ? UROCE_TUN_NET_RAW_IP
+					     : UROCE_TUN_NET_RAW);
 	if (fd < 0)
 		return false;
 	ur_loop_unlock(loop);

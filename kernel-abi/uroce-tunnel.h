@@ -89,9 +89,11 @@ extern "C" {
 #define UROCE_TUN_F_MEMORY	 (1ull << 3) /* OPEN without fds[0] */
 #define UROCE_TUN_F_PROVE	 (1ull << 4) /* UROCE_TUN_PROVE */
 #define UROCE_TUN_F_SENDERS	 (1ull << 5) /* INSTALL with fds[1] */
+#define UROCE_TUN_F_RAW_IP	 (1ull << 6) /* UROCE_TUN_NET_RAW_IP */
 #define UROCE_TUN_F_ALL                                                   \
 	(UROCE_TUN_F_CACHED_REPLY | UROCE_TUN_F_CPU | UROCE_TUN_F_KNOWN | \
-	 UROCE_TUN_F_MEMORY | UROCE_TUN_F_PROVE | UROCE_TUN_F_SENDERS)
+	 UROCE_TUN_F_MEMORY | UROCE_TUN_F_PROVE | UROCE_TUN_F_SENDERS |   \
+	 UROCE_TUN_F_RAW_IP)
 
 enum uroce_tun_op {
 	/* ---- front-end to device; each comment begins with the member of
@@ -197,6 +199,10 @@ enum uroce_tun_right {
 	/* CAP_NET_BIND_SERVICE over it: a UDP socket of it that is bound to a
 	 * port below net.ipv4.ip_unprivileged_port_start. */
 	UROCE_TUN_NET_BIND = 2,
+	/* As the first, with UROCE_TUN_F_RAW_IP: a raw IPv4 socket of it, of
+	 * protocol 253. Its end, unlike a packet socket's, does not wait until
+	 * all processors have passed a quiescent state. */
+	UROCE_TUN_NET_RAW_IP = 3,
 };
 
 enum uroce_tun_link {

@@ -87,6 +87,8 @@ static int answer_proof(struct ur_file *file, uint32_t right)
 		right = 0;
 	if (right == UROCE_TUN_NET_RAW)
 		fd = ur_proof_net_raw();
+	else if (right == UROCE_TUN_NET_RAW_IP)
+		fd = ur_proof_net_raw_ip();
 	else if (right == UROCE_TUN_NET_BIND)
 		fd = ur_proof_net_bind();
 	msg.ret = fd < 0 ? fd : 0;

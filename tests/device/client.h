@@ -68,7 +68,9 @@ int client_open_with(const struct daemon_proc *d, const char *name,
 int64_t client_hear(int sock, struct uroce_tun_msg *ret_msg);
 /* How often it was asked for memory. */
 extern unsigned int client_asked;
-/* the function that makes the descriptor: ur_proof_net_raw() */
+/* the right that was asked for last, and the function that makes the descriptor:
+ * ur_proof_net_raw() */
+extern uint32_t client_right;
 extern int (*client_proof)(void);
 /* The cookie of the last INSTALL. */
 extern uint64_t client_installed;

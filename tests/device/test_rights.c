@@ -81,6 +81,11 @@ static int raw_elsewhere(void)
 	return elsewhere(ur_proof_net_raw);
 }
 
+static int raw_ip_elsewhere(void)
+{
+	return elsewhere(ur_proof_net_raw_ip);
+}
+
 static int admin_elsewhere(void)
 {
 	return elsewhere(ur_proof_net_admin);
@@ -177,12 +182,16 @@ static int64_t raw_qp(int (*proof)(void), uint64_t features)
 static void test_raw(void)
 {
 	static int (*const bad[])(void) = {
-		nothing,   no_socket,	  datagram,	     raw_ip,
-		no_member, raw_elsewhere, ur_proof_net_admin};
+		nothing,   no_socket,	  datagram,	    raw_ip,
+		no_member, raw_elsewhere, raw_ip_elsewhere, ur_proof_net_admin};
+	const uint64_t ip = UROCE_TUN_F_PROVE | UROCE_TUN_F_RAW_IP;
 
 	CHECK_EQ(raw_qp(ur_proof_net_raw, UROCE_TUN_F_PROVE), 0);
+	CHECK_EQ(client_right, UROCE_TUN_NET_RAW);
+	CHECK_EQ(raw_qp(ur_proof_net_raw_ip, ip), 0);
+	CHECK_EQ(client_right, UROCE_TUN_NET_RAW_IP);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
-		CHECK_EQ(raw_qp(bad[i], UROCE_TUN_F_PROVE), (int64_t)-EPERM);
+		CHECK_EQ(raw_qp(bad[i], ip), (int64_t)-EPERM);
 	/* A front-end that does not know the question. */
 	CHECK_EQ(raw_qp(nothing, 0), (int64_t)-EPERM);
 	client_settle(&dev);

@@ -57,14 +57,27 @@ int ur_proof_of(const char *dir)
 	return fd;
 }
 
-int ur_proof_net_raw(void)
+#define RAW_PROTOCOL 253
+
+static int raw_socket(int family, int protocol)
 {
 	int fd;
 
 	if (!has_capability(CAP_NET_RAW))
 		return -EPERM;
-	fd = (int)syscall(SYS_socket, AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
+	fd = (int)syscall(SYS_socket, family, SOCK_RAW | SOCK_CLOEXEC,
+			  protocol);
 	return fd < 0 ? -errno : fd;
+}
+
+int ur_proof_net_raw(void)
+{
+	return raw_socket(AF_PACKET, 0);
+}
+
+int ur_proof_net_raw_ip(void)
+{
+	return raw_socket(AF_INET, RAW_PROTOCOL);
 }
 
 /* Where all of them are taken, the last one's error. */
@@ -114,10 +127,12 @@ bool ur_proves_net_admin(int fd)
 
 bool ur_proves_net_raw(int fd)
 {
-	int type = get(fd, SO_TYPE);
+	int domain = get(fd, SO_DOMAIN), type = get(fd, SO_TYPE);
 
-	return get(fd, SO_DOMAIN) == AF_PACKET &&
-	       (type == SOCK_RAW || type == SOCK_DGRAM);
+	if (domain == AF_PACKET)
+		return type == SOCK_RAW || type == SOCK_DGRAM;
+	return domain == AF_INET && type == SOCK_RAW &&
+	       get(fd, SO_PROTOCOL) == RAW_PROTOCOL;
 }
 
 /* Only UDP sockets count: another protocol's socket may name a number that is

@@ -43,6 +43,18 @@ int ur_proof_of(const char *dir);
 int ur_proof_net_raw(void);
 
 /**
+ * ur_proof_net_raw_ip() - a raw IPv4 socket of a protocol for experiments
+ * (RFC 3692), for which raw(7) asks for CAP_NET_RAW
+ *
+ * Unlike a packet socket, for whose end the kernel waits some milliseconds, it
+ * costs nothing. No program leaves one of this protocol to those that it starts,
+ * as it may one of ICMP.
+ *
+ * Return: as ur_proof_net_admin().
+ */
+int ur_proof_net_raw_ip(void);
+
+/**
  * ur_proof_net_bind() - a UDP socket, bound to some port, the lowest that is free,
  * for which ip(7) asks for CAP_NET_BIND_SERVICE
  *
@@ -52,7 +64,7 @@ int ur_proof_net_bind(void);
 
 /**
  * ur_proves_net_admin(), ur_proves_net_raw() - whether a descriptor is one of
- * those, of any network namespace
+ * those, the latter of either kind, of any network namespace
  * @fd: from a stranger. No call is made that its file could hold up.
  */
 bool ur_proves_net_admin(int fd);
