@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 #include "engine/engine_impl.h"
 #include "engine/ground/hold_time.h"
@@ -170,10 +171,15 @@ void ur_mailbox_fini(struct ur_mailbox *box)
 
 void ur_mailbox_wake(struct ur_engine *engine)
 {
+	struct epoll_event ev = {.events = EPOLLIN | EPOLLOUT | EPOLLET,
+				 .data.ptr = &engine->call_watch};
 	u64 one = 1;
 
-	if (write(engine->call_fd, &one, sizeof(one)) < 0)
-		return; /* the counter is full: it wakes all the same */
+	if (write(engine->call_fd, &one, sizeof(one)) >= 0 || errno == EAGAIN)
+		return; /* EAGAIN: the counter is full, which wakes all the same */
+	/* The program's filter of system calls refuses it. The file can be written
+	 * to, and epoll says so as soon as it is to look for that. */
+	epoll_ctl(engine->epoll_fd, EPOLL_CTL_MOD, engine->call_fd, &ev);
 }
 
 /* Run it here, if the engine sleeps. */

@@ -59,10 +59,7 @@ int ur_file_open(const struct ur_rewritten *path, int flags)
 	if (sock < 0) /* the tree outlived its device */
 		return sock == -ECONNREFUSED || sock == -ENOENT ? -ENXIO : sock;
 	err = ur_tunnel_send_open(sock, &msg, path->kind, path->node, 0, 0);
-	/* A client that is turned away learns why, whether or not its message
-	 * got through. */
-	if (!err || err == -EIO)
-		err = ur_tunnel_recv(sock, &msg, fds);
+	err = ur_tunnel_recv_first(sock, &msg, fds, err);
 	if (err) {
 		close_raw(sock);
 		return err;
@@ -236,8 +233,7 @@ static int join(struct ur_file *file)
 	if (sock < 0)
 		return -EIO;
 	err = ur_tunnel_send_open(sock, &msg, file->kind, "", file->cookie, 0);
-	if (!err || err == -EIO)
-		err = ur_tunnel_recv(sock, &msg, fds);
+	err = ur_tunnel_recv_first(sock, &msg, fds, err);
 	if (err || msg.op != UROCE_TUN_DONE || msg.ret) {
 		close_raw(sock);
 		return !err && is_shortage(msg.ret) ? (int)msg.ret : -EIO;

@@ -73,8 +73,7 @@ static int introduce(int sock)
 	int fds[UROCE_TUN_MAX_FDS], err;
 
 	err = ur_tunnel_send(sock, &msg, -1);
-	if (!err || err == -EIO)
-		err = ur_tunnel_recv(sock, &msg, fds);
+	err = ur_tunnel_recv_first(sock, &msg, fds, err);
 	if (err)
 		return err;
 	ur_tunnel_close_fds(fds);

@@ -51,8 +51,7 @@ static int show(struct ur_file *file, int fd, int sock)
 	int fds[UROCE_TUN_MAX_FDS], err;
 
 	err = ur_tunnel_send_open(sock, &msg, file->kind, "", 0, shown);
-	if (!err || err == -EIO)
-		err = ur_tunnel_recv(sock, &msg, fds);
+	err = ur_tunnel_recv_first(sock, &msg, fds, err);
 	if (!err && msg.op == UROCE_TUN_FGET) {
 		ur_tunnel_close_fds(fds);
 		err = ur_tunnel_send(sock, &answer, fd);

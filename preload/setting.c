@@ -52,8 +52,7 @@ static int introduce(int sock, const char *rel)
 	int fds[UROCE_TUN_MAX_FDS], err;
 
 	err = ur_tunnel_send_call(sock, &msg, rel, strlen(rel) + 1);
-	if (!err || err == -EIO)
-		err = ur_tunnel_recv(sock, &msg, fds);
+	err = ur_tunnel_recv_first(sock, &msg, fds, err);
 	if (err)
 		return err;
 	ur_tunnel_close_fds(fds);

@@ -145,7 +145,7 @@ void ur_tunnel_close_fds(int *fds)
 }
 
 static int recv_both(int sock, struct uroce_tun_msg *msg, int *ret_fds,
-		     void *outs, size_t room, size_t *ret_len)
+		     void *outs, size_t room, size_t *ret_len, int flags)
 {
 	union ur_scm scm;
 	struct iovec iov[] = {{.iov_base = msg, .iov_len = sizeof(*msg)},
@@ -161,7 +161,7 @@ static int recv_both(int sock, struct uroce_tun_msg *msg, int *ret_fds,
 	/* A reset is reported once, before the data that were sent ahead of
 	 * it. */
 	do
-		n = syscall(SYS_recvmsg, sock, &mh, MSG_CMSG_CLOEXEC);
+		n = syscall(SYS_recvmsg, sock, &mh, MSG_CMSG_CLOEXEC | flags);
 	while (n < 0 && (errno == EINTR || errno == ECONNRESET));
 	if (n > 0)
 		ur_scm_take(&mh, ret_fds, UROCE_TUN_MAX_FDS, drop);
@@ -182,13 +182,25 @@ int ur_tunnel_recv(int sock, struct uroce_tun_msg *msg, int *ret_fds)
 {
 	size_t none;
 
-	return recv_both(sock, msg, ret_fds, NULL, 0, &none);
+	return recv_both(sock, msg, ret_fds, NULL, 0, &none, 0);
+}
+
+int ur_tunnel_recv_first(int sock, struct uroce_tun_msg *msg, int *ret_fds,
+			 int sent)
+{
+	size_t none;
+
+	if (sent && sent != -EIO)
+		return sent;
+	return recv_both(sock, msg, ret_fds, NULL, 0, &none,
+			 sent ? MSG_DONTWAIT : 0);
 }
 
 int ur_tunnel_recv_done(int sock, struct uroce_tun_msg *msg, int *ret_fds,
 			void *outs, size_t *ret_len)
 {
-	return recv_both(sock, msg, ret_fds, outs, UROCE_TUN_WINDOW, ret_len);
+	return recv_both(sock, msg, ret_fds, outs, UROCE_TUN_WINDOW, ret_len,
+			 0);
 }
 
 int ur_tunnel_connect_with_rights(void)
@@ -204,12 +216,10 @@ int ur_tunnel_connect_with_rights(void)
 	if (fd < 0)
 		return sock;
 	/* The device decides whether it proves something, when it is asked for
-	 * something that needs it. A client that is turned away learns why,
-	 * whether or not its message got through. */
+	 * something that needs it. */
 	err = ur_tunnel_send(sock, &msg, fd);
 	syscall(SYS_close, fd);
-	if (!err || err == -EIO)
-		err = ur_tunnel_recv(sock, &msg, fds);
+	err = ur_tunnel_recv_first(sock, &msg, fds, err);
 	if (!err)
 		ur_tunnel_close_fds(fds);
 	if (!err && msg.ret < 0 && msg.ret != -EPERM && msg.ret != -EXDEV)

@@ -56,6 +56,12 @@ int ur_tunnel_send_call(int sock, struct uroce_tun_msg *msg, const void *mem,
  */
 int ur_tunnel_recv(int sock, struct uroce_tun_msg *msg, int *ret_fds);
 
+/* Receives the first answer of a connection: @sent is the result of sending the first
+ * message. A client that is turned away learns why, whether or not that got through; no
+ * answer is waited for that nobody was asked for. Returns 0 or -errno. */
+int ur_tunnel_recv_first(int sock, struct uroce_tun_msg *msg, int *ret_fds,
+			 int sent);
+
 /* Closes those of the descriptors that nobody took, and sets all to -1. */
 void ur_tunnel_close_fds(int *fds);
 

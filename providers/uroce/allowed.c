@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <poll.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -43,10 +44,17 @@ static bool has_filter(void)
 	return line && strtoul(line + sizeof("\nSeccomp:") - 1, NULL, 10) != 0;
 }
 
+/* How far the child has come. */
+enum tried {
+	TRIED_NOTHING,
+	TRIED_CALLS,  /* a poll's may be made */
+	TRIED_ENGINE, /* an engine's, too */
+};
+
 /* The two are called in a child of one thread, in which any lock may be held by
  * nobody: only system calls. */
 
-static bool make_calls(void)
+static void make_calls(void)
 {
 	struct timespec now = {0};
 	cpu_set_t all;
@@ -58,13 +66,27 @@ static bool make_calls(void)
 	sched_getcpu();
 	if (!sched_getaffinity(0, sizeof(all), &all))
 		sched_setaffinity(0, sizeof(all), &all);
-	return true;
 }
 
 static bool is_refused(long ret)
 {
 	return ret < 0 &&
 	       (errno == EPERM || errno == EACCES || errno == ENOSYS);
+}
+
+/* Set where the C library has registered restartable sequences for its threads, which it
+ * then does for each, or ends the process. */
+extern const unsigned int __rseq_size __attribute__((weak));
+
+/* The C library ends a process that is refused these calls. */
+static bool refuses_threads(void)
+{
+	u32 word = 0;
+
+	return is_refused(syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, NULL,
+				  NULL, 0)) ||
+	       (&__rseq_size && __rseq_size &&
+		is_refused(syscall(SYS_rseq, NULL, 0, 0, 0)));
 }
 
 /* An engine in this process, and its thread, make these calls, which other programs may do
@@ -85,6 +107,8 @@ static bool make_engine_calls(void)
 	syscall(SYS_sched_getattr, 0, attr, sizeof(attr), 0);
 	syscall(SYS_sched_setattr, 0, NULL, 0);
 	syscall(SYS_clone3, NULL, 0);
+	if (refuses_threads())
+		return false;
 	syscall(SYS_epoll_pwait2, -1, &ev, 1, &now, NULL, 0);
 	/* A filter may say that there are no sockets of some kinds. */
 	if (socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0) < 0 &&
@@ -101,6 +125,7 @@ static bool make_engine_calls(void)
 	       !is_refused(recvmmsg(-1, NULL, 0, 0, NULL)) &&
 	       !is_refused(send(-1, NULL, 0, 0)) &&
 	       !is_refused(recv(-1, NULL, 0, 0)) &&
+	       !is_refused(write(-1, NULL, 0)) &&
 	       !is_refused(pread(-1, NULL, 0, 0)) &&
 	       !is_refused(pwrite(-1, NULL, 0, 0)) &&
 	       !is_refused(epoll_wait(-1, &ev, 1, 0)) &&
@@ -110,46 +135,57 @@ static bool make_engine_calls(void)
 }
 
 /* The filter was there before this process asked for one: who started it let it
- * start programs, so it may have a child. */
-static bool ask_filter(bool (*calls)(void))
+ * start programs, so it may have a child. A call may be the child's end, so it says in
+ * memory of both how far it came: a copy of a large program's memory costs time, and
+ * there is one for all calls. */
+static enum tried ask_filter(void)
 {
-	int status;
+	u32 *came = mmap(NULL, sizeof(*came), PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	enum tried is = TRIED_NOTHING;
 	pid_t pid, got;
 
+	if (came == MAP_FAILED)
+		return TRIED_NOTHING;
 	pid = (pid_t)syscall(SYS_clone, 0, 0, 0, 0, 0);
-	if (pid < 0)
-		return false;
 	if (!pid) {
 		/* A call that ends the child shall leave no core file. */
 		setrlimit(RLIMIT_CORE, &(struct rlimit){0});
-		syscall(SYS_exit_group, !calls());
+		make_calls();
+		__atomic_store_n(came, TRIED_CALLS, __ATOMIC_RELAXED);
+		if (make_engine_calls())
+			__atomic_store_n(came, TRIED_ENGINE, __ATOMIC_RELAXED);
+		syscall(SYS_exit_group, 0);
 	}
-	do
-		got = waitpid(pid, &status, __WALL);
-	while (got < 0 && errno == EINTR);
-	return got == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+	if (pid > 0) {
+		do
+			got = waitpid(pid, NULL, __WALL);
+		while (got < 0 && errno == EINTR);
+		if (got == pid)
+			is = __atomic_load_n(came, __ATOMIC_RELAXED);
+	}
+	munmap(came, sizeof(*came));
+	return is;
 }
 
-/* answer: remembered; 1: not allowed; 2: allowed. */
-static bool is_allowed(u32 *answer, bool (*calls)(void))
+/* Returns whether a child came so far, now or when this was first asked. */
+static bool is_allowed(enum tried least)
 {
-	u32 is = __atomic_load_n(answer, __ATOMIC_RELAXED);
+	static u32 answer; /* and one: it is known */
+	u32 is = __atomic_load_n(&answer, __ATOMIC_RELAXED);
 
 	if (!is) {
-		is = ask_filter(calls) ? 2 : 1;
-		__atomic_store_n(answer, is, __ATOMIC_RELAXED);
+		is = ask_filter() + 1;
+		__atomic_store_n(&answer, is, __ATOMIC_RELAXED);
 	}
-	return is == 2;
+	return is > least;
 }
 
 void ur_calls_probe(void)
 {
-	static u32 answer;
-
 	if (!ur_is_filtered())
 		__atomic_store_n(&ur_calls_refused,
-				 has_filter() &&
-					 !is_allowed(&answer, make_calls),
+				 has_filter() && !is_allowed(TRIED_CALLS),
 				 __ATOMIC_RELAXED);
 }
 
@@ -162,8 +198,6 @@ static bool watches_threads(void)
 
 bool ur_calls_engine(void)
 {
-	static u32 answer;
-
 	return !watches_threads() && !ur_is_filtered() &&
-	       (!has_filter() || is_allowed(&answer, make_engine_calls));
+	       (!has_filter() || is_allowed(TRIED_ENGINE));
 }
