@@ -230,10 +230,8 @@ static int has_gid(struct uroce_guest *g, u32 index, const u8 gid[16])
 
 static int borrow(struct uroce_guest *g, u32 index, const u8 gid[16], int fd)
 {
-	int err = fd < 0 ? 0 : look_at_net(fd), high = -1;
+	int err, high = -1;
 
-	if (err)
-		return err;
 	if (fd >= 0) {
 		high = ur_high_fd_copy(fd);
 		if (high < 0)

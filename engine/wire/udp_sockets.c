@@ -11,6 +11,9 @@
 #ifndef UDP_GRO
 #define UDP_GRO 104
 #endif
+#ifndef SO_NETNS_COOKIE
+#define SO_NETNS_COOKIE 71
+#endif
 
 socklen_t ur_udp_sockaddr(const struct ur_wire_udp *w, union ur_sockaddr *sa,
 			  const u8 gid[16], u16 port)
@@ -35,6 +38,25 @@ int ur_udp_open(bool v4)
 	if (!v4)
 		ur_udp_set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
 	return fd;
+}
+
+/* 0: not known. */
+static u64 network_of(int fd)
+{
+	u64 cookie = 0;
+	socklen_t len = sizeof(cookie);
+
+	return getsockopt(fd, SOL_SOCKET, SO_NETNS_COOKIE, &cookie, &len) < 0
+		       ? 0
+		       : cookie;
+}
+
+bool ur_udp_is_away(const struct ur_wire_udp *w, int fd)
+{
+	int lent = w->lent[w->lent[1].fd >= 0].fd;
+	u64 there = lent < 0 ? 0 : network_of(lent);
+
+	return there && network_of(fd) != there;
 }
 
 /* ---- receiving ---- */
@@ -102,7 +124,11 @@ int ur_udp_open_group(const struct ur_wire_udp *w, const u8 gid[16])
 		return fd;
 	ur_udp_set_rx(w, fd, v4);
 	ur_udp_set(fd, SOL_SOCKET, SO_REUSEADDR, 1);
-	err = bind(fd, &sa.sa, len) < 0 ? -errno : join_group(w, fd, gid);
+	if (ur_udp_is_away(w, fd))
+		err = -EOPNOTSUPP;
+	else
+		err = bind(fd, &sa.sa, len) < 0 ? -errno
+						: join_group(w, fd, gid);
 	if (!err)
 		return fd;
 	close(fd);

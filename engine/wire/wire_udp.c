@@ -258,7 +258,9 @@ static int check(struct ur_wire *wire, const struct ur_av *av)
 		return fd;
 	len = ur_udp_sockaddr(w, &from, av->sgid, 0);
 	ur_udp_sockaddr(w, &to, av->dgid, UR_ROCE_V2_UDP_PORT);
-	if (bind(fd, &from.sa, len) < 0 || connect(fd, &to.sa, len) < 0)
+	if (ur_udp_is_away(w, fd))
+		err = 0; /* the routes here are others */
+	else if (bind(fd, &from.sa, len) < 0 || connect(fd, &to.sa, len) < 0)
 		err = -errno;
 	close(fd);
 	return err;

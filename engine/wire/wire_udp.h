@@ -66,6 +66,7 @@ struct ur_udp_out {
 	int fd;	   /* -1: free entry */
 	int guard; /* holds the port for IPv6, when fd is IPv4; -1: none */
 	bool lent; /* for peers of this host, of each address and class */
+	bool copy; /* of such a one, for peers elsewhere: ur_udp_is_away() */
 	u32 gen;
 	u8 sgid[16];
 	u8 traffic_class, sl;
@@ -163,6 +164,9 @@ static inline struct ur_udp_addr *ur_udp_find(const struct ur_wire_udp *w,
 }
 /* Returns a new datagram socket, or -errno. */
 int ur_udp_open(bool v4);
+/* Returns whether a socket of this program is in another network namespace than those that it
+ * was lent: the thread that made it has left the device's. */
+bool ur_udp_is_away(const struct ur_wire_udp *w, int fd);
 /* Sets an option of a socket that takes an int. Returns 0 or -errno. */
 int ur_udp_set(int fd, int level, int name, int value);
 

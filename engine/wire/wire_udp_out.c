@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include "engine/wire/wire_udp.h"
 #include "transport/frame.h"
+#include "util/os/high_fd.h"
 
 #define PORT_TRIES 64u
 
@@ -130,14 +131,28 @@ int ur_udp_open_out(const struct ur_wire_udp *w, bool v4)
 	return err;
 }
 
+/* Packets leave from the port that the slot was lent, and have one way through a bond,
+ * as those of an outbox. */
+static int copy_lent(const struct ur_wire_udp *w, bool v4, u16 *got)
+{
+	*got = w->lent[v4].sport;
+	return w->lent[v4].fd < 0 ? -EAFNOSUPPORT
+				  : ur_high_fd_copy(w->lent[v4].fd);
+}
+
 static int open_out(struct ur_wire_udp *w, const struct ur_av *av, u16 *got,
-		    int *guard)
+		    int *guard, bool *copy)
 {
 	bool v4 = av->v4;
 	int fd = ur_udp_open_out(w, v4), err;
 
 	if (fd < 0)
 		return fd;
+	*copy = ur_udp_is_away(w, fd);
+	if (*copy) {
+		close(fd);
+		return copy_lent(w, v4, got);
+	}
 	err = set_service(w->wire.engine, fd, av);
 	if (err)
 		goto err_close;
@@ -223,6 +238,7 @@ struct ur_udp_out *ur_udp_out(struct ur_wire_udp *w, struct ur_av *av)
 	struct ur_udp_out *o;
 	u16 sport = 0;
 	int fd, guard = -1;
+	bool copy;
 
 	if (w->wire.engine->config.guest)
 		look_at_own(w);
@@ -240,12 +256,13 @@ struct ur_udp_out *ur_udp_out(struct ur_wire_udp *w, struct ur_av *av)
 	if (o->lent && o->fd < 0)
 		return NULL;
 	if (!o->lent && !fits(o, av)) {
-		fd = open_out(w, av, &sport, &guard);
+		fd = open_out(w, av, &sport, &guard, &copy);
 		if (fd < 0)
 			return NULL;
 		ur_udp_close_out(w, o);
 		o->fd = fd;
 		o->guard = guard;
+		o->copy = copy;
 		o->asked = av->udp_sport;
 		o->sport = sport;
 		o->no_gso = !w->wire.engine->opt.gso;

@@ -83,7 +83,7 @@ static u32 fill_message(struct ur_wire_udp *w, u32 m, const struct ur_tx *tx,
 	ur_udp_add_source(w, msg, av->sgid);
 	ur_udp_add_ttl(msg, av->v4, av->hop_limit, av->mcast);
 	/* Its socket has one for all. */
-	if (out->lent && av->traffic_class)
+	if ((out->lent || out->copy) && av->traffic_class)
 		ur_udp_add_cmsg(msg, av->v4 ? IPPROTO_IP : IPPROTO_IPV6,
 				av->v4 ? IP_TOS : IPV6_TCLASS, &tos,
 				sizeof(tos));

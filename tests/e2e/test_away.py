@@ -61,6 +61,23 @@ class Others:
         return self.host.start(*self.by, *cmd, **kw)
 
 
+def leaving(host):
+    """Its programs leave the network namespace when they connect their first queue pair."""
+    lib = host.lab.bin("../lib/libleave.so")
+    return Others(host, ["sh", "-c", f'LD_PRELOAD="$LD_PRELOAD:{lib}" exec "$@"', "-"])
+
+
+@pytest.mark.parametrize("program", [["ibv_rc_pingpong", "-s", "50000"], ["ibv_rc_pingpong", "-e"],
+                                     ["ibv_uc_pingpong"], ["ibv_ud_pingpong", "-s", "1024"]], ids=" ".join)
+@pytest.mark.parametrize("family", [4, 6])
+@pytest.mark.parametrize("one", [False, True], ids=["hosts", "host"])
+def test_leaving(lab, monkeypatch, program, family, one):
+    """Programs that leave after they have opened the device, to another host and on one. Verified."""
+    monkeypatch.setenv("UROCE_ENGINE", "process")
+    output = run_pair(leaving(lab.a), leaving(lab.a if one else lab.b), [*program, "-c", "-n", "300"], family)
+    assert all("elsewhere now" in text for text in output)
+
+
 def test_where(lab):
     """`uroce res qp` says that it is in the program, which has no socket of the host's namespace."""
     s, c = start_pair(lab.b, Away(lab.a, to=lab.b), ["ibv_rc_pingpong", "-n", "1000000"])
