@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Ethernet addresses of neighbours: a small cache in front of the kernel's
- * neighbour table, asked by rtnetlink, which also makes the kernel resolve.
+ * neighbour table, asked by rtnetlink, which also makes the kernel resolve. No answer is
+ * waited for: as a rule it is there when the question has been sent, and one that comes
+ * later is that of its sequence number.
  */
 #include <errno.h>
+#include <linux/netlink.h>
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
 #include <netinet/in.h>
-#include <netlink/netlink.h>
-#include <netlink/route/neighbour.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include "engine/wire/v1/neigh.h"
 #include "engine/wire/wire.h"
 #include "transport/frame.h"
+#include "util/os/high_fd.h"
 
 #define PLACES 1024u
 _Static_assert(UR_IS_POW2(PLACES), "a place is bits of a hash");
@@ -37,42 +40,75 @@ _Static_assert(UR_IS_POW2(PLACES), "a place is bits of a hash");
 	(NUD_REACHABLE | NUD_PERMANENT | NUD_NOARP | NUD_DELAY | NUD_PROBE | \
 	 NUD_STALE)
 
+/* More answers than questions in one go are nobody's. */
+#define ANSWERS 64
+
 struct place {
-	u8 gid[16];
+	u8 gid[16], sgid[16];
 	u8 mac[6];
 	bool known;
+	u32 seq;	       /* of the question that has no answer; 0: none */
 	ur_time asked, nudged; /* 0: never */
 };
 
+/* RTM_GETNEIGH, for one entry. */
+struct question {
+	struct nlmsghdr head;
+	struct ndmsg of;
+	struct rtattr attr;
+	u8 address[16];
+};
+
 struct ur_neigh {
-	struct nl_sock *nl;
+	int fd;
+	u32 port; /* our number there */
+	u32 asked;
 	u32 ifindex;
 	ur_time nudged;
 	u8 mcast[6];
 	struct place places[PLACES];
 };
 
+static int open_socket(struct ur_neigh *n)
+{
+	struct sockaddr_nl at = {.nl_family = AF_NETLINK};
+	socklen_t len = sizeof(at);
+
+	n->fd = ur_high_fd(socket(AF_NETLINK,
+				  SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK,
+				  NETLINK_ROUTE));
+	if (n->fd < 0 || bind(n->fd, (struct sockaddr *)&at, sizeof(at)) < 0 ||
+	    getsockname(n->fd, (struct sockaddr *)&at, &len) < 0)
+		return -errno;
+	n->port = at.nl_pid;
+	return 0;
+}
+
 int ur_neigh_create(struct ur_neigh **neigh)
 {
 	struct ur_neigh *n = calloc(1, sizeof(*n));
+	int err;
 
 	if (!n)
 		return -ENOMEM;
-	n->nl = nl_socket_alloc();
-	if (!n->nl || nl_connect(n->nl, NETLINK_ROUTE) < 0) {
+	err = open_socket(n);
+	if (err)
 		ur_neigh_destroy(n);
-		return -ENOMEM;
-	}
-	/* One message answers each question, an entry or an error. */
-	nl_socket_disable_auto_ack(n->nl);
-	*neigh = n;
-	return 0;
+	else
+		*neigh = n;
+	return err;
 }
 
 void ur_neigh_destroy(struct ur_neigh *neigh)
 {
-	nl_socket_free(neigh->nl);
+	if (neigh->fd >= 0)
+		close(neigh->fd);
 	free(neigh);
+}
+
+int ur_neigh_fd(const struct ur_neigh *neigh)
+{
+	return neigh->fd;
 }
 
 void ur_neigh_mcast_mac(u8 mac[6], const u8 gid[16])
@@ -112,51 +148,84 @@ static void nudge(u32 ifindex, const u8 *sgid, const u8 *dgid)
 	close(fd);
 }
 
-struct answer {
-	struct place *place;
-	int state; /* NUD_* */
-};
-
-static int take_neighbour(struct nl_msg *msg, void *arg)
-{
-	struct answer *a = arg;
-	struct rtnl_neigh *entry;
-	struct nl_addr *mac;
-
-	if (rtnl_neigh_parse(nlmsg_hdr(msg), &entry) < 0)
-		return NL_SKIP;
-	mac = rtnl_neigh_get_lladdr(entry);
-	a->state = rtnl_neigh_get_state(entry);
-	if (a->state > 0 && a->state & VALID && mac &&
-	    nl_addr_get_len(mac) == sizeof(a->place->mac)) {
-		memcpy(a->place->mac, nl_addr_get_binary_addr(mac),
-		       sizeof(a->place->mac));
-		a->place->known = true;
-	}
-	rtnl_neigh_put(entry);
-	return NL_OK;
-}
-
-/* One entry of the kernel's table; its state, 0 where it has none. */
-static int ask_kernel(struct ur_neigh *n, struct place *p)
+/* The bits of a question's number below say which place asks. */
+static void ask_kernel(struct ur_neigh *n, struct place *p)
 {
 	bool v4 = ur_gid_is_v4(p->gid);
-	struct ndmsg head = {.ndm_family = v4 ? AF_INET : AF_INET6,
-			     .ndm_ifindex = (int)n->ifindex};
-	struct nl_msg *msg = nlmsg_alloc_simple(RTM_GETNEIGH, NLM_F_REQUEST);
-	struct answer a = {.place = p};
+	u32 len = v4 ? 4 : 16;
+	struct question q = {
+		.head = {.nlmsg_len = (u32)(offsetof(struct question, address) +
+					    len),
+			 .nlmsg_type = RTM_GETNEIGH,
+			 .nlmsg_flags = NLM_F_REQUEST},
+		.of = {.ndm_family = v4 ? AF_INET : AF_INET6,
+		       .ndm_ifindex = (int)n->ifindex},
+		.attr = {.rta_len = (u16)RTA_LENGTH(len), .rta_type = NDA_DST},
+	};
+
+	do
+		p->seq = ++n->asked * PLACES + (u32)(p - n->places);
+	while (!p->seq);
+	q.head.nlmsg_seq = p->seq;
+	memcpy(q.address, v4 ? p->gid + 12 : p->gid, len);
+	if (send(n->fd, &q, q.head.nlmsg_len, 0) < 0)
+		p->seq = 0; /* it asks again after a while */
+}
+
+/* Returns the state of the entry, NUD_*, 0 where the kernel has none. */
+static u32 take_entry(struct place *p, const struct nlmsghdr *h)
+{
+	const struct ndmsg *entry = NLMSG_DATA(h);
+	int left = (int)NLMSG_PAYLOAD(h, sizeof(*entry));
+	const struct rtattr *a = (const void *)(entry + 1);
 
 	p->known = false;
-	if (!msg)
+	if (h->nlmsg_type != RTM_NEWNEIGH || left < 0)
 		return 0;
-	if (!nlmsg_append(msg, &head, sizeof(head), NLMSG_ALIGNTO) &&
-	    !nla_put(msg, NDA_DST, v4 ? 4 : 16, v4 ? p->gid + 12 : p->gid) &&
-	    !nl_socket_modify_cb(n->nl, NL_CB_VALID, NL_CB_CUSTOM,
-				 take_neighbour, &a) &&
-	    nl_send_auto(n->nl, msg) >= 0)
-		nl_recvmsgs_default(n->nl);
-	nlmsg_free(msg);
-	return a.state;
+	for (; RTA_OK(a, left); a = RTA_NEXT(a, left))
+		if (a->rta_type == NDA_LLADDR && entry->ndm_state & VALID &&
+		    RTA_PAYLOAD(a) == sizeof(p->mac)) {
+			memcpy(p->mac, RTA_DATA(a), sizeof(p->mac));
+			p->known = true;
+		}
+	return entry->ndm_state;
+}
+
+static void take_answer(struct ur_neigh *n, const struct nlmsghdr *h,
+			ur_time now)
+{
+	struct place *p = &n->places[h->nlmsg_seq & (PLACES - 1)];
+
+	if (h->nlmsg_pid != n->port || !p->seq || h->nlmsg_seq != p->seq)
+		return;
+	p->seq = 0;
+	if (!(take_entry(p, h) & SETTLED) &&
+	    (!p->nudged || now - p->nudged >= NUDGE_NS) &&
+	    now - n->nudged >= NUDGE_GAP_NS) {
+		p->nudged = n->nudged = now;
+		nudge(n->ifindex, p->sgid, p->gid);
+	}
+}
+
+void ur_neigh_read(struct ur_neigh *n, ur_time now)
+{
+	_Alignas(struct nlmsghdr) u8 buf[2048];
+	struct sockaddr_nl from;
+
+	for (u32 i = 0; i < ANSWERS; i++) {
+		socklen_t len = sizeof(from);
+		ssize_t got = recvfrom(n->fd, buf, sizeof(buf), MSG_DONTWAIT,
+				       (struct sockaddr *)&from, &len);
+
+		if (got < 0 && errno != ENOBUFS && errno != EINTR)
+			return;
+		/* Any process can send here; 0 is the kernel. */
+		if (got < 0 || len < sizeof(from) || from.nl_pid)
+			continue;
+		for (const struct nlmsghdr *h = (void *)buf; NLMSG_OK(h, got);
+		     h = NLMSG_NEXT(h, got))
+			take_answer(n, h, now);
+	}
 }
 
 const u8 *ur_neigh_mac(struct ur_neigh *n, u32 ifindex, const u8 sgid[16],
@@ -180,12 +249,9 @@ const u8 *ur_neigh_mac(struct ur_neigh *n, u32 ifindex, const u8 sgid[16],
 	}
 	if (!p->asked || now - p->asked >= (p->known ? KNOWN_NS : UNKNOWN_NS)) {
 		p->asked = now;
-		if (!(ask_kernel(n, p) & SETTLED) &&
-		    (!p->nudged || now - p->nudged >= NUDGE_NS) &&
-		    now - n->nudged >= NUDGE_GAP_NS) {
-			p->nudged = n->nudged = now;
-			nudge(ifindex, sgid, dgid);
-		}
+		memcpy(p->sgid, sgid, 16);
+		ask_kernel(n, p);
+		ur_neigh_read(n, now);
 	}
 	return p->known ? p->mac : NULL;
 }

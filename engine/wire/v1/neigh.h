@@ -18,6 +18,11 @@ int ur_neigh_create(struct ur_neigh **neigh);
 /* Frees it. */
 void ur_neigh_destroy(struct ur_neigh *neigh);
 
+/* Returns the descriptor on which answers come that were not there at once. */
+int ur_neigh_fd(const struct ur_neigh *neigh);
+/* Takes those that are there. Never waits. */
+void ur_neigh_read(struct ur_neigh *neigh, ur_time now);
+
 /*
  * Returns the Ethernet address of dgid on the netdev, 6 bytes that are good
  * until the next call. The address of a multicast GID is computed. Returns NULL

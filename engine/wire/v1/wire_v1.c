@@ -173,10 +173,22 @@ static void destroy(struct ur_wire *wire)
 
 	close_all(w);
 	ur_v1_pending_fini(w);
-	if (w->neigh)
+	if (w->neigh) {
+		ur_engine_unwatch(wire->engine, ur_neigh_fd(w->neigh));
 		ur_neigh_destroy(w->neigh);
+	}
 	free(w->rx_buf);
 	free(w);
+}
+
+/* Frames that wait for an address may leave. */
+static void answered(struct ur_watch *watch, u32 events)
+{
+	struct ur_wire_v1 *w =
+		ur_container_of(watch, struct ur_wire_v1, neigh_watch);
+
+	ur_neigh_read(w->neigh, w->wire.engine->now);
+	ur_v1_pending_retry(w);
 }
 
 static const struct ur_wire_ops v1_ops = {
@@ -201,6 +213,7 @@ int ur_wire_v1_create(struct ur_engine *engine, struct ur_wire **wire)
 	w->wire.ops = &v1_ops;
 	w->wire.engine = engine;
 	w->watch.fn = ur_v1_readable;
+	w->neigh_watch.fn = answered;
 	w->fd = -1;
 	for (u32 i = 0; i < UR_V1_SLS; i++)
 		w->out[i] = -1;
@@ -211,6 +224,9 @@ int ur_wire_v1_create(struct ur_engine *engine, struct ur_wire **wire)
 		close(fd);
 	if (!err)
 		err = ur_neigh_create(&w->neigh);
+	if (!err)
+		err = ur_engine_watch(engine, ur_neigh_fd(w->neigh), EPOLLIN,
+				      &w->neigh_watch);
 	if (!err)
 		err = ur_v1_pending_init(w);
 	if (err) {

@@ -25,6 +25,7 @@ struct ur_v1_pending;
 struct ur_wire_v1 {
 	struct ur_wire wire;
 	struct ur_neigh *neigh;
+	struct ur_watch neigh_watch; /* its answers */
 	struct ur_v1_pending *pending;
 	struct ur_watch watch;
 	u32 ifindex;	    /* that the sockets are bound to */
