@@ -78,6 +78,20 @@ def test_leaving(lab, monkeypatch, program, family, one):
     assert all("elsewhere now" in text for text in output)
 
 
+@pytest.mark.parametrize("on", ["two hosts", "one host"])
+def test_leaving_restart(build, monkeypatch, on):
+    """The next uroced takes them for its own: they connect anew. Every byte is verified."""
+    monkeypatch.setenv("UROCE_ENGINE", "process")
+    with lending(build) as lab:
+        other = lab.b if on == "two hosts" else lab.a
+        sides = iter((leaving(lab.a), leaving(other)))
+        programs = begin(lab, "each", on, "later", lambda _: next(sides))
+        for host in {lab.a, other}:
+            restart(host)
+        go_on_later(programs)
+        assert all("elsewhere now" in "\n".join(text) for text in finish(*programs))
+
+
 def test_where(lab):
     """`uroce res qp` says that it is in the program, which has no socket of the host's namespace."""
     s, c = start_pair(lab.b, Away(lab.a, to=lab.b), ["ibv_rc_pingpong", "-n", "1000000"])
