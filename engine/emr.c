@@ -19,6 +19,9 @@ static void hide(struct ur_engine *engine, struct ur_emr *mr)
 	struct ur_wire *wire = ur_wire_of(engine, false);
 	struct stat st;
 
+	ur_chore_forget(engine, &mr->look);
+	ur_file_search_end(mr->search);
+	mr->search = NULL;
 	if (!mr->looked || mr->file.fd < 0)
 		return;
 	if (wire->ops->hide)

@@ -13,6 +13,7 @@
 #include "engine/engine.h"
 #include "engine/ah.h"
 #include "engine/call.h"
+#include "engine/chores.h"
 #include "engine/cq.h"
 #include "engine/doorbell.h"
 #include "engine/ectx.h"
@@ -138,6 +139,7 @@ struct ur_engine {
 	bool rx_bulk; /* the last datagrams were long */
 	bool rx_memory; /* packets of another program of the host, through memory */
 	struct ur_guest_state guest;
+	struct ur_chores chores; /* of an engine in a program */
 	/* Packets of service level 7 leave without its priority. */
 	_Atomic bool sl_refused;
 };

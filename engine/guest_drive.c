@@ -122,8 +122,10 @@ static bool take_turn(struct ur_engine *e, bool posted)
 		ur_poll_turn(e);
 		e->guest.drives = false;
 	}
-	return atomic_load(&e->asleep) && !atomic_load(&e->guest.naps) &&
-	       (ur_poll_overdue(e) || came_meanwhile(e));
+	return atomic_load(&e->asleep) &&
+	       (ur_chores_wait(e) ||
+		(!atomic_load(&e->guest.naps) &&
+		 (ur_poll_overdue(e) || came_meanwhile(e))));
 }
 
 static bool drive(struct ur_engine *e, bool posted)

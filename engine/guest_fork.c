@@ -67,6 +67,7 @@ void ur_engine_rest(struct ur_engine *e, int fd)
 int ur_engine_resume(struct ur_engine *e)
 {
 	ur_guest_rested(e);
+	ur_chores_resume(e);
 	atomic_store(&e->guest.naps, false);
 	atomic_store(&e->asleep, 0);
 	return ur_guest_start(e);

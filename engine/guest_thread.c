@@ -205,7 +205,7 @@ static void *guest_thread(void *arg)
 			rest(e);
 		else if (e->guest.rests)
 			pause_for_child(e);
-		else if (ur_poll_turn(e))
+		else if (ur_poll_turn(e) | ur_chores_run(e))
 			ur_idle_work(&e->idle, e->now);
 		else
 			wait_for_work(e);

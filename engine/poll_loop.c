@@ -175,7 +175,7 @@ bool ur_poll_after_call(struct ur_engine *e)
 	ur_engine_woken(e);
 	more = ur_transmit_little(e);
 	ur_ecq_send_events(e);
-	return more || ur_poll_overdue(e);
+	return more || ur_chores_wait(e) || ur_poll_overdue(e);
 }
 
 void *ur_poll_thread(void *arg)

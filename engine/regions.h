@@ -3,8 +3,9 @@
 #ifndef UR_DEVICE_ENGINE_REGIONS_H
 #define UR_DEVICE_ENGINE_REGIONS_H
 
+#include "engine/chores.h"
 #include "engine/ectx.h"
-#include "engine/ground/shared_file.h"
+#include "engine/ground/file_search.h"
 #include "transport/transport.h"
 
 /* A region, and the way its memory is reached. */
@@ -21,6 +22,8 @@ struct ur_emr {
 	/* For neighbours of an engine in a program: pieces of long messages that were read from there, and
 	 * the file that the memory is, once that was looked for. */
 	u32 pieces;
+	struct ur_chore look;
+	struct ur_file_search *search; /* NULL: none goes on */
 	bool looked;
 	struct ur_shown_file file; /* fd -1: none */
 };

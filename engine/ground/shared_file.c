@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/*
- * The maps of the process name the file behind memory, which is found among its descriptors, or
- * by its name in /dev/shm. Links of /proc/self/map_files would lead to it at once, and want a
- * right (CAP_CHECKPOINT_RESTORE) that few have.
- */
+/* Files in memory of other processes of this user: whether they may be mapped here, and mapped. */
 #include "engine/ground/shared_file.h"
 
 #include <errno.h>
@@ -15,79 +11,14 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
-#include "util/os/high_fd.h"
 
-/* Descriptors that are looked at. */
-#define LOOK_FDS 1024
-#define SHM	 "/dev/shm/"
-#define LONGEST	 UR_SHOWN_FILE_BYTES
+#define LONGEST UR_SHOWN_FILE_BYTES
 
 /* ---- this process's ---- */
 
-/* "start-end rw-s offset major:minor inode   name". Returns 1 where it is the mapping of the range, 0 where it is
- * another one, or -ENOENT: there is none that is good. */
-static int look_at_line(char *line, u64 addr, u64 len,
-			struct ur_shown_file *file, char **name)
-{
-	unsigned long long start, end, offset, ino;
-	unsigned int major, minor;
-	char rights[5];
-	int at = 0;
-
-	if (sscanf(line, "%llx-%llx %4s %llx %x:%x %llu %n", &start, &end,
-		   rights, &offset, &major, &minor, &ino, &at) != 7)
-		return -ENOENT;
-	if (end <= addr)
-		return 0;
-	if (start > addr || end - addr < len || rights[0] != 'r' ||
-	    rights[3] != 's' || !ino)
-		return -ENOENT;
-	file->dev = makedev(major, minor);
-	file->ino = ino;
-	file->offset = offset + (addr - start);
-	file->bytes = len;
-	*name = line + at;
-	return 1;
-}
-
-/* Reads the maps until the range's comes. name: room for PATH_MAX bytes and more. */
-static int find_mapping(int maps, u64 addr, u64 len, struct ur_shown_file *file,
-			char *name, size_t room)
-{
-	char buf[8192], *found = NULL;
-	size_t have = 0;
-	int ret = 0;
-
-	while (!ret) {
-		ssize_t n = read(maps, buf + have, sizeof(buf) - 1 - have);
-		char *line = buf, *nl;
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return -ENOENT;
-		have += (size_t)n;
-		buf[have] = 0;
-		while (!ret && (nl = strchr(line, '\n'))) {
-			*nl = 0;
-			ret = look_at_line(line, addr, len, file, &found);
-			line = nl + 1;
-		}
-		if (ret > 0)
-			snprintf(name, room, "%s", found);
-		have -= (size_t)(line - buf);
-		memmove(buf, line, have);
-		if (have == sizeof(buf) - 1)
-			return -ENOENT;
-	}
-	return ret > 0 ? 0 : ret;
-}
-
-/* Returns whether it is a file in memory, of this user, which can be read by that descriptor. */
-static bool is_good(int fd)
+bool ur_shared_file_is_good(int fd)
 {
 	struct statfs fs;
 	struct stat st;
@@ -100,53 +31,10 @@ static bool is_good(int fd)
 	return fs.f_type == TMPFS_MAGIC || fs.f_type == HUGETLBFS_MAGIC;
 }
 
-static bool is_same(const struct stat *st, const struct ur_shown_file *file)
+static bool is_that_file(const struct stat *st,
+			 const struct ur_shown_file *file)
 {
 	return st->st_ino == file->ino && st->st_dev == file->dev;
-}
-
-static int find_descriptor(const struct ur_shown_file *file)
-{
-	struct stat st;
-
-	for (int fd = 0; fd < LOOK_FDS; fd++)
-		if (!fstat(fd, &st) && is_same(&st, file) && is_good(fd))
-			return ur_high_fd_copy(fd);
-	return -ENOENT;
-}
-
-static int open_name(const char *name, const struct ur_shown_file *file)
-{
-	struct stat st;
-	int fd;
-
-	if (strncmp(name, SHM, sizeof(SHM) - 1))
-		return -ENOENT;
-	fd = open(name,
-		  O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	if (!fstat(fd, &st) && is_same(&st, file) && is_good(fd))
-		return ur_high_fd(fd);
-	close(fd);
-	return -ENOENT;
-}
-
-bool ur_shared_file_find(u64 addr, u64 len, struct ur_shown_file *file)
-{
-	int maps = open("/proc/self/maps", O_RDONLY | O_CLOEXEC), err;
-	char name[256];
-
-	if (maps < 0)
-		return false;
-	err = find_mapping(maps, addr, len, file, name, sizeof(name));
-	close(maps);
-	if (err || len > LONGEST)
-		return false;
-	file->fd = find_descriptor(file);
-	if (file->fd < 0)
-		file->fd = open_name(name, file);
-	return file->fd >= 0;
 }
 
 /* ---- another's ---- */
@@ -317,8 +205,8 @@ static int map_file(int fd, const struct ur_shown_file *shown,
 	struct statfs fs;
 	struct stat st;
 
-	if (!is_good(fd) || fstat(fd, &st) || !is_same(&st, shown) ||
-	    fstatfs(fd, &fs))
+	if (!ur_shared_file_is_good(fd) || fstat(fd, &st) ||
+	    !is_that_file(&st, shown) || fstatfs(fd, &fs))
 		return -EACCES;
 	if (shown->bytes > LONGEST || shown->offset > (u64)st.st_size ||
 	    shown->bytes > (u64)st.st_size - shown->offset)
@@ -345,8 +233,8 @@ static int open_shown(int dir, const struct ur_shown_file *shown)
 	path = openat(dir, name, O_PATH | O_CLOEXEC);
 	if (path < 0)
 		return -errno;
-	if (!fstat(path, &st) && S_ISREG(st.st_mode) && is_same(&st, shown) &&
-	    !fstatfs(path, &fs) &&
+	if (!fstat(path, &st) && S_ISREG(st.st_mode) &&
+	    is_that_file(&st, shown) && !fstatfs(path, &fs) &&
 	    (fs.f_type == TMPFS_MAGIC || fs.f_type == HUGETLBFS_MAGIC)) {
 		snprintf(name, sizeof(name), "/proc/self/fd/%d", path);
 		fd = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);

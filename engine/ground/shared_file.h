@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Memory of a process that is a file in memory already (a memfd, /dev/shm, hugetlbfs, mapped
- * shared). The process finds the file and says where it is: which of its own descriptors it
+ * shared). The process finds the file (file_search.h) and says where it is: which of its own descriptors it
  * has. Another process of the same user opens that in /proc, as it could without us, and maps it
  * to read: it is the kernel that says whether it may.
  */
@@ -33,10 +33,8 @@ struct ur_seen_file {
 	u64 bytes;
 };
 
-/* Finds the file that all of the range is, of this process. Fills dev, ino, offset, bytes and fd, which is
- * the caller's. Returns whether there is one. Any thread; it allocates nothing, and takes some
- * 0.2 ms where the kernel has to be asked by text. */
-bool ur_shared_file_find(u64 addr, u64 len, struct ur_shown_file *file);
+/* Returns whether it is a file in memory, of this user, which can be read by that descriptor. */
+bool ur_shared_file_is_good(int fd);
 /* Returns whether the calling thread may make all calls that this takes: no filter of system calls is over it, which might
  * end the process for one. */
 bool ur_shared_files_may(void);

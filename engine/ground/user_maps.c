@@ -9,42 +9,27 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <stdio.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
+#include "engine/ground/maps_query.h"
 #include "engine/ground/user.h"
-
-/* PROCMAP_QUERY of <linux/fs.h>, which older headers do not have. */
-struct query {
-	u64 size;
-	u64 flags; /* what the mapping must have */
-	u64 addr;
-	u64 start, end; /* of the mapping found */
-	u64 has, page_size, offset, inode;
-	u32 dev_major, dev_minor;
-	u32 name_size, build_id_size;
-	u64 name_addr, build_id_addr;
-};
-
-#define QUERY	       _IOWR('f', 17, struct query)
-#define QUERY_READABLE 1u
-#define QUERY_WRITABLE 2u
 
 /* A mapping with these rights that has addr: 0 and its end, or -errno. */
 static int query_one(int fd, u64 addr, int prot, u64 *end)
 {
-	struct query q = {.size = sizeof(q), .addr = addr};
+	struct ur_maps_query q = {.size = sizeof(q), .addr = addr};
+	int err;
 
 	if (prot & PROT_READ)
-		q.flags |= QUERY_READABLE;
+		q.flags |= UR_MAPS_READABLE;
 	if (prot & PROT_WRITE)
-		q.flags |= QUERY_WRITABLE;
-	if (ioctl(fd, QUERY, &q))
-		return -errno;
-	*end = q.end;
-	return 0;
+		q.flags |= UR_MAPS_WRITABLE;
+	err = ur_maps_ask(fd, &q);
+	if (!err)
+		*end = q.end;
+	return err;
 }
 
 static int rights_by_query(int fd, u64 addr, u64 last, int prot)

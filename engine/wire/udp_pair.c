@@ -29,17 +29,25 @@ struct ur_user_mem *ur_udp_memory(const struct ur_wire_udp *w)
 		       : ur_list_first(&e->ectxs, struct ur_ectx, node)->mem;
 }
 
-static void close_pair(const struct ur_wire_udp *w, struct ur_udp_pair *p)
+/* From now on nothing of it is used. */
+static void leave_pair(struct ur_wire_udp *w, struct ur_udp_pair *p)
 {
 	struct ur_user_mem *mem = ur_udp_memory(w);
 
 	if (p->in.word)
 		ur_peer_read(&p->in, false);
-	ur_udp_seen_end(p);
+	ur_chore_forget(w->wire.engine, &p->look);
+	ur_chore_forget(w->wire.engine, &p->see);
+	ur_udp_seen_leave(p);
 	if (mem && p->out_file)
 		ur_user_mem_forget(mem, p->out_file);
 	if (mem && p->in_file)
 		ur_user_mem_forget(mem, p->in_file);
+}
+
+static void close_pair(struct ur_udp_pair *p)
+{
+	ur_udp_seen_unmap(p);
 	if (p->words)
 		munmap(p->words, UR_PEER_WORDS_BYTES);
 	if (p->out_file)
@@ -53,14 +61,41 @@ static void close_pair(const struct ur_wire_udp *w, struct ur_udp_pair *p)
 	free(p);
 }
 
+static void close_all(struct ur_udp_pair *p)
+{
+	struct ur_udp_pair *next;
+
+	for (; p; p = next) {
+		next = p->next;
+		close_pair(p);
+	}
+}
+
+/* Their mappings may be large. */
+static void close_ended(struct ur_engine *e, struct ur_chore *chore)
+{
+	struct ur_wire_udp *w =
+		ur_container_of(chore, struct ur_wire_udp, close_ended);
+	struct ur_udp_pair *p = w->ended;
+
+	w->ended = NULL;
+	ur_chore_steps_aside(e);
+	close_all(p);
+	ur_chore_steps_back(e);
+}
+
 void ur_udp_close_pairs(struct ur_wire_udp *w)
 {
 	for (; w->paired; w->paired &= w->paired - 1) {
 		u32 i = (u32)__builtin_ctz(w->paired);
 
-		close_pair(w, w->pairs[i]);
+		leave_pair(w, w->pairs[i]);
+		close_pair(w->pairs[i]);
 		w->pairs[i] = NULL;
 	}
+	ur_chore_forget(w->wire.engine, &w->close_ended);
+	close_all(w->ended);
+	w->ended = NULL;
 }
 
 static void drop(struct ur_wire_udp *w, struct ur_udp_pair *p)
@@ -69,7 +104,11 @@ static void drop(struct ur_wire_udp *w, struct ur_udp_pair *p)
 	w->pairs[p->slot] = NULL;
 	w->paired &= ~(1u << p->slot);
 	ur_udp_pair_forget(w, p->slot);
-	close_pair(w, p);
+	leave_pair(w, p);
+	p->next = w->ended;
+	w->ended = p;
+	w->close_ended.run = close_ended;
+	ur_chore_ask(w->wire.engine, &w->close_ended);
 }
 
 static int open_pair(struct ur_udp_pair *p, const struct ur_lent_ring *ring,
@@ -118,7 +157,8 @@ int ur_udp_borrow_ring(struct ur_wire *wire, const struct ur_lent_ring *ring)
 	err = open_pair(p, ring, own > ring->peer, w->wire.engine,
 			ur_udp_memory(w));
 	if (err) {
-		close_pair(w, p);
+		leave_pair(w, p);
+		close_pair(p);
 		return err;
 	}
 	if (w->pairs[p->slot])
@@ -174,7 +214,7 @@ int ur_udp_borrow_relay(struct ur_wire_udp *w, const struct ur_lent *lent)
 		       PROT_READ | PROT_WRITE);
 	p->in_file = map(lent->relay, UR_PEER_FILE_BYTES, PROT_READ);
 	if (!p->words || !p->in_file) {
-		close_pair(w, p);
+		close_pair(p);
 		return -ENOMEM;
 	}
 	ur_peer_in_init(&p->in, p->in_file, p->words);

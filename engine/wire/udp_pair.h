@@ -12,6 +12,7 @@
 #ifndef UR_DEVICE_UDP_PAIR_H
 #define UR_DEVICE_UDP_PAIR_H
 
+#include "engine/chores.h"
 #include "engine/engine_lend.h"
 #include "engine/ground/shared_file.h"
 #include "engine/wire/peer_ring.h"
@@ -74,6 +75,12 @@ struct ur_udp_pair {
 	u8 kin;		     /* enum ur_udp_kin */
 	struct ur_udp_life life;
 	struct ur_seen_file seen[UR_PEER_FILES];
+	/* A bit for each place of which it has reported what was not looked at yet: what was there is not to be read any
+	 * more. */
+	u32 news;
+	struct ur_shown_file said[UR_PEER_FILES];
+	struct ur_chore look, see; /* udp_shown.c, udp_seen.c */
+	struct ur_udp_pair *next;  /* among those that have ended */
 };
 
 /* The wire's lend_ring; and closes what there is. */

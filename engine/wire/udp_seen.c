@@ -5,8 +5,8 @@
 #include <sys/epoll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "engine/engine_impl.h"
 #include "engine/ground/user.h"
-#include "engine/watch.h"
 #include "engine/wire/udp_pair.h"
 #include "engine/wire/udp_shown.h"
 #include "util/os/high_fd.h"
@@ -27,14 +27,18 @@ void ur_udp_seen_begin(struct ur_udp_pair *p, struct ur_engine *engine,
 	atomic_store(&p->in.word->maps, p->may ? (u32)getpid() : 0);
 }
 
+void ur_udp_seen_unmap(struct ur_udp_pair *p)
+{
+	for (u32 i = 0; i < UR_PEER_FILES; i++)
+		ur_seen_file_unmap(&p->seen[i]);
+}
+
 static void drop_all(struct ur_udp_pair *p)
 {
-	for (u32 i = 0; i < UR_PEER_FILES; i++) {
-		if (!p->seen[i].map)
-			continue;
-		atomic_store(&p->in.word->seen[i], 0);
-		ur_seen_file_unmap(&p->seen[i]);
-	}
+	for (u32 i = 0; i < UR_PEER_FILES; i++)
+		if (p->seen[i].map)
+			atomic_store(&p->in.word->seen[i], 0);
+	ur_udp_seen_unmap(p);
 }
 
 static void end_life(struct ur_udp_life *life)
@@ -96,40 +100,76 @@ static bool has_room(const struct ur_udp_pair *p, u64 bytes)
 }
 
 /* Whoever shows us what is none of his, once, shows nothing. */
-static bool map_shown(struct ur_udp_pair *p, const struct ur_shown_file *shown,
-		      struct ur_seen_file *seen)
+static bool may_map(struct ur_udp_pair *p, const struct ur_shown_file *shown)
 {
-	int err;
+	return shown->bytes && p->may && has_room(p, shown->bytes) &&
+	       p->kin != UR_UDP_STRANGER && shown->pid > 0 &&
+	       begin_life(p, shown->pid);
+}
 
-	if (!p->may || !has_room(p, shown->bytes) ||
-	    p->kin == UR_UDP_STRANGER || shown->pid <= 0 ||
-	    !begin_life(p, shown->pid))
-		return false;
-	err = ur_seen_file_map(shown, p->in_fd, seen);
+/* Returns whether it is mapped, and is to be read. */
+static bool is_welcome(struct ur_udp_pair *p, u32 place, int err)
+{
 	if (err == -EPERM)
 		p->kin = UR_UDP_STRANGER;
-	if (err)
-		return false;
 	/* So long its number was no other's. */
-	if (is_alive(&p->life))
-		return true;
-	ur_seen_file_unmap(seen);
-	return false;
+	return !err && !(p->news >> place & 1) && is_alive(&p->life);
+}
+
+static void map_shown(struct ur_engine *e, struct ur_udp_pair *p, u32 place)
+{
+	const struct ur_shown_file shown = p->said[place];
+	struct ur_seen_file seen = {0};
+	int err;
+
+	if (!may_map(p, &shown))
+		return;
+	ur_chore_steps_aside(e);
+	err = ur_seen_file_map(&shown, p->in_fd, &seen);
+	if (ur_chore_steps_back(e) && is_welcome(p, place, err)) {
+		p->seen[place] = seen;
+		atomic_store(&p->in.word->seen[place], shown.number);
+		return;
+	}
+	ur_seen_file_unmap(&seen);
+}
+
+/* The pair outlives this, though it may end meanwhile: it is closed by this thread. */
+static void see(struct ur_engine *e, struct ur_chore *chore)
+{
+	struct ur_udp_pair *p = ur_container_of(chore, struct ur_udp_pair, see);
+	u32 place = p->news ? (u32)__builtin_ctz(p->news) : 0;
+	struct ur_seen_file old = p->seen[place];
+
+	/* A child has inherited it, and lost what its parent had taken out. */
+	if (!p->news)
+		return;
+	p->news &= ~(1u << place);
+	p->seen[place].map = NULL;
+	if (old.map) {
+		ur_chore_steps_aside(e);
+		ur_seen_file_unmap(&old);
+		if (!ur_chore_steps_back(e))
+			return;
+	}
+	map_shown(e, p, place);
+	/* It may be forgotten by now. */
+	if (e->chores.runs && p->news)
+		ur_chore_ask(e, chore);
 }
 
 void ur_udp_seen_take(struct ur_udp_pair *p, const u8 *record)
 {
 	struct ur_shown_file shown;
-	struct ur_seen_file *seen;
 
 	memcpy(&shown, record, sizeof(shown));
 	if (shown.place >= UR_PEER_FILES)
 		return;
-	seen = &p->seen[shown.place];
 	atomic_store(&p->in.word->seen[shown.place], 0);
-	ur_seen_file_unmap(seen);
-	if (shown.bytes && map_shown(p, &shown, seen))
-		atomic_store(&p->in.word->seen[shown.place], shown.number);
+	p->said[shown.place] = shown;
+	p->news |= 1u << shown.place;
+	p->see.run = see;
+	ur_chore_ask(p->life.engine, &p->see);
 }
 
 const u8 *ur_udp_seen_bytes(const struct ur_udp_pair *p,
@@ -140,7 +180,8 @@ const u8 *ur_udp_seen_bytes(const struct ur_udp_pair *p,
 	if (m->file >= UR_PEER_FILES)
 		return NULL;
 	seen = &p->seen[m->file];
-	if (!seen->map || m->at > seen->bytes || bytes > seen->bytes - m->at)
+	if (!seen->map || p->news >> m->file & 1 || m->at > seen->bytes ||
+	    bytes > seen->bytes - m->at)
 		return NULL;
 	return seen->at + m->at;
 }
@@ -151,9 +192,11 @@ void ur_udp_seen_refuse(struct ur_udp_pair *p, const struct ur_peer_message *m)
 		atomic_store(&p->in.word->seen[m->file], 0);
 }
 
-void ur_udp_seen_end(struct ur_udp_pair *p)
+void ur_udp_seen_leave(struct ur_udp_pair *p)
 {
-	if (p->life.engine)
-		end_life(&p->life);
-	drop_all(p);
+	if (!p->life.engine)
+		return;
+	end_life(&p->life);
+	for (u32 i = 0; i < UR_PEER_FILES; i++)
+		atomic_store(&p->in.word->seen[i], 0);
 }

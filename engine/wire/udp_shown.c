@@ -2,9 +2,10 @@
 /* Memory of this program that its neighbours read. */
 #include "engine/wire/udp_shown.h"
 
+#include <errno.h>
 #include <unistd.h>
+#include "engine/engine_impl.h"
 #include "engine/ground/user.h"
-#include "engine/regions.h"
 #include "engine/wire/udp_pair.h"
 #include "kernel-abi/uroce-copies.h"
 #include "util/assert.h"
@@ -76,17 +77,71 @@ static void show(struct ur_udp_pair *p, const struct ur_av *av,
 	}
 }
 
-/* Looks for the file that the region is, once. */
-static void find_file(struct ur_emr *mr)
+/* On-demand memory is what lies at its address, whatever comes there. */
+static bool may_be_file(const struct ur_emr *mr)
 {
+	return !mr->attr.on_demand && !mr->attr.implicit && mr->attr.length &&
+	       mr->ectx->n_files < MOST_FILES;
+}
+
+static void end_search(struct ur_emr *mr, const struct ur_shown_file *file)
+{
+	ur_assert(!mr->looked);
 	mr->looked = true;
 	mr->file.fd = -1;
-	/* On-demand memory is what lies at its address, whatever comes there. */
-	if (mr->attr.on_demand || mr->attr.implicit || !mr->attr.length ||
-	    mr->ectx->n_files >= MOST_FILES ||
-	    !ur_shared_file_find(mr->attr.addr, mr->attr.length, &mr->file))
+	if (!file)
 		return;
+	mr->file = *file;
 	mr->ectx->n_files++;
+}
+
+/* Looks for the file that the region is, once. */
+static void look_for_file(struct ur_engine *e, struct ur_chore *chore)
+{
+	struct ur_emr *mr = ur_container_of(chore, struct ur_emr, look);
+	struct ur_file_search *search = mr->search;
+	u64 addr = mr->attr.addr, len = mr->attr.length;
+	struct ur_shown_file file;
+	int err = -ENOENT;
+
+	if (!may_be_file(mr)) {
+		end_search(mr, NULL);
+		return;
+	}
+	/* It is ours until we step back. */
+	mr->search = NULL;
+	ur_chore_steps_aside(e);
+	if (!search)
+		search = ur_file_search_begin(addr, len);
+	if (search)
+		err = ur_file_search_step(search, &file);
+	if (err != -EAGAIN)
+		ur_file_search_end(search);
+	if (!ur_chore_steps_back(e)) {
+		if (err == -EAGAIN)
+			ur_file_search_end(search);
+		if (!err)
+			close(file.fd);
+	} else if (err == -EAGAIN) {
+		mr->search = search;
+		ur_chore_ask(e, chore);
+	} else {
+		end_search(mr, err ? NULL : &file);
+	}
+}
+
+static void look_for_kin(struct ur_engine *e, struct ur_chore *chore)
+{
+	struct ur_udp_pair *p =
+		ur_container_of(chore, struct ur_udp_pair, look);
+	s32 pid = (s32)atomic_load(&p->out.word->maps);
+	s32 proof = (s32)atomic_load(&p->out.word->proof);
+	bool is;
+
+	ur_chore_steps_aside(e);
+	is = ur_process_is_kin(pid, proof, p->out_fd);
+	if (ur_chore_steps_back(e))
+		p->kin = is ? UR_UDP_KIN : UR_UDP_STRANGER;
 }
 
 /* Returns whether the neighbour maps files, and is one that could do so without us. */
@@ -95,14 +150,13 @@ static bool is_kin(struct ur_udp_pair *p)
 	u32 pid =
 		atomic_load_explicit(&p->out.word->maps, memory_order_relaxed);
 
-	if (p->may && pid && p->kin == UR_UDP_KIN_UNKNOWN)
-		p->kin =
-			ur_process_is_kin((s32)pid,
-					  (s32)atomic_load(&p->out.word->proof),
-					  p->out_fd)
-				? UR_UDP_KIN
-				: UR_UDP_STRANGER;
-	return p->may && pid && p->kin == UR_UDP_KIN;
+	if (!p->may || !pid)
+		return false;
+	if (p->kin == UR_UDP_KIN_UNKNOWN) {
+		p->look.run = look_for_kin;
+		ur_chore_ask(p->life.engine, &p->look);
+	}
+	return p->kin == UR_UDP_KIN;
 }
 
 /* Two regions may have one address, of which one is out of use and its memory gone. So a payload is not named by
@@ -151,10 +205,11 @@ const u8 *ur_udp_shown_find(struct ur_udp_pair *p, const struct ur_av *av,
 	if ((mr->looked && mr->file.fd < 0) || !ur_peer_is_read(&p->out) ||
 	    !is_kin(p))
 		return NULL;
-	if (!mr->looked)
-		find_file(mr);
-	if (mr->file.fd < 0)
+	if (!mr->looked) {
+		mr->look.run = look_for_file;
+		ur_chore_ask(mr->ectx->engine, &mr->look);
 		return NULL;
+	}
 	for (u32 i = 0; i < UR_PEER_FILES; i++)
 		if (p->shown[i].mr == mr)
 			return is_seen(p, i) && is_there(mem, at, len)

@@ -60,13 +60,15 @@ u64 ur_udp_shown_place(const struct ur_udp_pair *p, const u8 *payload,
 /* udp_seen.c, of who reads: it will map what is shown, if it can. */
 void ur_udp_seen_begin(struct ur_udp_pair *p, struct ur_engine *engine,
 		       const struct ur_user_mem *mem);
-/* Maps a file that a neighbour shows, or unmaps it. record has UR_PEER_SHOWN_BYTES. */
+/* A file that a neighbour shows will be mapped, or is not read any more. record has UR_PEER_SHOWN_BYTES. */
 void ur_udp_seen_take(struct ur_udp_pair *p, const u8 *record);
 /* Returns where such bytes of a message are, or NULL. They may not be there, and may change. */
 const u8 *ur_udp_seen_bytes(const struct ur_udp_pair *p,
 			    const struct ur_peer_message *m, u64 bytes);
 /* The neighbour shall name none of that file. */
 void ur_udp_seen_refuse(struct ur_udp_pair *p, const struct ur_peer_message *m);
-void ur_udp_seen_end(struct ur_udp_pair *p);
+/* None is read any more; then, without the lock, they are unmapped. */
+void ur_udp_seen_leave(struct ur_udp_pair *p);
+void ur_udp_seen_unmap(struct ur_udp_pair *p);
 
 #endif

@@ -125,6 +125,8 @@ struct ur_wire_udp {
 	struct ur_udp_pair *pairs[UR_SLOTS];
 	u32 paired;
 	struct ur_udp_held held;
+	struct ur_udp_pair *ended; /* to be closed by this: */
+	struct ur_chore close_ended;
 	struct ur_udp_woken woken[2];
 	int door; /* wakes the device, where all that leaves goes by it; else -1 */
 	u64 refusal; /* its last word about that (udp_outbox.h) */

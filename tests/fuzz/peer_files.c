@@ -46,7 +46,7 @@ static bool is_shown(int prot, int flags, int fd)
 static struct {
 	void *at;
 	size_t len;
-	pid_t shown; /* of that process; 0: not */
+	pid_t shown; /* of that process; 0: not; -1: of a pair that has ended meanwhile */
 } mapped[MAPS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -67,6 +67,8 @@ static void *map_apart(size_t len, int prot, int flags, int fd, off_t at)
 
 static void note_map(void *at, size_t len, bool shown)
 {
+	const struct ur_udp_pair *pair =
+		w->wire ? w->wire->pairs[PEER_SLOT] : NULL;
 	u32 i = 0;
 
 	pthread_mutex_lock(&lock);
@@ -75,7 +77,7 @@ static void note_map(void *at, size_t len, bool shown)
 	CHECK(i < MAPS);
 	mapped[i].at = at;
 	mapped[i].len = len;
-	mapped[i].shown = shown ? w->wire->pairs[PEER_SLOT]->life.pid : 0;
+	mapped[i].shown = !shown ? 0 : pair ? pair->life.pid : -1;
 	w->maps += shown;
 	CHECK(w->maps <= UR_PEER_FILES);
 	pthread_mutex_unlock(&lock);
@@ -135,7 +137,7 @@ void peer_files_check(pid_t its)
 	pthread_mutex_lock(&lock);
 	for (u32 i = 0; i < MAPS; i++)
 		CHECK(!mapped[i].at || !mapped[i].shown ||
-		      mapped[i].shown == its);
+		      mapped[i].shown == its || mapped[i].shown < 0);
 	pthread_mutex_unlock(&lock);
 }
 

@@ -319,6 +319,21 @@ static int borrow_relay(struct ur_engine *e, void *arg)
 	return 0;
 }
 
+/* As the engine. */
+static int has_chores(struct ur_engine *e, void *arg)
+{
+	return ur_chores_wait(e) || e->chores.runs;
+}
+
+/* The engine's thread has done what turns left to it. */
+static void wait_for_chores(void)
+{
+	const struct timespec step = {.tv_nsec = 20000};
+
+	while (ur_engine_call(w->engine, has_chores, NULL))
+		nanosleep(&step, NULL);
+}
+
 void peer_world_end(void)
 {
 	pid_t none = 0;
@@ -330,6 +345,7 @@ void peer_world_end(void)
 	if (w->relay_used)
 		ur_engine_call(w->engine, borrow_relay, NULL);
 	w->relay_used = false;
+	wait_for_chores();
 	CHECK_EQ(w->maps, 0);
 	munmap(w->file, UR_PEER_FILE_BYTES);
 	munmap(w->from, UR_PEER_FILE_BYTES);
@@ -384,6 +400,7 @@ void peer_world_turn(bool posted)
 			 __atomic_load_n(&cq->hdr->prod, __ATOMIC_ACQUIRE),
 			 __ATOMIC_RELEASE);
 	CHECK(ur_engine_drive(w->engine, posted));
+	wait_for_chores();
 }
 
 static u32 taken(const struct ur_ring *ring)

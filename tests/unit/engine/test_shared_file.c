@@ -5,7 +5,10 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,13 +16,15 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "engine/ground/shared_file.h"
+#include "engine/ground/file_search.h"
 #include "tests/check.h"
 #include "tests/machine.h"
 
 #define BYTES (64u << 10)
+#define MANY  2000u
 
 static int known, known_read;
 static const char secret[] = "/dev/shm/uroce-unit-secret";
@@ -50,8 +55,17 @@ static int open_again(int fd)
 
 static bool find(const u8 *at, u64 len, struct ur_shown_file *file)
 {
-	*file = (struct ur_shown_file){.fd = -1};
-	return ur_shared_file_find((uintptr_t)at, len, file);
+	struct ur_file_search *s;
+	int ret = -EAGAIN;
+
+	s = ur_file_search_begin((uintptr_t)at, len);
+	CHECK(s);
+	while (ret == -EAGAIN)
+		ret = ur_file_search_step(s, file);
+	ur_file_search_end(s);
+	if (ret)
+		file->fd = -1;
+	return !ret;
 }
 
 /* Only memory that is one file in memory, whole and shared. */
@@ -92,6 +106,69 @@ static void test_find(void)
 	if (plain >= 0)
 		close(plain);
 	close(fd);
+}
+
+/* Linux before 6.11 has no such question. */
+static void refuse_question(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			 offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOTTY),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog filter = {sizeof(code) / sizeof(*code), code};
+
+	CHECK(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	CHECK(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter));
+}
+
+/* Where all mappings are read, no step reads many of them. */
+static void test_text(void)
+{
+	size_t bytes = (size_t)MANY * 2 * 4096;
+	struct ur_shown_file file;
+	struct ur_file_search *s;
+	u32 steps = 0;
+	int fd, err;
+	u8 *lots, *p;
+
+	refuse_question();
+	test_find();
+	fd = make();
+	p = map(fd, MAP_SHARED);
+	lots = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(lots != MAP_FAILED && lots < p);
+	for (u32 i = 0; i < MANY; i++)
+		CHECK(!mprotect(lots + (size_t)i * 8192, 4096, PROT_READ));
+	s = ur_file_search_begin((uintptr_t)p, BYTES);
+	CHECK(s);
+	do {
+		err = ur_file_search_step(s, &file);
+		steps++;
+	} while (err == -EAGAIN);
+	CHECK_EQ(err, 0);
+	CHECK(steps > MANY / 500);
+	ur_file_search_end(s);
+	close(file.fd);
+	close(fd);
+	munmap(p, BYTES);
+	munmap(lots, bytes);
+}
+
+/* A process of its own: a filter stays. */
+static void test_older_kernel(void)
+{
+	pid_t child = fork();
+	int status;
+
+	if (!child) {
+		test_text();
+		_exit(0);
+	}
+	CHECK(waitpid(child, &status, 0) == child && !status);
 }
 
 /* By its name, where the descriptor was closed. */
@@ -300,6 +377,7 @@ int main(void)
 	known_read = open_again(known);
 	CHECK(known_read >= 0);
 	test_find();
+	test_older_kernel();
 	test_name();
 	test_map();
 	test_deputy();

@@ -61,6 +61,25 @@ void ur_guest_look(struct ur_engine *engine, int error)
 	abort();
 }
 
+void ur_chore_ask(struct ur_engine *engine, struct ur_chore *chore)
+{
+	abort();
+}
+
+void ur_chore_forget(struct ur_engine *engine, struct ur_chore *chore)
+{
+}
+
+void ur_chore_steps_aside(struct ur_engine *engine)
+{
+	abort();
+}
+
+bool ur_chore_steps_back(struct ur_engine *engine)
+{
+	abort();
+}
+
 /* There is one engine. */
 void ur_shards_pass(struct ur_engine *engine, const struct ur_rx_meta *meta,
 		    const u8 *bth, u32 len)
