@@ -102,12 +102,8 @@ int ur_nl_sys_get(struct ur_nl_request *r, struct ur_nl_msg *m)
 	ur_nl_put_u8(m, RDMA_NLDEV_SYS_ATTR_NETNS_MODE, NETNS_SHARED);
 	ur_nl_put_u8(m, UR_NLDEV_ATTR_PRIVILEGED_QKEY, 0);
 	ur_nl_put_u8(m, UR_NLDEV_ATTR_MONITOR_MODE, 1);
-	/*
-	 * The kernel copies pinned pages to every child. Here the provider does,
-	 * in fork() alone; with 1, ibv_fork_init() would do nothing, and a child
-	 * that is made another way would share registered pages.
-	 */
-	ur_nl_put_u8(m, RDMA_NLDEV_SYS_ATTR_COPY_ON_FORK, 0);
+	/* No page is pinned: an engine writes where the parent has its memory. */
+	ur_nl_put_u8(m, RDMA_NLDEV_SYS_ATTR_COPY_ON_FORK, 1);
 	ur_nl_end(m);
 	return 0;
 }

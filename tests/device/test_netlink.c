@@ -222,6 +222,7 @@ static void test_several(void)
 	memcpy(both + first, &out, out.nlh.nlmsg_len);
 	CHECK(send(sock, both, first + out.nlh.nlmsg_len, 0) > 0);
 	CHECK_EQ(hear(sock), ANSWER(RDMA_NLDEV_CMD_SYS_GET));
+	CHECK_EQ(*find(RDMA_NLDEV_SYS_ATTR_COPY_ON_FORK), 1);
 	CHECK_EQ(error(sock, NLMSG_ERROR), (uint64_t)-EINVAL);
 	/* With the message that it is about, as nobody asked for less. */
 	CHECK(!memcmp(in.body + 4, &out, out.nlh.nlmsg_len));

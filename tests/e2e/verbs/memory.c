@@ -383,8 +383,8 @@ static void fork_child(void)
 	bench_close(&t);
 }
 
-/* With ibv_fork_init() registered pages are not in the child at all, and
- * what is no longer registered is. */
+/* The device needs nothing for it. An older ibv_fork_init() takes registered pages out of the child all the same; what is
+ * there is what the parent had, and so is what is no longer registered. */
 static void fork_init(void)
 {
 	uint8_t *p = aligned_alloc(4096, 65536);
@@ -397,6 +397,7 @@ static void fork_init(void)
 	CHECK(p);
 	CHECK_EQ(ibv_fork_init(), 0);
 	bench_open(&t, 64);
+	CHECK_EQ(ibv_is_fork_initialized(), IBV_FORK_UNNEEDED);
 	mr = ibv_reg_mr(t.pd, p, 65536, ALL_ACCESS);
 	CHECK(mr);
 	for (int registered = 1; registered >= 0; registered--) {
@@ -404,8 +405,10 @@ static void fork_init(void)
 		pid = fork();
 		CHECK(pid >= 0);
 		if (!pid) {
-			CHECK_EQ(mincore(p, 4096, seen) < 0, registered);
-			CHECK(registered || p[65535] == 7);
+			bool is_there = !mincore(p, 4096, seen);
+
+			CHECK(is_there || registered);
+			CHECK(!is_there || p[65535] == 7);
 			_exit(0);
 		}
 		CHECK_EQ(waitpid(pid, &st, 0), pid);
