@@ -36,6 +36,16 @@
 
 /* ---- copying ---- */
 
+/* A card has pinned the pages, whatever becomes of their protection. On-demand memory is what is at its address. */
+static int copy_pinned(const struct ur_emr *mr, u64 off, u8 *buf, u32 len,
+		       bool out)
+{
+	if (!mr->attr.mem->own_copy || mr->attr.on_demand || mr->attr.implicit)
+		return -EFAULT;
+	return ur_pinned_copy(mr->attr.mem, &mr->pinned, off,
+			      mr->attr.addr + off, buf, len, out);
+}
+
 static int mem_read(void *mem, u64 off, void *dst, u32 len)
 {
 	const struct ur_emr *mr = mem;
@@ -47,35 +57,50 @@ static int mem_read(void *mem, u64 off, void *dst, u32 len)
 				     PROT_READ);
 	if (err)
 		return err;
-	return ur_user_read(mr->attr.mem, mr->attr.addr + off, dst, len);
+	err = ur_user_read(mr->attr.mem, mr->attr.addr + off, dst, len);
+	return err == -EFAULT ? copy_pinned(mr, off, dst, len, false) : err;
 }
 
 static int mem_write(void *mem, u64 off, const void *src, u32 len)
 {
 	const struct ur_emr *mr = mem;
+	int err = ur_user_write(mr->attr.mem, mr->attr.addr + off, src, len);
 
-	return ur_user_write(mr->attr.mem, mr->attr.addr + off, src, len);
+	return err == -EFAULT
+		       ? copy_pinned(mr, off, (u8 *)(uintptr_t)src, len, true)
+		       : err;
 }
 
 static int mem_read_pieces(void *mem, u64 off, const struct ur_pieces *to)
 {
 	const struct ur_emr *mr = mem;
+	int err;
 
 	/* Its pages' rights are to be asked for first. */
 	if (mr->attr.on_demand)
 		return -EOPNOTSUPP;
-	return ur_own_memory_pieces(mr->attr.mem, mr->attr.addr + off,
-				    to->first, to->stride, to->len, to->n,
-				    false);
+	err = ur_own_memory_pieces(mr->attr.mem, mr->attr.addr + off, to->first,
+				   to->stride, to->len, to->n, false);
+	for (u32 i = 0; err == -EFAULT && i < to->n; i++)
+		if (mem_read(mem, off + (u64)i * to->len,
+			     to->first + (size_t)i * to->stride, to->len))
+			return -EFAULT;
+	return err == -EFAULT ? 0 : err;
 }
 
 static int mem_write_pieces(void *mem, u64 off, const struct ur_pieces *from)
 {
 	const struct ur_emr *mr = mem;
+	int err = ur_own_memory_pieces(mr->attr.mem, mr->attr.addr + off,
+				       from->first, from->stride, from->len,
+				       from->n, true);
 
-	return ur_own_memory_pieces(mr->attr.mem, mr->attr.addr + off,
-				    from->first, from->stride, from->len,
-				    from->n, true);
+	for (u32 i = 0; err == -EFAULT && i < from->n; i++)
+		if (mem_write(mem, off + (u64)i * from->len,
+			      from->first + (size_t)i * from->stride,
+			      from->len))
+			return -EFAULT;
+	return err == -EFAULT ? 0 : err;
 }
 
 /* Compare and swap, or fetch and add: what it makes of v. */
@@ -103,7 +128,9 @@ static int exchange(struct ur_emr *mr, u64 off, u64 *old, u64 v)
 	struct ur_user_mem *mem = mr->attr.mem;
 	int ret = ur_own_memory_swap(mem, mr->attr.addr + off, old, v);
 
-	return ret == -EAGAIN ? mem_write(mr, off, &v, sizeof(v)) : ret;
+	return ret == -EAGAIN || ret == -EFAULT
+		       ? mem_write(mr, off, &v, sizeof(v))
+		       : ret;
 }
 
 /* Read, change, write: atomic towards everything that is done so to the memory
@@ -309,6 +336,10 @@ static int find_memory(struct ur_emr *mr)
 		return 0;
 	if (!ur_user_mem_reaches(a->mem))
 		return -EACCES;
+	if (a->mem->own_copy)
+		ur_pinned_begin(a->mem, a->addr, a->length,
+				rights_for(a->access) == PROT_WRITE,
+				&mr->pinned);
 	return ur_emr_must_look(a) ? -EAGAIN : 0;
 }
 

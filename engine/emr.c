@@ -105,6 +105,7 @@ static int rereg(struct ur_engine *engine, struct ur_emr *mr,
 	mr->map_len = next->map_len;
 	mr->direct = next->direct;
 	mr->dm = next->dm;
+	mr->pinned = next->pinned;
 	*next = old;
 	return 0;
 }

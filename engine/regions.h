@@ -6,6 +6,7 @@
 #include "engine/chores.h"
 #include "engine/ectx.h"
 #include "engine/ground/file_search.h"
+#include "engine/ground/pinned.h"
 #include "transport/transport.h"
 
 /* A region, and the way its memory is reached. */
@@ -19,6 +20,7 @@ struct ur_emr {
 	size_t map_len;
 	u8 *direct;
 	struct ur_edm *dm;
+	struct ur_pinned_place pinned;
 	/* For neighbours of an engine in a program: pieces of long messages that were read from there, and
 	 * the file that the memory is, once that was looked for. */
 	u32 pieces;

@@ -47,4 +47,20 @@ struct uroce_copies {
 /* NULL: the process has no such library, or an older one. */
 extern const struct uroce_copies uroce_copies __attribute__((weak));
 
+#define UROCE_PROTECTIONS_VERSION 1
+
+/* The library looks at mprotect() for an engine. Any thread. */
+struct uroce_protections {
+	__u32 version; /* UROCE_PROTECTIONS_VERSION */
+	/* Begins to look. */
+	void (*start)(void);
+	/* The program may write there: forgets calls before. */
+	void (*forget)(const void *at, size_t len);
+	/* Returns 1 where the program's last call for that page took a right from it, else 0. It may
+	 * have been unmapped since then. */
+	int (*took)(const void *at);
+};
+
+extern const struct uroce_protections uroce_protections __attribute__((weak));
+
 #endif

@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -65,6 +66,8 @@
 	X(getenv)                                                              \
 	/* signals.c */                                                        \
 	X(sigaction) X(signal) X(pthread_sigmask) X(sigprocmask)               \
+	/* protect.c */                                                        \
+	X(mprotect)                                                            \
 	/* exit.c */                                                           \
 	X(_exit) X(_Exit) X(pthread_exit)
 

@@ -19,9 +19,10 @@ struct ur_maps_query {
 	u64 name_addr, build_id_addr;
 };
 
-#define UR_MAPS_READABLE 1u
-#define UR_MAPS_WRITABLE 2u
-#define UR_MAPS_SHARED	 8u
+#define UR_MAPS_READABLE   1u
+#define UR_MAPS_WRITABLE   2u
+#define UR_MAPS_EXECUTABLE 4u
+#define UR_MAPS_SHARED	   8u
 
 /* Asks. Returns 0 or -errno: -ENOENT, there is no such mapping; -ENOTTY, the kernel is older. */
 static inline int ur_maps_ask(int maps, struct ur_maps_query *q)

@@ -6,9 +6,12 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "engine/ground/maps_query.h"
 #include "engine/ground/own_memory.h"
+#include "engine/ground/pinned.h"
 #include "kernel-abi/uroce-copies.h"
 #include "util/assert.h"
+#include "util/os/high_fd.h"
 #include "util/os/map_shared.h"
 
 /* Bytes that go into a file are for another program; so many are too many for this
@@ -190,6 +193,18 @@ static int make_stage(struct ur_user_mem *m)
 	return 0;
 }
 
+/* Returns -1 where the kernel answers no questions. */
+static int open_maps(void)
+{
+	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	struct ur_maps_query q = {.size = sizeof(q), .addr = (uintptr_t)&q};
+
+	if (fd < 0 || !ur_maps_ask(fd, &q))
+		return ur_high_fd(fd);
+	close(fd);
+	return -1;
+}
+
 int ur_user_mem_own(struct ur_user_mem **mem)
 {
 	int fd = open("/proc/self/mem", O_RDWR | O_CLOEXEC), err;
@@ -203,6 +218,8 @@ int ur_user_mem_own(struct ur_user_mem **mem)
 	}
 	(*mem)->uid = geteuid();
 	(*mem)->copies = copies();
+	(*mem)->own_maps = open_maps();
+	ur_pinned_start();
 	err = make_stage(*mem);
 	if (err) {
 		ur_user_mem_put(*mem);
@@ -220,6 +237,10 @@ int ur_user_mem_inherit(struct ur_user_mem *mem)
 	if (dup3(fd, mem->fd, O_CLOEXEC) < 0)
 		err = -errno;
 	close(fd);
+	if (mem->own_maps >= 0) {
+		close(mem->own_maps);
+		mem->own_maps = open_maps();
+	}
 	mem->pid = getpid();
 	return err;
 }

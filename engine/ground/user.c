@@ -58,6 +58,7 @@ struct ur_user_mem *ur_user_mem_unreached(pid_t pid)
 		return NULL;
 	m->fd = -1;
 	m->maps = -1;
+	m->own_maps = -1;
 	m->pid = pid;
 	m->refs = 1;
 	pthread_mutex_init(&m->atomic, NULL);
@@ -109,6 +110,8 @@ void ur_user_mem_put(struct ur_user_mem *mem)
 		close(mem->fd);
 	if (mem->maps >= 0)
 		close(mem->maps);
+	if (mem->own_maps >= 0)
+		close(mem->own_maps);
 	if (mem->own_end)
 		mem->own_end(mem);
 	free(mem);

@@ -44,6 +44,7 @@ struct ur_user_mem {
 	 * another's. */
 	u8 *stage;
 	int stage_fd;
+	int own_maps; /* /proc/self/maps, of a kernel that answers questions; or -1 */
 	/* Copies, and frees what is made for that. out: from buf. */
 	int (*own_copy)(const struct ur_user_mem *mem, u64 addr, u8 *buf,
 			size_t len, bool out);

@@ -74,7 +74,10 @@ static void lose(struct memory *m, int way)
 {
 	switch (way) {
 	case 0:
-		must(!mprotect(m->at, BYTES, PROT_NONE), "mprotect");
+		must(mmap(m->at, BYTES, PROT_NONE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+			  0) == m->at,
+		     "mmap");
 		break;
 	case 1:
 		must(!munmap(m->at + BYTES / 2, BYTES / 2), "munmap");

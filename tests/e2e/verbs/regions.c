@@ -136,10 +136,19 @@ static enum ibv_wc_status try_write(struct bench *t, const uint8_t *to,
 	return wc.status;
 }
 
+static bool has_own_engine(void)
+{
+	const char *place = getenv("UROCE_ENGINE");
+
+	return !place || strcmp(place, "device");
+}
+
 /* Rights that go away after the registration: the pages that were registered
  * may be written to, as if pinned, or none; what is at the address now is not. */
 static void rights_lost(void)
 {
+	bool own = has_own_engine();
+
 	need_query();
 	for (int what = 0; what < 3; what++) {
 		uint8_t *p = new_pages(PROT_READ | PROT_WRITE), *q;
@@ -156,8 +165,9 @@ static void rights_lost(void)
 		CHECK_EQ(p[63], 5);
 		if (what == 0) {
 			CHECK(!mprotect(p, 8192, PROT_READ));
-			CHECK(try_write(&t, p, mr, 7) != IBV_WC_SUCCESS);
-			CHECK_EQ(p[0], 5);
+			CHECK_EQ(try_write(&t, p, mr, 7) == IBV_WC_SUCCESS,
+				 own);
+			CHECK_EQ(p[0], own ? 7 : 5);
 		} else {
 			/* Other memory, read-only. */
 			q = new_pages(PROT_READ | PROT_WRITE);
@@ -170,10 +180,149 @@ static void rights_lost(void)
 			CHECK_EQ(p[63], 9);
 		}
 		CHECK_EQ(ibv_dereg_mr(mr), 0);
-		CHECK_EQ(p[0], what ? 9 : 5);
+		CHECK_EQ(p[0], what ? 9 : own ? 7 : 5);
 		CHECK_EQ(munmap(p, 8192), 0);
 		bench_close(&t);
 	}
+}
+
+#define PINNED	 (16u << 12)
+#define PINNED_2 (PINNED / 2)
+
+static uint8_t *new_memory(bool shared, int *fd)
+{
+	uint8_t *p;
+
+	*fd = shared ? memfd_create("pinned", 0) : -1;
+	CHECK(!shared || (*fd >= 0 && !ftruncate(*fd, PINNED)));
+	p = mmap(NULL, PINNED, PROT_READ | PROT_WRITE,
+		 shared ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS, *fd, 0);
+	CHECK(p != MAP_FAILED);
+	memset(p, 1, PINNED);
+	return p;
+}
+
+static enum ibv_wc_status try_op(struct bench *t, enum ibv_wr_opcode op,
+				 uint8_t *here, const struct ibv_mr *mine,
+				 uint8_t *there, const struct ibv_mr *its,
+				 uint32_t len)
+{
+	struct ibv_sge sge = {(uintptr_t)here, len, mine->lkey};
+	struct ibv_send_wr wr = {.sg_list = &sge,
+				 .num_sge = 1,
+				 .opcode = op,
+				 .send_flags = IBV_SEND_SIGNALED},
+			   *bad;
+	struct ibv_wc wc;
+
+	if (op == IBV_WR_ATOMIC_FETCH_AND_ADD) {
+		wr.wr.atomic.remote_addr = (uintptr_t)there;
+		wr.wr.atomic.rkey = its->rkey;
+		wr.wr.atomic.compare_add = 1;
+	} else {
+		wr.wr.rdma.remote_addr = (uintptr_t)there;
+		wr.wr.rdma.rkey = its->rkey;
+	}
+	CHECK_EQ(ibv_post_send(t->a.qp, &wr, &bad), 0);
+	wc = wait_wc(t->a.cq);
+	return wc.status;
+}
+
+/* The other end may be in another context, whose engine is another. */
+static void write_protected(bool shared)
+{
+	uint8_t *from, *to;
+	struct ibv_mr *a, *b;
+	struct bench t;
+	int fd, fd2;
+
+	bench_open(&t, 64);
+	from = new_memory(false, &fd2);
+	to = new_memory(shared, &fd);
+	a = ibv_reg_mr(t.pd, from, PINNED, RW);
+	b = ibv_reg_mr(t.pd, to, PINNED,
+		       RW | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC);
+	CHECK(a && b);
+	/* Half of it, from the middle of a page on. */
+	CHECK(!mprotect(to, PINNED_2, PROT_READ));
+	memset(from, 7, PINNED);
+	CHECK_EQ(try_op(&t, IBV_WR_RDMA_WRITE, from, a, to + 100, b,
+			PINNED - 100),
+		 IBV_WC_SUCCESS);
+	for (uint32_t i = 0; i < PINNED; i++)
+		CHECK_EQ(to[i], i < 100 ? 1 : 7);
+	CHECK_EQ(try_op(&t, IBV_WR_ATOMIC_FETCH_AND_ADD, from, a, to + 4096, b,
+			8),
+		 IBV_WC_SUCCESS);
+	CHECK_EQ(to[4096], 8);
+	CHECK_EQ(from[0], 7);
+	CHECK(!mprotect(to, PINNED, PROT_NONE));
+	CHECK_EQ(try_op(&t, IBV_WR_RDMA_READ, from, a, to, b, PINNED),
+		 IBV_WC_SUCCESS);
+	for (uint32_t i = 0; i < PINNED; i++)
+		CHECK_EQ(from[i], i < 100 ? 1 : i == 4096 ? 8 : 7);
+	/* It is protected all the same, and the program may write again. */
+	CHECK(!mprotect(to, PINNED, PROT_READ | PROT_WRITE));
+	memset(to, 3, PINNED);
+	CHECK_EQ(try_op(&t, IBV_WR_RDMA_READ, from, a, to, b, PINNED),
+		 IBV_WC_SUCCESS);
+	CHECK_EQ(from[PINNED - 1], 3);
+	CHECK_EQ(ibv_dereg_mr(a), 0);
+	CHECK_EQ(ibv_dereg_mr(b), 0);
+	munmap(from, PINNED);
+	munmap(to, PINNED);
+	if (fd >= 0)
+		close(fd);
+	bench_close(&t);
+}
+
+/* Whatever comes to the address of memory that was protected is another's: a file that is to be read, and a library's
+ * pages. */
+static void write_another(bool was_shared, bool shared)
+{
+	int fd, fd2 = memfd_create("another", 0);
+	struct ibv_mr *a, *b;
+	uint8_t *p, c;
+	struct bench t;
+
+	bench_open(&t, 64);
+	p = new_memory(was_shared, &fd);
+	a = ibv_reg_mr(t.pd, t.a.buf, 64, RW);
+	b = ibv_reg_mr(t.pd, p, PINNED, RW);
+	CHECK(a && b && fd2 >= 0 && !ftruncate(fd2, PINNED));
+	CHECK(!mprotect(p, PINNED, PROT_READ));
+	memset(t.a.buf, 7, 64);
+	CHECK_EQ(try_op(&t, IBV_WR_RDMA_WRITE, t.a.buf, a, p, b, 64),
+		 IBV_WC_SUCCESS);
+	CHECK_EQ(p[0], 7);
+	CHECK(mmap(p, PINNED, PROT_READ,
+		   MAP_FIXED | (shared ? MAP_SHARED : MAP_PRIVATE), fd2,
+		   0) == p);
+	CHECK(try_op(&t, IBV_WR_RDMA_WRITE, t.a.buf, a, p, b, 64) !=
+	      IBV_WC_SUCCESS);
+	CHECK_EQ(p[0], 0);
+	CHECK(pread(fd2, &c, 1, 0) == 1 && !c);
+	CHECK_EQ(ibv_dereg_mr(a), 0);
+	CHECK_EQ(ibv_dereg_mr(b), 0);
+	munmap(p, PINNED);
+	close(fd2);
+	if (fd >= 0)
+		close(fd);
+	bench_close(&t);
+}
+
+/* Registered memory is protected, as by who looks for changed pages: its pages are the engine's still. */
+static void rights_taken(void)
+{
+	if (!has_own_engine())
+		SKIP("the engine is the device's");
+	write_protected(false);
+	write_another(false, false);
+	write_another(false, true);
+	need_query();
+	write_protected(true);
+	write_another(true, false);
+	write_another(true, true);
 }
 
 /* On-demand memory is what it is at the time. */
@@ -371,6 +520,7 @@ const struct verbs_test region_tests[] = {
 	{"dmabuf_refused", dmabuf_refused},
 	{"without_rights", without_rights},
 	{"rights_lost", rights_lost},
+	{"rights_taken", rights_taken},
 	{"rights_on_demand", rights_on_demand},
 	{0},
 };
