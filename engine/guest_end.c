@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
 #include "engine/guest_end.h"
@@ -15,7 +16,7 @@ static _Atomic u64 threads;
 
 static void count(int by)
 {
-	u64 was = atomic_load(&threads), is, pid = (u64)getpid();
+	u64 was = atomic_load(&threads), is, pid = (u64)syscall(SYS_getpid);
 
 	do
 		is = (was >> 32 == pid ? was : pid << 32) + (u64)by;

@@ -171,13 +171,11 @@ static bool is_over(struct ur_engine *e)
 /* Only to be ended, and for what the program still destroys. */
 static void rest(struct ur_engine *e)
 {
-	static const struct timespec ts = {.tv_nsec = REST_NS};
-
 	atomic_store(&e->asleep, 1);
 	while (!is_over(e)) {
 		ur_mailbox_run(e);
 		ur_mailbox_release(e);
-		nanosleep(&ts, NULL);
+		ur_nap_ns(REST_NS);
 		ur_mailbox_acquire(e);
 		e->now = ur_clock_ns(CLOCK_MONOTONIC);
 	}

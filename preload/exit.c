@@ -7,6 +7,7 @@
  */
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "preload/exit.h"
@@ -58,7 +59,7 @@ void ur_exit_first(void)
  * this is. */
 UR_EXPORT void pthread_exit(void *ret)
 {
-	if (ur_is_filtered() || gettid() == getpid())
+	if (ur_is_filtered() || gettid() == (pid_t)syscall(SYS_getpid))
 		ur_exit_first();
 	ur_real(pthread_exit)(ret);
 }

@@ -42,7 +42,7 @@ declare -A kinds=(
 	[conformance]="$hosts python3-pyverbs"
 	[e2e]="$hosts python3-pyverbs infiniband-diags libibumad-dev ibacm python3-scapy iperf3
 	  iperf sockperf qperf ucx-utils libfabric-bin libfabric-dev
-	  libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 openmpi-bin valgrind gdb
+	  libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 openmpi-bin valgrind gdb faketime
 	  python3-mpi4py fio dapl2-utils tgt libiscsi-bin qemu-system-x86
 	  strace kmod file prometheus-node-exporter binutils"
 	[interop]="$hosts python3-pyverbs python3-scapy qemu-system-x86 mmdebstrap iperf3

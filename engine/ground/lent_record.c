@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 #include "engine/ground/lent_record.h"
 #include "util/assert.h"
+#include "util/os/clock.h"
 #include "util/os/map_shared.h"
 
 /* IBTA 9.2: the BTH. A packet has no more than a path MTU of payload, and headers. */
@@ -167,7 +167,6 @@ u32 ur_lent_record_check(const struct ur_record_whose *whose, void *slots,
 u32 ur_lent_record_copy(const struct ur_lent_record *rec, u32 run, u32 kib,
 			void *to, u64 *lost)
 {
-	struct timespec now;
 	u32 n;
 
 	ur_assert(kib <= UR_RECORDER_LENT_KIB);
@@ -176,10 +175,8 @@ u32 ur_lent_record_copy(const struct ur_lent_record *rec, u32 run, u32 kib,
 		return 0;
 	n = ur_recorder_ring_copy(rec->ring, kib, to, lost);
 	*lost = ur_min_u64(*lost, LOST_MAX);
-	clock_gettime(CLOCK_MONOTONIC, &now);
 	return ur_lent_record_check(&rec->whose, to, n,
-				    (u64)now.tv_sec * 1000000000u +
-					    (u64)now.tv_nsec);
+				    ur_clock_ns(CLOCK_MONOTONIC));
 }
 
 /* ---- the program ---- */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include "engine/ground/maps_query.h"
 #include "engine/ground/own_memory.h"
@@ -211,7 +212,7 @@ int ur_user_mem_own(struct ur_user_mem **mem)
 
 	if (fd < 0)
 		return -errno;
-	err = ur_user_mem_create(fd, getpid(), mem);
+	err = ur_user_mem_create(fd, (pid_t)syscall(SYS_getpid), mem);
 	if (err) {
 		close(fd);
 		return err;
@@ -241,7 +242,7 @@ int ur_user_mem_inherit(struct ur_user_mem *mem)
 		close(mem->own_maps);
 		mem->own_maps = open_maps();
 	}
-	mem->pid = getpid();
+	mem->pid = (pid_t)syscall(SYS_getpid);
 	return err;
 }
 

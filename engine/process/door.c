@@ -5,9 +5,9 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include "engine/ground/own_memory.h"
 #include "engine/process/process.h"
@@ -107,9 +107,9 @@ static int make_engine(struct uroce_guest *g, const struct uroce_engine_open *o,
 		.file = file,
 	};
 
-	if (getrandom(&config.seed, sizeof(config.seed), 0) !=
+	if (syscall(SYS_getrandom, &config.seed, sizeof(config.seed), 0) !=
 		    sizeof(config.seed) ||
-	    getrandom(config.secret, sizeof(config.secret), 0) !=
+	    syscall(SYS_getrandom, config.secret, sizeof(config.secret), 0) !=
 		    sizeof(config.secret))
 		return -EIO;
 	return ur_engine_create(&config, &g->engine);

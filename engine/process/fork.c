@@ -23,6 +23,7 @@
 #include "engine/guest_fork.h"
 #include "engine/process/process.h"
 #include "kernel-abi/uroce-forks.h"
+#include "util/os/clock.h"
 #include "util/os/high_fd.h"
 #include "util/os/map_shared.h"
 #include "util/os/timed_lock.h"
@@ -290,11 +291,10 @@ static int set_life(const struct uroce_guest *g, short type)
 
 static int wait_for_life(struct uroce_guest *g, bool wait)
 {
-	static const struct timespec ms = {.tv_nsec = 1000000};
 	int err = set_life(g, F_WRLCK);
 
 	for (u32 i = 0; err && wait && !g->fork.waited && i < WAIT_MS; i++) {
-		nanosleep(&ms, NULL);
+		ur_nap_ns(1000000);
 		err = set_life(g, F_WRLCK);
 	}
 	g->fork.waited = true;

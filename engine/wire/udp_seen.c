@@ -24,7 +24,7 @@ void ur_udp_seen_begin(struct ur_udp_pair *p, struct ur_engine *engine,
 	p->life.fd = -1;
 	atomic_store(&p->in.word->proof, (u32)p->in_fd);
 	p->may = p->same_user && mem->copies && ur_shared_files_may();
-	atomic_store(&p->in.word->maps, p->may ? (u32)getpid() : 0);
+	atomic_store(&p->in.word->maps, p->may ? (u32)syscall(SYS_getpid) : 0);
 }
 
 void ur_udp_seen_unmap(struct ur_udp_pair *p)

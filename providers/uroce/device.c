@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Queries of the device and its ports. */
 #include <stdio.h>
-#include <time.h>
 
 #include "guest.h"
 #include "uroce.h"
+#include "util/os/clock.h"
 
 /* The part of enum ibv_rx_hash_fields that the device supports. */
 #define HASH_FIELDS                                                           \
@@ -101,8 +101,7 @@ int uroce_query_rt_values(struct ibv_context *context,
 		return EINVAL;
 	if (want & IBV_VALUES_MASK_RAW_CLOCK) {
 		/* The clock of uroce_cqe.timestamp_ns. */
-		if (clock_gettime(CLOCK_MONOTONIC_RAW, &values->raw_clock))
-			return errno;
+		ur_kernel_clock(CLOCK_MONOTONIC_RAW, &values->raw_clock);
 		values->comp_mask = IBV_VALUES_MASK_RAW_CLOCK;
 	}
 	return 0;

@@ -127,15 +127,13 @@ static int try_to_resume(struct uroce_context *ctx)
 /* Returns 0, or the last error at that time. */
 static int resume_until(struct uroce_context *ctx, u64 until)
 {
-	const struct timespec step = {.tv_nsec = STEP_NS};
-
 	for (;;) {
 		int err = try_to_resume(ctx);
 
 		if ((err != ENXIO && err != EIO && err != ENOENT) ||
 		    !is_here(ctx) || ur_clock_ns(CLOCK_MONOTONIC) >= until)
 			return err;
-		nanosleep(&step, NULL);
+		ur_nap_ns(STEP_NS);
 	}
 }
 

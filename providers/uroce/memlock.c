@@ -59,9 +59,9 @@ int ur_memlock_take(const void *addr, size_t length, u64 *pages)
 	if (!locked.looked)
 		look();
 	if (locked.asked) {
-		if (locked.of != getpid())
+		if (locked.of != (pid_t)syscall(SYS_getpid))
 			locked.pages = 0;
-		locked.of = getpid();
+		locked.of = (pid_t)syscall(SYS_getpid);
 		if (within(locked.pages + n, page))
 			locked.pages += *pages = n;
 		else
@@ -77,7 +77,7 @@ void ur_memlock_give(u64 pages)
 		return;
 	pthread_mutex_lock(&locked.lock);
 	/* In a child: its parent's. */
-	if (locked.of == getpid())
+	if (locked.of == (pid_t)syscall(SYS_getpid))
 		locked.pages -= ur_min_u64(pages, locked.pages);
 	pthread_mutex_unlock(&locked.lock);
 }

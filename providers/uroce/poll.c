@@ -5,9 +5,9 @@
  * Here for contexts whose engine is the device's; two_rings.c has the others.
  */
 #include <errno.h>
-#include <time.h>
 
 #include "completions.h"
+#include "util/os/clock.h"
 
 static int take_some(struct uroce_cq *cq, int num_entries, struct ibv_wc *wc,
 		     u32 *bytes)
@@ -106,14 +106,6 @@ static uint8_t read_dlid_path_bits(struct ibv_cq_ex *ibcq)
 	return 0;
 }
 
-static u64 clock_ns(clockid_t id)
-{
-	struct timespec ts;
-
-	clock_gettime(id, &ts);
-	return (u64)ts.tv_sec * 1000000000u + (u64)ts.tv_nsec;
-}
-
 #define CLOCKS_TRIES   8
 #define CLOCKS_GOOD_NS 2000
 
@@ -124,9 +116,9 @@ static u64 clocks_distance(void)
 	u64 best = UINT64_MAX, distance = 0;
 
 	for (u32 i = 0; i < CLOCKS_TRIES && best > CLOCKS_GOOD_NS; i++) {
-		u64 before = clock_ns(CLOCK_MONOTONIC_RAW);
-		u64 wall = clock_ns(CLOCK_REALTIME);
-		u64 took = clock_ns(CLOCK_MONOTONIC_RAW) - before;
+		u64 before = ur_clock_ns(CLOCK_MONOTONIC_RAW);
+		u64 wall = ur_clock_ns(CLOCK_REALTIME);
+		u64 took = ur_clock_ns(CLOCK_MONOTONIC_RAW) - before;
 
 		if (took >= best)
 			continue;

@@ -146,7 +146,7 @@ int ur_poller_empty(const struct uroce_context *ctx)
 	if (ctx->yield_after && p->empty > ctx->yield_after) {
 		if (p->naps) {
 			p->naps--;
-			nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+			ur_nap_ns(NAP_NS);
 		} else {
 			step_aside(ctx, p);
 		}

@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Clocks of the system. */
+/* Clocks of the system, whatever the program that we are in takes for the time. Any thread; nothing is allocated. */
 #ifndef UR_UTIL_OS_CLOCK_H
 #define UR_UTIL_OS_CLOCK_H
 
 #include <time.h>
 #include "util/bytes.h"
 
-/* Returns the nanoseconds of a clock. Any thread. */
+/* Fills in the kernel's time of one of its clocks. errno may change for a clock that is not there. */
+void ur_kernel_clock(clockid_t id, struct timespec *ts);
+
+/* Returns the nanoseconds of a clock. */
 static inline u64 ur_clock_ns(clockid_t id)
 {
 	struct timespec ts;
 
-	clock_gettime(id, &ts);
+	ur_kernel_clock(id, &ts);
 	return (u64)ts.tv_sec * 1000000000ull + (u64)ts.tv_nsec;
 }
+
+/* Sleeps for so long, or until a signal comes. No cancellation point. */
+void ur_nap_ns(u64 ns);
 
 #endif

@@ -10,7 +10,8 @@
 #include "util/bytes.h"
 
 /* Waits for sem, ms milliseconds at most, 999 at most. Returns whether it was
- * posted. The time is longer or shorter where somebody sets the clock. Any
+ * posted. The time is longer or shorter where somebody sets the clock. Whoever has put a clock
+ * in front of the C library's has put one in front of sem_timedwait(), too. Any
  * thread. */
 static inline bool ur_sem_wait_ms(sem_t *sem, u32 ms)
 {

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <time.h>
 #include "util/bytes.h"
+#include "util/os/clock.h"
 
 /* Takes the mutex as soon as it is free, within so many nanoseconds. Returns whether the
  * caller has it. Any thread. */
@@ -14,7 +15,7 @@ static inline bool ur_lock_within(pthread_mutex_t *mutex, u64 ns)
 {
 	struct timespec until;
 
-	clock_gettime(CLOCK_REALTIME, &until);
+	ur_kernel_clock(CLOCK_REALTIME, &until);
 	ns += (u64)until.tv_nsec;
 	until.tv_sec += (time_t)(ns / 1000000000);
 	until.tv_nsec = (long)(ns % 1000000000);

@@ -7,15 +7,20 @@
 #include <time.h>
 
 #include "fake_device.h"
+#include "util/os/clock.h"
 
 /* Instead of sleeping. */
 static u32 naps;
 
-int nanosleep(const struct timespec *t, struct timespec *left)
+void ur_nap_ns(u64 ns)
 {
-	CHECK(!t->tv_sec && t->tv_nsec <= 20000);
+	CHECK(ns <= 20000);
 	naps++;
-	return 0;
+}
+
+void ur_kernel_clock(clockid_t id, struct timespec *ts)
+{
+	CHECK(!clock_gettime(id, ts));
 }
 
 static void poll_empty(struct fake *f, u32 count)
