@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include "engine/dispatch.h"
 #include "util/os/clock.h"
+#include "util/os/valgrind.h"
 
 #define EVENTS 64
 
@@ -23,12 +24,13 @@ void ur_dispatch_end_rx(struct ur_engine *e)
 int ur_dispatch_wait(int epoll_fd, struct epoll_event *ev, int max,
 		     const struct timespec *timeout)
 {
-	static _Atomic bool
-		is_older; /* Linux before 5.11, and tools that do not know it */
+	static _Atomic bool is_older; /* Linux before 5.11 */
 	int n;
 	u64 ms;
 
-	if (!atomic_load_explicit(&is_older, memory_order_relaxed)) {
+	/* Valgrind may not know the call, and would say so. */
+	if (!ur_is_under_valgrind() &&
+	    !atomic_load_explicit(&is_older, memory_order_relaxed)) {
 		n = epoll_pwait2(epoll_fd, ev, max, timeout, NULL);
 		if (n >= 0 || errno != ENOSYS)
 			return n;

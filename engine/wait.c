@@ -33,7 +33,7 @@ static void ask_short_slices(u32 slice_us)
 		s32 nice;
 		u32 priority;
 		u64 runtime, deadline, period;
-	} attr;
+	} attr = {0};
 
 	if (syscall(SYS_sched_getattr, 0, &attr, sizeof(attr), 0) < 0 ||
 	    attr.policy != SCHED_OTHER || !attr.runtime)
@@ -46,7 +46,8 @@ static void ask_short_slices(u32 slice_us)
 void ur_wait_init(struct ur_engine *e)
 {
 	ask_short_slices(e->opt.slice_us);
-	prctl(PR_SET_TIMERSLACK, 1ul); /* RNR timers are microseconds */
+	prctl(PR_SET_TIMERSLACK, 1ul, 0ul, 0ul,
+	      0ul); /* RNR timers are microseconds */
 	ur_idle_init(&e->idle, e->opt.hold, e->opt.spin_us * 1000ull,
 		     ur_clock_ns(CLOCK_MONOTONIC));
 }

@@ -28,7 +28,7 @@ static void wake(struct ur_wire_udp *w, const struct ur_udp_pair *p)
 		[5] = (u8)(p->slot << (8 - UR_SLOT_BITS))};
 	bool v4 = ur_gid_is_v4(p->way[0]);
 	struct iovec iov = {bytes, sizeof(bytes)};
-	u8 control[UR_UDP_CTRL] __attribute__((aligned(8)));
+	u8 control[UR_UDP_CTRL] __attribute__((aligned(8))) = {0};
 	union ur_sockaddr to;
 	struct msghdr msg = {
 		.msg_name = &to,

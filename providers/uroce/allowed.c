@@ -103,7 +103,7 @@ static bool make_engine_calls(void)
 	sched_yield();
 	if (!sched_getaffinity(0, sizeof(all), &all))
 		sched_setaffinity(0, sizeof(all), &all);
-	prctl(PR_SET_TIMERSLACK, 1ul);
+	prctl(PR_SET_TIMERSLACK, 1ul, 0ul, 0ul, 0ul);
 	syscall(SYS_sched_getattr, 0, attr, sizeof(attr), 0);
 	syscall(SYS_sched_setattr, 0, NULL, 0);
 	syscall(SYS_clone3, NULL, 0);

@@ -5,6 +5,7 @@ import errno
 import glob
 import ipaddress
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -141,13 +142,24 @@ def test_limit_of_addresses(pair, gib):
     run_pair(*limited, ["ibv_rc_pingpong", "-c", "-n", "100"])
 
 
-@pytest.mark.parametrize("tool", ["valgrind", "gdb"])
-def test_under_a_tool(pair, in_program, tool):
-    if not shutil.which(tool):
-        pytest.skip(f"{tool} is not installed")
-    before = {"valgrind": ["valgrind", "-q", "--error-exitcode=9"],
-              "gdb": ["gdb", "-q", "-batch", "-return-child-result", "-ex", "run", "--args"]}[tool]
+def test_under_gdb(pair, in_program):
+    if not shutil.which("gdb"):
+        pytest.skip("gdb is not installed")
+    before = ["gdb", "-q", "-batch", "-return-child-result", "-ex", "run", "--args"]
     run_pair(*2 * [As(pair.a, "process", *before)], ["ibv_rc_pingpong", "-c", "-n", "100"])
+
+
+@pytest.mark.parametrize("options, on", [(["-s", "3000"], "one host"), (["-e"], "two hosts")],
+                         ids=["polls", "sleeps"])
+def test_under_valgrind(pair, engine, options, on):
+    """It has nothing to say of a program without faults."""
+    if not shutil.which("valgrind"):
+        pytest.skip("valgrind is not installed")
+    before = ["valgrind", "-q", "--trace-children=yes", "--error-exitcode=9"]
+    hosts_of = (pair.a, pair.a if on == "one host" else pair.b)
+    texts = run_pair(*(As(h, engine, *before) for h in hosts_of),
+                     ["ibv_rc_pingpong", "-c", "-n", "20", *options])
+    assert not re.search(r"^(==|--)\d+", "\n".join(texts), re.M), texts
 
 
 @pytest.mark.parametrize("on", ["one host", "two hosts"])
