@@ -45,7 +45,7 @@ u32 ur_quota_of(const struct ur_quota *q, uid_t uid);
 /* ---- descriptors, what some things hold at most ---- */
 
 /* A connection: its socket, its client's memory and maps, and one that is open
- * for a moment. Descriptors that are shown in the middle of a command are
+ * for a moment, or on its way to the client. Descriptors that are shown in the middle of a command are
  * charged apart. */
 #define UR_FDS_SESSION 4
 /* An answer to STATUS, and the stream that writes it. */

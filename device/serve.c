@@ -96,12 +96,33 @@ static bool is_bare(u32 kind)
 	return kind == UROCE_TUN_NETLINK || kind == UROCE_TUN_SETTING;
 }
 
+/* Its descriptors for the client: copies, since the file may end before they are sent. */
+static int open_file(struct ur_session *s, const struct uroce_tun_msg *msg,
+		     struct uroce_tun_msg *reply, int *held)
+{
+	int shown[UROCE_TUN_MAX_FDS] = {-1, -1}, err;
+
+	s->features = features(&msg->open);
+	reply->opened.features = s->features;
+	err = msg->open.cookie || !msg->name[0]
+		      ? ur_open_file_join(s, msg, reply, shown)
+		      : ur_open_file_new(s, msg, reply, shown);
+	if (err)
+		return err;
+	err = ur_session_hold_fds(s, shown, UROCE_TUN_MAX_FDS, held);
+	if (err) {
+		ur_open_file_leave(s);
+		s->open = NULL;
+	}
+	return err;
+}
+
 static void do_open(struct ur_session *s, const struct uroce_tun_msg *msg,
 		    int *fds)
 {
 	struct uroce_tun_msg reply = {.op = UROCE_TUN_DONE};
 	struct ur_loop *loop = s->daemon->loop;
-	int shown[UROCE_TUN_MAX_FDS] = {-1, -1}, err = 0;
+	int held[UROCE_TUN_MAX_FDS] = {-1, -1}, err = 0;
 
 	/* A front-end of version 1 sends no windows. */
 	if (!msg->open.version || msg->open.version > UROCE_TUN_VERSION)
@@ -116,26 +137,20 @@ static void do_open(struct ur_session *s, const struct uroce_tun_msg *msg,
 	ur_loop_lock(loop);
 	if (!err && msg->kind == UROCE_TUN_SETTING)
 		err = ur_setting_open(s);
-	if (!err && !is_bare(msg->kind)) {
-		s->features = features(&msg->open);
-		reply.opened.features = s->features;
-		err = msg->open.cookie || !msg->name[0]
-			      ? ur_open_file_join(s, msg, &reply, shown)
-			      : ur_open_file_new(s, msg, &reply, shown);
-	}
+	if (!err && !is_bare(msg->kind))
+		err = open_file(s, msg, &reply, held);
 	if (!err)
 		s->kind = msg->kind;
 	ur_loop_unlock(loop);
 	reply.ret = err;
-	if (err) {
+	if (err)
 		ur_debug("session %llu: open %s: %s", (unsigned long long)s->id,
 			 msg->name, strerror(-err));
-		shown[0] = shown[1] = -1;
-	}
 	give_back(s, fds);
-	if (ur_daemon_send(s->sock, &reply, shown,
-			   (shown[0] >= 0) + (shown[1] >= 0)))
+	if (ur_daemon_send(s->sock, &reply, held,
+			   (held[0] >= 0) + (held[1] >= 0)))
 		shutdown(s->sock, SHUT_RDWR);
+	ur_session_let_go_fds(s, held, UROCE_TUN_MAX_FDS);
 }
 
 /* One device at a time: each is some hundred files. */

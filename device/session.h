@@ -59,6 +59,7 @@ struct ur_session {
 	int shown[8];
 	u32 n_shown;
 	u32 shown_fds; /* charged for them */
+	u32 held_fds;  /* charged for copies that are on their way to it */
 	/* CLOSE_FD messages that came in the middle of an upcall. */
 	u64 closed[32];
 	u32 n_closed;
@@ -116,13 +117,24 @@ u64 ur_session_known(const struct ur_session *s, int number, u32 kind);
  * Returns it, as ur_session_fget() does, or -errno: -EPERM where it has none, or
  * does not know the question. */
 int ur_session_ask_proof(struct ur_session *s, u32 right);
+/* Most descriptors that one call installs. */
+#define UR_INSTALL_MAX 16
 /* Gives the client a copy of fd, which stays the caller's. Returns its number
  * there, or -errno. */
-int ur_session_install(struct ur_session *s, u32 kind, u64 cookie, int fd);
+int ur_session_install(struct ur_session *s, int fd);
+/* Does so with n of them, at most UR_INSTALL_MAX, and puts their numbers there into numbers: -1 for one that is -1.
+ * Returns 0 or -errno. Others may close fds in the meantime. */
+int ur_session_install_all(struct ur_session *s, const int *fds, u32 n,
+			   s32 *numbers);
 /* Does the same with fd[0], an end of an event file. Beside it the client gets a copy of fd[1], the end
  * into which events are sent, if that is not -1 and the client knows of such. */
 int ur_session_install_events(struct ur_session *s, u32 kind, u64 cookie,
 			      const int fd[2]);
+/* Makes copies of n descriptors, or -1 of -1, for a message that is sent without the lock: the numbers may be of other
+ * files by then. They are charged to the session's user until ur_session_let_go_fds(), which is for its thread without
+ * the lock. Returns 0 or -errno. */
+int ur_session_hold_fds(struct ur_session *s, const int *fds, u32 n, int *held);
+void ur_session_let_go_fds(struct ur_session *s, int *held, u32 n);
 /* Remembers a CLOSE_FD for the end of the command. Returns false where there
  * are more than a client can have to say at once. */
 bool ur_session_note_closed(struct ur_session *s, u64 cookie);

@@ -6,8 +6,10 @@
  * ever: so the client's own thread does it, without the control lock.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include "device/quota.h"
 #include "device/session.h"
 #include "device/tunnel.h"
 #include "util/assert.h"
@@ -43,15 +45,12 @@ static int keep_fd(struct ur_session *s, int *fds)
 	return fd;
 }
 
-/* One question to the client. Its answer's descriptor, or -1, -ENFILE; *err:
- * the conversation cannot go on. */
-static int converse(struct ur_session *s, struct uroce_tun_msg *msg,
-		    const int *given, u32 n, int *err)
+/* The answer to a question: its descriptor, or -1, -ENFILE; *err: the conversation cannot go on. */
+static int hear(struct ur_session *s, struct uroce_tun_msg *msg, int *err)
 {
 	int fds[UROCE_TUN_MAX_FDS];
 
-	*err = ur_daemon_send(s->sock, msg, given, n);
-	while (!*err) {
+	for (*err = 0; !*err;) {
 		*err = ur_daemon_recv(s->sock, msg, fds);
 		if (*err)
 			break;
@@ -62,6 +61,15 @@ static int converse(struct ur_session *s, struct uroce_tun_msg *msg,
 		    !ur_session_note_closed(s, msg->closed.cookie))
 			*err = -EPROTO;
 	}
+	shutdown(s->sock, SHUT_RDWR);
+	return -1;
+}
+
+static int converse(struct ur_session *s, struct uroce_tun_msg *msg, int *err)
+{
+	*err = ur_daemon_send(s->sock, msg, NULL, 0);
+	if (!*err)
+		return hear(s, msg, err);
 	shutdown(s->sock, SHUT_RDWR);
 	return -1;
 }
@@ -77,7 +85,7 @@ int ur_session_fget(struct ur_session *s, int number, struct ur_file_id *id)
 		return -ENFILE;
 	s->shown_fds++;
 	ur_loop_unlock(s->daemon->loop);
-	fd = converse(s, &msg, NULL, 0, &err);
+	fd = converse(s, &msg, &err);
 	if (fd >= 0 && id && ur_file_id(fd, id))
 		fd = -EBADF;
 	ur_loop_lock(s->daemon->loop);
@@ -94,7 +102,7 @@ int ur_session_ask_proof(struct ur_session *s, u32 right)
 	if (!(s->features & UROCE_TUN_F_PROVE))
 		return -EPERM;
 	ur_loop_unlock(s->daemon->loop);
-	fd = converse(s, &msg, NULL, 0, &err);
+	fd = converse(s, &msg, &err);
 	ur_loop_lock(s->daemon->loop);
 	if (err)
 		return -EPIPE;
@@ -109,17 +117,83 @@ u64 ur_session_known(const struct ur_session *s, int number, u32 kind)
 	return 0;
 }
 
-static int install(struct ur_session *s, u32 kind, u64 cookie, const int *fds,
-		   u32 n)
+/* ---- descriptors of ours ---- */
+
+static void close_held(int *held, u32 n)
+{
+	for (u32 i = 0; i < n; i++) {
+		if (held[i] >= 0)
+			close(held[i]);
+		held[i] = -1;
+	}
+}
+
+static void give_charge(struct ur_session *s)
+{
+	ur_assert(ur_loop_mine(s->daemon->loop));
+	if (s->held_fds)
+		ur_quota_give_fds(s->uid, s->held_fds);
+	s->held_fds = 0;
+}
+
+/* Each session is charged for one that is open for a moment. */
+static int take_charge(struct ur_session *s, const int *fds, u32 n)
+{
+	u32 all = 0;
+	int err;
+
+	ur_assert(ur_loop_mine(s->daemon->loop) && !s->held_fds);
+	for (u32 i = 0; i < n; i++)
+		all += fds[i] >= 0;
+	all -= all > 0;
+	err = all ? ur_quota_take_fds(s->uid, all) : 0;
+	if (!err)
+		s->held_fds = all;
+	return err;
+}
+
+int ur_session_hold_fds(struct ur_session *s, const int *fds, u32 n, int *held)
+{
+	int err = take_charge(s, fds, n);
+
+	for (u32 i = 0; i < n; i++) {
+		held[i] = -1;
+		if (err || fds[i] < 0)
+			continue;
+		held[i] = fcntl(fds[i], F_DUPFD_CLOEXEC, 0);
+		if (held[i] < 0)
+			err = -errno;
+	}
+	if (!err)
+		return 0;
+	close_held(held, n); /* none is the last of its file */
+	give_charge(s);
+	return err;
+}
+
+void ur_session_let_go_fds(struct ur_session *s, int *held, u32 n)
+{
+	close_held(held, n);
+	if (!s->held_fds)
+		return;
+	ur_loop_lock(s->daemon->loop);
+	give_charge(s);
+	ur_loop_unlock(s->daemon->loop);
+}
+
+/* Without the lock. Closes held. Returns the number of the first at the client, or -errno. */
+static int install(struct ur_session *s, u32 kind, u64 cookie, int *held, u32 n)
 {
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_INSTALL,
 				    .kind = kind,
 				    .install.cookie = cookie};
-	int err;
+	int err = ur_daemon_send(s->sock, &msg, held, n);
 
-	ur_loop_unlock(s->daemon->loop);
-	converse(s, &msg, fds, n, &err);
-	ur_loop_lock(s->daemon->loop);
+	close_held(held, n);
+	if (err)
+		shutdown(s->sock, SHUT_RDWR);
+	else
+		hear(s, &msg, &err);
 	if (err)
 		return -EPIPE;
 	if (msg.ret > INT32_MAX || msg.ret < -4095)
@@ -127,15 +201,50 @@ static int install(struct ur_session *s, u32 kind, u64 cookie, const int *fds,
 	return (int)msg.ret;
 }
 
-int ur_session_install(struct ur_session *s, u32 kind, u64 cookie, int fd)
+int ur_session_install_all(struct ur_session *s, const int *fds, u32 n,
+			   s32 *numbers)
 {
-	return install(s, kind, cookie, &fd, 1);
+	int held[UR_INSTALL_MAX], err;
+
+	ur_assert(n <= UR_INSTALL_MAX);
+	err = ur_session_hold_fds(s, fds, n, held);
+	if (err)
+		return err;
+	ur_loop_unlock(s->daemon->loop);
+	for (u32 i = 0; i < n && !err; i++) {
+		numbers[i] = -1;
+		if (held[i] < 0)
+			continue;
+		numbers[i] = install(s, UROCE_TUN_PLAIN, 0, &held[i], 1);
+		if (numbers[i] < 0)
+			err = numbers[i];
+	}
+	close_held(held, n);
+	ur_loop_lock(s->daemon->loop);
+	give_charge(s);
+	return err;
+}
+
+int ur_session_install(struct ur_session *s, int fd)
+{
+	s32 number;
+	int err = ur_session_install_all(s, &fd, 1, &number);
+
+	return err ? err : number;
 }
 
 int ur_session_install_events(struct ur_session *s, u32 kind, u64 cookie,
 			      const int fd[2])
 {
 	bool both = fd[1] >= 0 && (s->features & UROCE_TUN_F_SENDERS);
+	u32 n = both ? 2 : 1;
+	int held[2], ret = ur_session_hold_fds(s, fd, n, held);
 
-	return install(s, kind, cookie, fd, both ? 2 : 1);
+	if (ret)
+		return ret;
+	ur_loop_unlock(s->daemon->loop);
+	ret = install(s, kind, cookie, held, n);
+	ur_loop_lock(s->daemon->loop);
+	give_charge(s);
+	return ret;
 }

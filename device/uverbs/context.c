@@ -27,9 +27,8 @@ static int context_response(struct ur_cmd *cmd)
 	};
 
 	if (cmd->udata_out_len) {
-		resp.wake_fd =
-			ur_session_install(cmd->file->session, UROCE_TUN_PLAIN,
-					   0, cmd->file->info.wake_fd);
+		resp.wake_fd = ur_session_install(cmd->file->session,
+						  cmd->file->info.wake_fd);
 		if (resp.wake_fd < 0)
 			return resp.wake_fd;
 	}

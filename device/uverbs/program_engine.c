@@ -158,15 +158,15 @@ static int install(const struct ur_cmd *cmd, const struct ur_lent *lent,
 		       &resp->count_fd, &resp->settings_fd,    &resp->record_fd,
 		       &resp->relay_fd, &resp->relay_words_fd, &resp->outbox_fd,
 		       &resp->door_fd,	&resp->bell_fd};
+	s32 numbers[UR_ARRAY_SIZE(fds)];
+	int err;
 
-	for (u32 i = 0; i < UR_ARRAY_SIZE(fds); i++) {
-		*to[i] = fds[i] < 0 ? -1
-				    : ur_session_install(cmd->file->session,
-							 UROCE_TUN_PLAIN, 0,
-							 fds[i]);
-		if (fds[i] >= 0 && *to[i] < 0)
-			return *to[i];
-	}
+	err = ur_session_install_all(cmd->file->session, fds,
+				     UR_ARRAY_SIZE(fds), numbers);
+	if (err)
+		return err;
+	for (u32 i = 0; i < UR_ARRAY_SIZE(fds); i++)
+		*to[i] = numbers[i];
 	resp->slot = lent->slot;
 	resp->device = lent->device;
 	resp->port = lent->port;
@@ -312,8 +312,7 @@ int ur_m_engine_socket(struct ur_cmd *cmd)
 	if (err)
 		return err;
 	if (fd >= 0)
-		resp.fd = ur_session_install(cmd->file->session,
-					     UROCE_TUN_PLAIN, 0, fd);
+		resp.fd = ur_session_install(cmd->file->session, fd);
 	if (fd >= 0 && resp.fd < 0)
 		return resp.fd;
 	return ur_attr_out(cmd, UROCE_ATTR_ENGINE_SOCKET_RESP, &resp,
@@ -341,18 +340,18 @@ static int install_ring(const struct ur_cmd *cmd,
 			struct uroce_engine_ring *resp)
 {
 	const int fds[] = {ring->words, ring->out, ring->in};
-	__s32 *to[] = {&resp->words_fd, &resp->out_fd, &resp->in_fd};
-	int err = 0;
+	s32 numbers[UR_ARRAY_SIZE(fds)];
+	int err = ur_session_install_all(cmd->file->session, fds,
+					 UR_ARRAY_SIZE(fds), numbers);
 
-	for (u32 i = 0; i < UR_ARRAY_SIZE(fds); i++) {
-		*to[i] = err ? err
-			     : ur_session_install(cmd->file->session,
-						  UROCE_TUN_PLAIN, 0, fds[i]);
-		if (*to[i] < 0)
-			err = *to[i];
+	for (u32 i = 0; i < UR_ARRAY_SIZE(fds); i++)
 		close(fds[i]);
-	}
-	return err;
+	if (err)
+		return err;
+	resp->words_fd = numbers[0];
+	resp->out_fd = numbers[1];
+	resp->in_fd = numbers[2];
+	return 0;
 }
 
 /* Such two may do with each other whatever they like, without us. */

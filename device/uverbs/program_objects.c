@@ -88,29 +88,29 @@ int ur_m_engine_async(struct ur_cmd *cmd)
 	struct ur_ufile *file = cmd->file;
 	struct ur_obj_async *async = file->async;
 	struct uroce_engine_async resp = {.given_up = -1};
-	int fd[2], err;
+	int fd[2], ends[2], err;
+	s32 numbers[2];
 
 	if (!file->slot || !async || file->life)
 		return -EINVAL;
 	err = make_life(file, fd);
 	if (err)
 		return err;
-	resp.life =
-		ur_session_install(file->session, UROCE_TUN_PLAIN, 0, fd[1]);
-	close(fd[1]);
-	if (resp.life < 0)
-		return resp.life;
 	ur_object_use(async); /* another connection may say that it is closed */
-	resp.tx = ur_session_install(file->session, UROCE_TUN_PLAIN, 0,
-				     ur_easync_lend(async->async));
+	ends[0] = fd[1];
+	ends[1] = ur_easync_lend(async->async);
+	err = ur_session_install_all(file->session, ends, 2, numbers);
+	close(fd[1]);
 	ur_async_put(async);
-	if (resp.tx < 0)
-		return resp.tx;
+	if (err)
+		return err;
+	resp.life = numbers[0];
+	resp.tx = numbers[1];
 	/* An older provider does not know of it. Without one, each region ends by a command. */
 	if (ur_attr_len(cmd, UROCE_ATTR_ENGINE_ASYNC_RESP) >= sizeof(resp) &&
 	    ur_given_up_open(file) >= 0)
-		resp.given_up = ur_session_install(
-			file->session, UROCE_TUN_PLAIN, 0, file->given_up_fd);
+		resp.given_up =
+			ur_session_install(file->session, file->given_up_fd);
 	return ur_attr_out(cmd, UROCE_ATTR_ENGINE_ASYNC_RESP, &resp,
 			   sizeof(resp));
 }
@@ -123,7 +123,7 @@ int ur_m_engine_cq(struct ur_cmd *cmd)
 
 	if (!cmd->file->slot || !cq->chan)
 		return -EINVAL;
-	fd = ur_session_install(cmd->file->session, UROCE_TUN_PLAIN, 0,
+	fd = ur_session_install(cmd->file->session,
 				ur_echan_lend(cq->chan->chan));
 	if (fd < 0)
 		return fd;
