@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "util/os/standard_fds.h"
 
 const struct ur_command ur_commands[] = {
 	{"First", "run", "[[--] PROGRAM [ARGUMENT]...]",
@@ -98,11 +99,13 @@ static int help(char **words)
 
 int main(int argc, char **argv)
 {
-	int at = ur_options_before_command(argc, argv), err;
+	int at, err;
 	const char *first = argc > 1 ? argv[1] : "";
 	const struct ur_command *c;
 	struct ur_options options;
 
+	ur_open_standard_fds();
+	at = ur_options_before_command(argc, argv);
 	if (!strcmp(first, "--version") || !strcmp(first, "-V")) {
 		puts("uroce " UROCE_VERSION);
 		return 0;

@@ -40,6 +40,7 @@
 #include "device/uverbs/ufile.h"
 #include "device/report/why.h"
 #include "util/os/rundir.h"
+#include "util/os/standard_fds.h"
 
 /* Exit status when another process serves the run directory already. */
 #define EXIT_BUSY 3
@@ -354,6 +355,7 @@ int main(int argc, char **argv)
 	struct ur_daemon_options *o = &options;
 	int err, status;
 
+	ur_open_standard_fds();
 	shed_front_end(argv);
 	err = ur_daemon_options_parse(argc, argv, o);
 	if (err)

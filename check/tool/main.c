@@ -15,6 +15,7 @@
 #include "check/tool/option_table.h"
 #include "util/os/elf.h"
 #include "util/os/preload.h"
+#include "util/os/standard_fds.h"
 
 #define LIBRARY "librdma-check.so"
 
@@ -145,6 +146,7 @@ int main(int argc, char **argv)
 	struct check_options options;
 	int err;
 
+	ur_open_standard_fds();
 	if (check_options_parse(&options, argc, argv))
 		return EXIT_USAGE;
 	if (options.help)

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cli/path/asker.h"
+#include "util/os/standard_fds.h"
 
 /* All waits of an asker have their limits, which add up to less. */
 #define LIMIT_S 10
@@ -33,6 +34,7 @@ static int ask(const char *address)
 
 int main(int argc, char **argv)
 {
+	ur_open_standard_fds();
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (argc == 3 && !strcmp(argv[1], "ask"))
 		return ask(argv[2]);

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "cli/rcping/rcping.h"
+#include "util/os/standard_fds.h"
 
 #define STEP_MS	    2000
 #define ACK_TIMEOUT 14 /* 4.096 us * 2^14 = 67 ms */
@@ -241,6 +242,7 @@ static int listen_on(const char *port)
 
 int main(int argc, char **argv)
 {
+	ur_open_standard_fds();
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (argc == 5 && !strcmp(argv[1], "connect")) {
 		/* A request to connect is repeated for a minute. */

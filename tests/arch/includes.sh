@@ -50,7 +50,7 @@ rule device "<.*>|$door|$below|\"device/(confine/confine|nldev/nldev|report/(rec
 rule cli '<(.*)>|"(cli|kernel-abi|util)/.*"|"transport/(dump|frame|packet)\.h"'
 rule providers/uroce '<.*>|"(kernel-abi|util|providers/uroce)/.*"|"(link/)?[^/]*"'
 rule check '<.*>|"check/[^/]*"|"kernel-abi/uroce-tunnel\.h"|'"$pure_util" 1
-rule check/tool '<.*>|"check/(tool/.*|ids\.def)"|"util/os/(elf|preload)\.h"'
+rule check/tool '<.*>|"check/(tool/.*|ids\.def)"|"util/os/(elf|preload|standard_fds)\.h"'
 rule preload '<.*>|"(preload|kernel-abi|util)/.*"'
 for folder in engine device cli preload; do
 	if [ -d $folder ] && grep -rn --include='*.[ch]' 'infiniband/verbs.h' $folder; then
