@@ -40,8 +40,11 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int registered; /* 0 or -errno */
 /* Some of these engines are not this process's, or were not once. */
 static _Atomic bool is_child;
-/* The parent's end hangs up when the child has no other any more. */
+/* During a fork: the parent's end hangs up when the child has no other any more. */
 static int line[2] = {-1, -1};
+/* The end of a child. The program may have closed its number. */
+static int line_of_child = -1;
+static ino_t line_ino;
 
 /* ---- handlers ---- */
 
@@ -159,12 +162,26 @@ static void end_waits(void)
 	syscall(SYS_close, pair[1]);
 }
 
+/* Its own parent's engine is its concern, which the grandparent's was until then. */
+static void keep_line(void)
+{
+	struct stat st;
+
+	if (line[1] < 0)
+		return;
+	syscall(SYS_close, line[0]);
+	if (line_of_child >= 0 && !fstat(line_of_child, &st) &&
+	    S_ISFIFO(st.st_mode) && st.st_ino == line_ino)
+		syscall(SYS_close, line_of_child);
+	line_of_child = line[1];
+	line_ino = fstat(line_of_child, &st) ? 0 : st.st_ino;
+	line[0] = line[1] = -1;
+}
+
 /* own has been wiped. */
 static void enter_child(void)
 {
-	if (line[0] >= 0)
-		syscall(SYS_close, line[0]);
-	line[0] = -1;
+	keep_line();
 	atomic_store(&is_child, true);
 	ur_process_others_forked();
 	end_waits();

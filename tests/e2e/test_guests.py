@@ -245,6 +245,13 @@ def test_daemon_near(pair, in_program, when):
     finish_daemon(*start(pair, f"daemon_{when}", (pair.a, pair.a)))
 
 
+def test_generations(pair, in_program):
+    """The engine goes from each process to its child, and no descriptor is left behind."""
+    s, c = start(pair, "daemon_again")
+    finish_daemon(s, c)
+    assert "more 0" in s.text().splitlines(), s.report()
+
+
 def test_daemon_is_shown(pair, in_program):
     """As the one who has the queue pair, while it sleeps."""
     wait_for("an empty device", lambda: not engines(pair.a))

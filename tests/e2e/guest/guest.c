@@ -8,6 +8,7 @@
  * The server does it, and each side of some modes; the other one answers. Prints
  * what it finds, and "done".
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -131,6 +132,18 @@ static void fork_and_look(void)
 	rounds_end(&r);
 }
 
+static int count_files(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	int n = 0;
+
+	must(dir, "/proc/self/fd");
+	while (readdir(dir))
+		n++;
+	closedir(dir);
+	return n;
+}
+
 static void become_daemon(void)
 {
 	must(!daemon(1, 1), "daemon");
@@ -196,6 +209,26 @@ static void daemon_sleeps(void)
 static void daemon_twice(void)
 {
 	end_parent(become_daemon_twice, 0, 0);
+}
+
+/* Generation after generation has the engine: how many descriptors more the last one has than the first. */
+static void daemon_again(void)
+{
+	struct rounds r;
+	int first = 0;
+
+	rounds_connect(&r, context, &peer, true);
+	must(!rounds_run(&r, ROUNDS), "rounds");
+	for (int i = 0; i < 5; i++) {
+		if (!peer.client)
+			become_daemon();
+		must(!rounds_run(&r, ROUNDS), "rounds");
+		if (!i)
+			first = count_files();
+	}
+	if (!peer.client)
+		say("more", count_files() - first);
+	rounds_end(&r);
 }
 
 /* The context is all that the child has of its parent. */
@@ -597,6 +630,7 @@ static const struct {
 	{"daemon_twice", daemon_twice},
 	{"daemon_sleeps", daemon_sleeps},
 	{"daemon_makes", daemon_makes},
+	{"daemon_again", daemon_again},
 	{"child_makes", child_makes},
 	{"threads", run_threads},
 	{"cancel", cancel_threads},
