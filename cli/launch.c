@@ -17,6 +17,7 @@
 #include "cli/environment.h"
 #include "cli/launch.h"
 #include "cli/netns.h"
+#include "util/os/clock.h"
 #include "util/os/preload.h"
 #include "util/os/rundir.h"
 
@@ -28,7 +29,7 @@
 #define EXIT_BUSY 3
 
 /* An on-demand device that ends takes a moment to close what it had. */
-#define BUSY_RETRIES  500
+#define BUSY_NS	      10000000000ull
 #define BUSY_RETRY_MS 20
 
 static int open_in(const char *dir, const char *name, int flags)
@@ -203,6 +204,7 @@ static bool is_absent(int err)
 int ur_launch(const struct ur_options *options, bool *started)
 {
 	int lock, sock, err;
+	u64 until;
 
 	*started = false;
 	sock = ur_client_connect(options->run_dir);
@@ -226,8 +228,10 @@ int ur_launch(const struct ur_options *options, bool *started)
 		;
 	/* Somebody may have started it while we waited for the lock. */
 	sock = ur_client_connect(options->run_dir);
-	for (int i = 0; sock < 0 && is_absent(sock); i++) {
-		err = start_device(options, i < BUSY_RETRIES);
+	until = ur_clock_ns(CLOCK_MONOTONIC) + BUSY_NS;
+	while (sock < 0 && is_absent(sock)) {
+		err = start_device(options,
+				   ur_clock_ns(CLOCK_MONOTONIC) < until);
 		if (err == -EBUSY) {
 			poll(NULL, 0, BUSY_RETRY_MS);
 		} else if (err) {

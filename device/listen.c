@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/*
- * One process serves a run directory: it holds a lock on a file there for as
- * long as it lives, so whatever else lies in the directory is a dead process's
- * and may be removed.
- */
+/* The socket in the run directory. The process has the lock of that (run_lock.h): whatever else lies there is a dead
+ * process's and may be removed. */
 #include <errno.h>
 #include <grp.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/epoll.h>
-#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -18,28 +14,6 @@
 #include "device/listen.h"
 #include "device/reaper.h"
 #include "device/serve.h"
-#include "util/os/rundir.h"
-
-int ur_listen_lock(struct ur_daemon *daemon)
-{
-	char path[PATH_MAX + 16];
-	int fd, err;
-
-	err = ur_rundir_make(daemon->run_dir);
-	if (err)
-		return err;
-	snprintf(path, sizeof(path), "%s/lock", daemon->run_dir);
-	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd < 0)
-		return -errno;
-	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
-		err = errno == EWOULDBLOCK ? -EBUSY : -errno;
-		close(fd);
-		return err;
-	}
-	daemon->lock_fd = fd;
-	return 0;
-}
 
 /* The time between two looks at the listener while accepting is to be slow. */
 #define PAUSE_NS 10000000ull

@@ -10,9 +10,6 @@
  * -ENAMETOOLONG. */
 int ur_listen_address(const struct ur_daemon *daemon, const char *name,
 		      struct sockaddr_un *addr);
-/* Locks the run directory for this daemon. Returns 0, -EBUSY (another uroced
- * serves it) or another -errno. */
-int ur_listen_lock(struct ur_daemon *daemon);
 /* Makes the socket, with its group; nobody is accepted yet. Returns 0 or
  * -errno. */
 int ur_listen_bind(struct ur_daemon *daemon);

@@ -29,6 +29,7 @@
 #include "device/options.h"
 #include "device/processors.h"
 #include "device/report/record.h"
+#include "device/run_lock.h"
 #include "device/service.h"
 #include "device/serve.h"
 #include "device/stopper.h"
@@ -194,7 +195,7 @@ static int open_netlink(void *arg)
  * and the first thread and the first packet come after it. */
 static int start(struct ur_daemon *daemon, const struct ur_daemon_options *o)
 {
-	int err = ur_listen_lock(daemon);
+	int err = ur_run_lock(daemon);
 
 	if (err == -EBUSY) {
 		ur_log("another uroced serves %s", daemon->run_dir);
@@ -294,6 +295,7 @@ static void stop(struct ur_daemon *daemon, int status)
 {
 	bool all;
 
+	ur_run_lock_ending(daemon);
 	if (ur_keep_stay())
 		leave_programs(daemon, status);
 	ur_keeper_stop(daemon);

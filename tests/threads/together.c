@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "device/listen.h"
+#include "device/run_lock.h"
 #include "device/netdev.h"
 #include "device/netlink.h"
 #include "device/serve.h"
@@ -249,7 +250,7 @@ void world_start(void)
 	ur_daemon_init(&daemon_);
 	CHECK(!ur_loop_create(&daemon_.loop));
 	ur_loop_lock(daemon_.loop);
-	CHECK(!ur_listen_lock(&daemon_));
+	CHECK(!ur_run_lock(&daemon_));
 	CHECK(!ur_ucma_init(&daemon_));
 	CHECK(!ur_sysfs_init(&daemon_));
 	CHECK(!ur_netlink_open(&daemon_, ur_netdevs_changed));
