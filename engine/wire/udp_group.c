@@ -19,12 +19,16 @@
 #include "util/list.h"
 
 #define NOWHERE 0xffu
+/* Addresses that have gone whose sockets a device keeps. They are of the part of the descriptors that no user has; a
+ * host that gives and takes more addresses than that is unusual. */
+#define AWAY_MAX 32u
 
 struct rx_group {
 	struct ur_list node;
 	u8 gid[16];
-	u32 n;	  /* sockets in the kernel's group */
-	u32 left; /* places of engines with a socket of an earlier uroced */
+	u32 n; /* sockets in the kernel's group */
+	/* Places of engines that do not use their socket: it is of an earlier uroced, or the address has gone. */
+	u32 left;
 	int fd[UR_SLOTS];   /* by place; -1: none */
 	u8 index[UR_SLOTS]; /* the kernel's number */
 	u32 unused;	    /* places whose sockets get nothing, a bit each */
@@ -35,8 +39,14 @@ struct ur_udp_group {
 	u32 refs;
 	u32 bits, engines, device;
 	struct ur_list groups;
+	struct ur_list node; /* of all devices */
 };
 
+/* The lock of a group is taken after this one. */
+static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct ur_list all = {&all, &all};
+
+static void end_group(struct ur_udp_group *g, struct rx_group *a);
 static void inherit(struct ur_udp_group *g);
 
 struct ur_udp_group *ur_udp_group_create(u32 bits, u32 engines, u32 device)
@@ -54,6 +64,9 @@ struct ur_udp_group *ur_udp_group_create(u32 bits, u32 engines, u32 device)
 	ur_list_init(&g->groups);
 	if (device)
 		inherit(g);
+	pthread_mutex_lock(&all_lock);
+	ur_list_add_tail(&all, &g->node);
+	pthread_mutex_unlock(&all_lock);
 	return g;
 }
 
@@ -76,6 +89,10 @@ void ur_udp_group_put(struct ur_udp_group *g)
 	pthread_mutex_unlock(&g->lock);
 	if (left)
 		return;
+	pthread_mutex_lock(&all_lock);
+	ur_list_del(&g->node);
+	pthread_mutex_unlock(&all_lock);
+	ur_udp_group_end_away(g);
 	ur_assert(ur_list_empty(&g->groups));
 	ur_udp_own_device_end(g->device);
 	pthread_mutex_destroy(&g->lock);
@@ -348,9 +365,100 @@ static void inherit(struct ur_udp_group *g)
 	}
 }
 
+/* ---- of addresses that have gone; with the lock held ---- */
+
+static bool is_away(const struct ur_udp_group *g, const struct rx_group *a)
+{
+	for (u32 i = 0; i < g->engines; i++)
+		if (a->fd[i] >= 0 && !(a->left >> i & 1))
+			return false;
+	return true;
+}
+
+/* Those that went first go first. */
+static void bound_away(struct ur_udp_group *g)
+{
+	u32 n = 0;
+
+	ur_list_for_each(it, &g->groups)
+		n += is_away(g, ur_list_entry(it, struct rx_group, node));
+	ur_list_for_each_safe(it, &g->groups) {
+		struct rx_group *a = ur_list_entry(it, struct rx_group, node);
+
+		if (n <= AWAY_MAX)
+			return;
+		if (!is_away(g, a))
+			continue;
+		end_group(g, a);
+		n--;
+	}
+}
+
+/* A socket of such an address is bound to the interface, and that may be another one next time. */
+static bool is_link_local(const u8 gid[16])
+{
+	return gid[0] == 0xfe && (gid[1] & 0xc0) == 0x80;
+}
+
 /* ---- and without ---- */
 
-int ur_udp_group_join(struct ur_udp_group *g, const u8 gid[16], u32 place,
+void ur_udp_group_leave(struct ur_udp_group *g, const u8 gid[16], u32 place,
+			int fd)
+{
+	struct rx_group *a;
+
+	pthread_mutex_lock(&g->lock);
+	a = find(g, gid);
+	if (a && a->fd[place] == fd && !is_link_local(gid)) {
+		a->left |= 1u << place;
+		ur_list_del(&a->node);
+		ur_list_add_tail(&g->groups, &a->node);
+		bound_away(g);
+		fd = -1;
+	}
+	pthread_mutex_unlock(&g->lock);
+	if (fd >= 0)
+		ur_udp_group_close(g, gid, place, fd);
+}
+
+void ur_udp_group_end_away(struct ur_udp_group *g)
+{
+	pthread_mutex_lock(&g->lock);
+	ur_list_for_each_safe(it, &g->groups) {
+		struct rx_group *a = ur_list_entry(it, struct rx_group, node);
+
+		if (is_away(g, a))
+			end_group(g, a);
+	}
+	pthread_mutex_unlock(&g->lock);
+}
+
+/* Another device of this process may have had the address before. Returns whether one did. */
+static bool end_elsewhere(const struct ur_udp_group *g, const u8 gid[16])
+{
+	bool any = false;
+
+	pthread_mutex_lock(&all_lock);
+	ur_list_for_each(it, &all) {
+		struct ur_udp_group *other =
+			ur_list_entry(it, struct ur_udp_group, node);
+		struct rx_group *a;
+
+		if (other == g)
+			continue;
+		pthread_mutex_lock(&other->lock);
+		a = find(other, gid);
+		if (a && is_away(other, a)) {
+			end_group(other, a);
+			any = true;
+		}
+		pthread_mutex_unlock(&other->lock);
+	}
+	pthread_mutex_unlock(&all_lock);
+	return any;
+}
+
+static int join_place(struct ur_udp_group *g, const u8 gid[16], u32 place,
 		      int fd, const struct sockaddr *sa, socklen_t len)
 {
 	struct rx_group *a;
@@ -365,6 +473,16 @@ int ur_udp_group_join(struct ur_udp_group *g, const u8 gid[16], u32 place,
 	}
 	pthread_mutex_unlock(&g->lock);
 	return err;
+}
+
+int ur_udp_group_join(struct ur_udp_group *g, const u8 gid[16], u32 place,
+		      int fd, const struct sockaddr *sa, socklen_t len)
+{
+	int err = join_place(g, gid, place, fd, sa, len);
+
+	return err == -EADDRINUSE && end_elsewhere(g, gid)
+		       ? join_place(g, gid, place, fd, sa, len)
+		       : err;
 }
 
 void ur_udp_group_close(struct ur_udp_group *g, const u8 gid[16], u32 place,

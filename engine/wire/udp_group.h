@@ -42,8 +42,15 @@ int ur_udp_group_join(struct ur_udp_group *group, const u8 gid[16], u32 place,
  * closed. */
 void ur_udp_group_close(struct ur_udp_group *group, const u8 gid[16], u32 place,
 			int fd);
-/* Returns the socket of an engine in that place which an earlier uroced has left (ground/keep.h), to
- * be used in place of one to be joined, and is closed as those are; or -1. */
+/* The address has gone. The socket of an engine stays, with those that were lent: else any user could bind the port of an
+ * address that comes back, and it could not be bound here while a program has a copy of a lent one. A device keeps
+ * those of 32 addresses, which went last. */
+void ur_udp_group_leave(struct ur_udp_group *group, const u8 gid[16], u32 place,
+			int fd);
+/* Closes the sockets of all addresses that have gone. */
+void ur_udp_group_end_away(struct ur_udp_group *group);
+/* Returns the socket of an engine in that place which an earlier uroced has left (ground/keep.h), or which has
+ * stayed since the address went, to be used in place of one to be joined, and is closed as those are; or -1. */
 int ur_udp_group_take(struct ur_udp_group *group, const u8 gid[16], u32 place);
 /* Closes those that no engine has taken by now, of which there may be fewer than there were, and all of an address that
  * none has. */

@@ -10,6 +10,8 @@
 #include <unistd.h>
 #include "engine/wire/wire_udp.h"
 
+#define GETS ", which gets what peers send there"
+
 struct owner {
 	unsigned int uid;
 	unsigned long inode;
@@ -183,14 +185,21 @@ void ur_port_owner_report(const char *address, const char *netdev)
 			"it (rdma link delete NAME) or use another netdev\n");
 	} else if (name_process(o.inode, process, sizeof(process))) {
 		fprintf(stderr,
-			" by %s of user %u; stop it, or share that device by "
+			" by %s of user %u%s; stop it, or share that device by "
 			"its run directory, or use another netdev or address\n",
-			process, o.uid);
+			process, o.uid, GETS);
+	} else if (o.uid == geteuid()) {
+		/* Which of the two cannot be seen: this process is confined. */
+		fprintf(stderr,
+			" by another uroced of user %u, or by a program that "
+			"has a copy of a socket which an earlier one lent to "
+			"it; it can be used when that has ended\n",
+			o.uid);
 	} else {
 		fprintf(stderr,
 			" by a process of user %u (most likely that user's own "
-			"uroced); use another netdev or address, or a network "
-			"namespace\n",
-			o.uid);
+			"uroced)%s; end it, or use another netdev or address, "
+			"or a network namespace\n",
+			o.uid, GETS);
 	}
 }

@@ -15,6 +15,9 @@
 #include "util/assert.h"
 #include "util/os/high_fd.h"
 
+/* Datagrams that are dropped at once of an address that goes; more are old ones when it comes back. */
+#define UNREAD_MAX 4096u
+
 static struct ur_wire_udp *to_udp(struct ur_wire *wire)
 {
 	return ur_container_of(wire, struct ur_wire_udp, wire);
@@ -48,7 +51,7 @@ static bool addr_free(struct ur_wire *wire, const u8 *gid)
 	return is_free;
 }
 
-/* One that an earlier uroced has left is bound, and may have packets. Returns whether there is
+/* One that an earlier uroced has left, or that has stayed, is bound, and may have packets. Returns whether there is
  * one. */
 static bool take_left(const struct ur_wire_udp *w, struct ur_udp_addr *a)
 {
@@ -76,6 +79,27 @@ static void close_rx(const struct ur_wire_udp *w, const u8 *gid, bool mcast,
 		ur_udp_group_close(w->group, gid, w->wire.engine->shard, fd);
 	else
 		close(fd);
+}
+
+/* Nobody gets what came last, as after a close. */
+static void drop_unread(int fd)
+{
+	char byte;
+
+	for (u32 i = 0; i < UNREAD_MAX; i++)
+		if (recv(fd, &byte, 1, MSG_DONTWAIT) < 0)
+			return;
+}
+
+/* The address has gone, and may come back. */
+static void leave_rx(const struct ur_wire_udp *w, const struct ur_udp_addr *a)
+{
+	if (!w->group || a->mcast) {
+		close(a->fd);
+		return;
+	}
+	drop_unread(a->fd);
+	ur_udp_group_leave(w->group, a->gid, w->wire.engine->shard, a->fd);
 }
 
 static struct ur_udp_addr *new_addr(struct ur_wire_udp *w, const u8 *gid,
@@ -207,7 +231,7 @@ static void close_addr(struct ur_wire_udp *w, const u8 *gid)
 	ur_udp_relay_end_address(w, gid);
 	if (a->fd >= 0) {
 		ur_engine_unwatch(w->wire.engine, a->fd);
-		close_rx(w, a->gid, a->mcast, a->fd);
+		leave_rx(w, a);
 	}
 	ur_list_del(&a->node);
 	free(a);
@@ -310,6 +334,8 @@ static void hang_up(struct ur_wire *wire)
 
 		close_rx(w, a->gid, a->mcast, a->fd);
 	}
+	if (w->group)
+		ur_udp_group_end_away(w->group);
 	for (u32 i = 0; i < UR_UDP_OUTS; i++) {
 		if (w->outs[i].fd >= 0)
 			close(w->outs[i].fd);

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""UDP port 4791 of a device's addresses, which any user of the host could bind: while an address is away, when it comes
+back, and when it goes to another device."""
+import ipaddress
+import os
+import signal
+
+import pytest
+
+from hosts import wait_for
+from pairs import run_pair, start_pair
+
+NOBODY = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups")
+
+# The port of an address that the host may not have, with IP_FREEBIND or IPV6_FREEBIND.
+TAKES = """
+import socket, sys
+v6 = ":" in sys.argv[1]
+s = socket.socket(socket.AF_INET6 if v6 else socket.AF_INET, socket.SOCK_DGRAM)
+s.setsockopt(41 if v6 else 0, 78 if v6 else 15, 1)
+s.setsockopt(socket.SOL_SOCKET, getattr(socket, sys.argv[2]), 1)
+try:
+    s.bind((sys.argv[1], 4791))
+    print("took", flush=True)
+    sys.stdin.read()
+except OSError as e:
+    print(e.errno, flush=True)
+"""
+
+
+def take(host, address, option="SO_REUSEADDR"):
+    """What an ordinary user gets."""
+    p = host.bare(*NOBODY, "/usr/bin/python3", "-c", TAKES, address, option)
+    p.wait()
+    return p.text().strip()
+
+
+def gone(host, *addresses):
+    them = set(map(ipaddress.ip_address, addresses))
+    wait_for("no such GID", lambda: not them & {g[0] for g in host.gids().values()})
+
+
+def away(host, address, prefix):
+    host.ip("addr", "del", f"{address}/{prefix}", "dev", "eth0")
+    gone(host, address)
+
+
+def back(host, address, prefix, dev="eth0"):
+    host.ip("addr", "add", f"{address}/{prefix}", "dev", dev, *["nodad"] * (":" in address))
+
+
+@pytest.mark.parametrize("option", ["SO_REUSEADDR", "SO_REUSEPORT"])
+@pytest.mark.parametrize("family", ["v4", "v6"])
+def test_nobody_takes_an_address_that_is_away(lab, family, option):
+    address, prefix = {"v4": (lab.a.addr4, 24), "v6": (lab.a.addr6, 64)}[family]
+    lab.serve()
+    lab.a.gid(address)
+    away(lab.a, address, prefix)
+    assert take(lab.a, address, option) == "98"  # EADDRINUSE
+    assert take(lab.a, "10.77.9.9", option) == "took"
+    back(lab.a, address, prefix)
+    lab.a.gid(address)
+    run_pair(lab.a, lab.b, ["ibv_rc_pingpong"])
+
+
+def test_comes_back_beside_a_copy(lab, monkeypatch):
+    """A program that is stopped keeps its copy of the socket that was lent."""
+    monkeypatch.setenv("UROCE_ENGINE", "process")
+    lab.serve()
+    s, c = start_pair(lab.a, lab.b, ["ibv_rc_pingpong", "-n", "100000000"])
+    wait_for("both in RTS", lambda: "RTS" in lab.a.run(lab.bin("uroce"), "res", "qp"))
+    s.kill(signal.SIGSTOP)
+    for _ in range(3):
+        away(lab.a, lab.a.addr4, 24)
+        back(lab.a, lab.a.addr4, 24)
+        lab.a.gid(lab.a.addr4)
+    run_pair(lab.a, lab.b, ["ibv_rc_pingpong"])
+    assert "taken" not in lab.a.device.text()
+
+
+def test_goes_to_another_device(lab):
+    lab.second_cable()
+    for host in lab.a, lab.b:
+        host.serve("--netdev", "eth0", "--netdev", "eth1")
+    lab.a.gid(lab.a.addr4)
+    away(lab.a, lab.a.addr4, 24)
+    back(lab.a, lab.a.addr4, 24, "eth1")
+    wait_for("the GID", lambda: f"::ffff:{lab.a.addr4}" in
+             lab.a.run("ibv_devinfo", "-v", "-d", "uroce1"))
+    assert "taken" not in lab.a.device.text()
+
+
+def test_many_go(lab):
+    """Those that went first are given up."""
+    lab.serve()
+    files = f"/proc/{lab.a.device.pid}/fd"
+    host = [f"10.78.1.{n}" for n in range(1, 41)]
+    counts = []
+    for _ in range(3):
+        lab.a.ip_all(*[f"addr add {a}/32 dev eth0" for a in host])
+        lab.a.gid(host[-1])
+        lab.a.ip_all(*[f"addr del {a}/32 dev eth0" for a in host])
+        gone(lab.a, *host)
+        counts.append(len(os.listdir(files)))
+    assert counts[1] == counts[2], counts
+    assert take(lab.a, host[-1]) == "98"
