@@ -11,18 +11,25 @@
  * program sent before it ended still counts.
  */
 #include <errno.h>
+#include <stdatomic.h>
 #include <unistd.h>
 #include "engine/wire/wire_udp.h"
 #include "engine/ground/keep.h"
+#include "engine/ground/log.h"
 #include "engine/shards.h"
 #include "transport/wire_format.h"
 #include "util/assert.h"
+#include "util/rng.h"
 #include "util/os/high_fd.h"
 
 /* Ports that are lent: below those that the device sends from. */
 #define FIRST_PORT 0x8000u
 #define PORTS	   (UR_UDP_SPORT_MIN - FIRST_PORT)
 #define PORT_TRIES 64u
+/* Where somebody has nearly all of them, others, one by one at random. */
+#define OTHER_PORTS	 0x4000u
+#define FIRST_OTHER_PORT (FIRST_PORT - OTHER_PORTS)
+#define OTHER_TRIES	 256u
 /* A program that does not read can hold as much of the kernel's memory, twice, for each address. */
 #define RELAYED_BUFFER (16 << 20)
 /* Wake again: the datagram may be lost. */
@@ -149,7 +156,7 @@ static int open_both(const struct ur_wire_udp *w, u16 port, int fd[2])
 	int err = 0;
 
 	fd[0] = fd[1] = -1;
-	for (int v4 = 0; !err && v4 < 2; v4++) {
+	for (int v4 = 1; !err && v4 >= 0; v4--) {
 		fd[v4] = ur_udp_open_out(w, v4);
 		if (fd[v4] >= 0)
 			err = ur_udp_bind_any(fd[v4], v4, port);
@@ -159,6 +166,43 @@ static int open_both(const struct ur_wire_udp *w, u16 port, int fd[2])
 	if (err)
 		close_both(fd);
 	return err;
+}
+
+static void say_once(u32 what)
+{
+	static _Atomic u32 said;
+	static const char *const words[] = {
+		"are free again",
+		"are taken by other programs: engines in programs get others",
+		"are taken, and those below: programs have the device's engine",
+	};
+
+	if (atomic_exchange(&said, what) != what)
+		ur_log("UDP ports %u to %u %s", FIRST_PORT,
+		       UR_UDP_SPORT_MIN - 1, words[what]);
+}
+
+static int find_port(const struct ur_wire_udp *w, u16 *port, int fd[2])
+{
+	static _Atomic u32 next;
+	struct ur_rng rng = {w->wire.engine->now};
+	int err = -EADDRINUSE;
+
+	for (u32 i = 0; i < PORT_TRIES && err == -EADDRINUSE; i++) {
+		*port = (u16)(FIRST_PORT + next++ % PORTS);
+		err = open_both(w, *port, fd);
+	}
+	if (err != -EADDRINUSE) {
+		say_once(0);
+		return err;
+	}
+	for (u32 i = 0; i < OTHER_TRIES && err == -EADDRINUSE; i++) {
+		*port = (u16)(FIRST_OTHER_PORT +
+			      ur_rng_below(&rng, OTHER_PORTS));
+		err = open_both(w, *port, fd);
+	}
+	say_once(err == -EADDRINUSE ? 2 : 1);
+	return err == -EADDRINUSE ? -EBUSY : err;
 }
 
 static struct ur_kept name_of(const struct ur_wire_udp *w, u32 slot, u32 v4)
@@ -184,9 +228,8 @@ static int keep_both(const struct ur_wire_udp *w, u32 slot, const int fd[2])
 
 int ur_udp_lend_port(struct ur_wire *wire, struct ur_lent *lent)
 {
-	static _Atomic u32 next;
 	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);
-	int *mine = w->lent_to[lent->slot], fd[2], err = -EADDRINUSE;
+	int *mine = w->lent_to[lent->slot], fd[2], err;
 
 	ur_assert(lent->slot && lent->slot < UR_ARRAY_SIZE(w->lent_to));
 	lent->file = ur_udp_own_file();
@@ -194,12 +237,9 @@ int ur_udp_lend_port(struct ur_wire *wire, struct ur_lent *lent)
 		return lent->file;
 	if (!w->device)
 		return -EBUSY;
-	for (u32 i = 0; i < PORT_TRIES && err == -EADDRINUSE; i++) {
-		lent->port = (u16)(FIRST_PORT + next++ % PORTS);
-		err = open_both(w, lent->port, fd);
-	}
+	err = find_port(w, &lent->port, fd);
 	if (err)
-		return err == -EADDRINUSE ? -EBUSY : err;
+		return err;
 	err = keep_both(w, lent->slot, fd);
 	if (err) {
 		close_both(fd);

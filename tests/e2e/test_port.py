@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """UDP port 4791 of a device's addresses, which any user of the host could bind: while an address is away, when it comes
 back, and when it goes to another device."""
+import contextlib
 import ipaddress
+import json
 import os
+import resource
 import signal
 
 import pytest
@@ -104,3 +107,60 @@ def test_many_go(lab):
         counts.append(len(os.listdir(files)))
     assert counts[1] == counts[2], counts
     assert take(lab.a, host[-1]) == "98"
+
+
+HOARDS = """
+import resource, signal, socket, sys
+hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+first, last, mine = int(sys.argv[1]), int(sys.argv[2]), []
+for port in range(first, last + 1):
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    try:
+        s.bind(("0.0.0.0", port))
+        mine.append(s)
+    except OSError:
+        pass
+print("has", len(mine), flush=True)
+signal.pause()
+"""
+
+
+PART = 16384
+
+
+@contextlib.contextmanager
+def hoarded(host, first, last):
+    """An ordinary user has those ports."""
+    if resource.getrlimit(resource.RLIMIT_NOFILE)[1] < PART + 100:
+        pytest.skip("too few descriptors are allowed")
+    parts = [host.bare(*NOBODY, "/usr/bin/python3", "-c", HOARDS, str(n), str(n + PART - 1))
+             for n in range(first, last + 1, PART)]
+    try:
+        for p in parts:
+            wait_for("ports", lambda p=p: "has" in p.text() or not p.running())
+        yield
+    finally:
+        for p in parts:
+            p.kill()
+
+
+def engine_of(host, lab):
+    s, c = start_pair(lab.a, lab.b, ["ibv_rc_pingpong", "-n", "100000000"])
+    try:
+        wait_for("both in RTS", lambda: "RTS" in host.run(lab.bin("uroce"), "res", "qp"))
+        return json.loads(host.run(lab.bin("uroce"), "res", "--json", "qp"))[0]["engine"]
+    finally:
+        for p in s, c:
+            p.kill()
+
+
+@pytest.mark.parametrize("first,where", [(32768, "program"), (16384, "device")])
+def test_a_user_has_the_ports_that_are_lent(lab, monkeypatch, first, where):
+    """Programs get others. Where there are none, they have the device's engine, and the log says why."""
+    monkeypatch.delenv("UROCE_ENGINE", raising=False)
+    lab.serve()
+    with hoarded(lab.a, first, 49151):
+        assert engine_of(lab.a, lab) == where
+        assert "UDP ports 32768 to 49151 are taken" in lab.a.device.text()
+    assert engine_of(lab.a, lab) == "program"
