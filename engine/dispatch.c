@@ -67,7 +67,7 @@ bool ur_dispatch(struct ur_engine *e, const struct timespec *timeout)
 		unwatched = e->unwatched;
 		n = ur_dispatch_wait(e->epoll_fd, ev, EVENTS, &zero);
 	}
-	if (e->guest.rests)
+	if (e->guest.rest.on)
 		return false;
 	if (n > 0 && e->config.guest)
 		ur_guest_acted(e);

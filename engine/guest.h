@@ -23,6 +23,7 @@
 #include <stdatomic.h>
 #include <sys/types.h>
 #include "engine/beside.h"
+#include "engine/fork_rest.h"
 #include "engine/post_batch.h"
 #include "engine/watch.h"
 #include "util/bytes.h"
@@ -70,9 +71,8 @@ struct ur_guest_state {
 	u32 record_run;			 /* the last that it saw */
 	/* guest_fork.h: what it does counts there; NULL: nobody asks. */
 	_Atomic u64 *acts;
-	bool rests; /* the thread, until: */
-	u64 rest_until;
-	int rest_fd;	/* -1: none */
+	struct ur_fork_rest rest;
+	int rest_fd;	/* hangs up with the child; -1: none */
 	u64 end_looked; /* by the thread: guest_end.h */
 };
 

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Whether the threads of engines are all that a process has left. */
-#include <fcntl.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
 #include "engine/guest_end.h"
 #include "util/os/first_thread.h"
+#include "util/os/task_stat.h"
 
 /* The process, which a child of fork is not, and how many threads of engines it has. Each
  * counts itself, so there are never fewer. */
@@ -37,27 +35,11 @@ void ur_guest_end_ends(void)
  * nobody knows. */
 static u32 threads_left(void)
 {
-	char text[512], state = 0;
-	unsigned int n = 0;
-	const char *after;
-	ssize_t len = -1;
-	int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+	struct ur_task_stat st;
 
-	if (fd >= 0) {
-		len = read(fd, text, sizeof(text) - 1);
-		close(fd);
-	}
-	if (len <= 0)
-		return 0;
-	text[len] = '\0';
-	/* The name may have anything in it; proc_pid_stat(5). */
-	after = strrchr(text, ')');
-	if (!after || sscanf(after + 1,
-			     " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s"
-			     " %*s %*s %*s %*s %*s %u",
-			     &state, &n) != 2)
-		return 0;
-	return state == 'Z' ? n : 0;
+	return !ur_task_stat((pid_t)syscall(SYS_getpid), &st) && st.state == 'Z'
+		       ? st.threads
+		       : 0;
 }
 
 bool ur_guest_end_is(u64 now, u64 *looked)

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <sched.h>
 #include <sys/epoll.h>
-#include <time.h>
 #include <unistd.h>
 #include "engine/engine_impl.h"
 #include "engine/guest_fork.h"
@@ -13,8 +12,6 @@
 
 /* Whoever runs the engine may wait for a page that the forking thread was to bring. */
 #define HOLD_NS 100000000u
-/* A daemon's parent ends within less, and a peer's timers last longer. */
-#define REST_NS 100000000u
 
 static int count(struct ur_engine *e, _Atomic u64 *acts)
 {
@@ -55,19 +52,26 @@ void ur_engine_let_go(struct ur_engine *e)
 void ur_engine_rest(struct ur_engine *e, int fd)
 {
 	struct epoll_event ev = {.data.u32 = 1};
+	bool rests = ur_fork_rest_begins(&e->guest.rest);
 
 	ur_guest_rested(e);
+	e->guest.rest.on = rests;
+	if (!rests) {
+		if (fd >= 0)
+			close(fd);
+		ur_mailbox_wake(e);
+		return;
+	}
 	e->guest.rest_fd = fd;
 	if (fd >= 0)
 		epoll_ctl(e->guest.nap_fd, EPOLL_CTL_ADD, fd, &ev);
-	e->guest.rest_until = ur_clock_ns(CLOCK_MONOTONIC) + REST_NS;
-	e->guest.rests = true;
 }
 
 int ur_engine_resume(struct ur_engine *e)
 {
 	ur_guest_rested(e);
 	ur_chores_resume(e);
+	e->guest.rest = (struct ur_fork_rest){0};
 	atomic_store(&e->guest.naps, false);
 	atomic_store(&e->asleep, 0);
 	return ur_guest_start(e);

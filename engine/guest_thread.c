@@ -99,7 +99,7 @@ static void nap(struct ur_engine *e)
 
 void ur_guest_rested(struct ur_engine *e)
 {
-	e->guest.rests = false;
+	e->guest.rest.on = false;
 	if (e->guest.rest_fd < 0)
 		return;
 	/* A child may have a copy. */
@@ -117,9 +117,9 @@ void ur_guest_acted(struct ur_engine *e)
 		e->guest.acts,
 		atomic_load_explicit(e->guest.acts, memory_order_relaxed) + 1,
 		memory_order_relaxed);
-	if (!e->guest.rests)
+	if (!e->guest.rest.on)
 		return;
-	e->guest.rests = false;
+	ur_fork_rest_used(&e->guest.rest, e->now);
 	ur_mailbox_wake(e);
 }
 
@@ -130,9 +130,9 @@ static bool is_asked(struct ur_engine *e)
 }
 
 /* Returns whether the child has ended, or runs another program, or the program goes on. */
-static bool wait_for_child(struct ur_engine *e, u64 ns)
+static bool wait_for_child(struct ur_engine *e)
 {
-	const struct timespec ts = {.tv_nsec = (long)ns};
+	static const struct timespec ts = {.tv_nsec = UR_FORK_REST_NS};
 	struct epoll_event ev = {0};
 	int n;
 
@@ -149,15 +149,12 @@ static bool wait_for_child(struct ur_engine *e, u64 ns)
 	return n < 0 || (n && ev.data.u32 == 1);
 }
 
-static void pause_for_child(struct ur_engine *e)
+static void rest_after_fork(struct ur_engine *e)
 {
-	while (e->guest.rests && !e->stop) {
-		u64 now = ur_clock_ns(CLOCK_MONOTONIC);
-
-		if (now >= e->guest.rest_until ||
-		    wait_for_child(e, e->guest.rest_until - now))
+	while (e->guest.rest.on && !e->stop &&
+	       !ur_fork_rest_is_over(&e->guest.rest))
+		if (wait_for_child(e))
 			break;
-	}
 	ur_guest_rested(e);
 }
 
@@ -201,8 +198,8 @@ static void *guest_thread(void *arg)
 	while (!is_over(e)) {
 		if (atomic_load(&e->guest.closed))
 			rest(e);
-		else if (e->guest.rests)
-			pause_for_child(e);
+		else if (e->guest.rest.on)
+			rest_after_fork(e);
 		else if (ur_poll_turn(e) | ur_chores_run(e))
 			ur_idle_work(&e->idle, e->now);
 		else

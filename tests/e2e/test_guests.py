@@ -268,6 +268,14 @@ def test_child_makes(pair, engine):
     finish(*start(pair, "child_makes"))
 
 
+@pytest.mark.parametrize("near", [False, True])
+def test_serves_and_forks(pair, engine, near, monkeypatch):
+    """A server whose children stay goes on serving, at once: its client's requests last 134 ms
+    with their retries, and it forks each 50 ms."""
+    monkeypatch.setenv("QP_TIMEOUT", "12")
+    finish(*start(pair, "serves", (pair.a, pair.a) if near else None))
+
+
 def test_closes_all(pair, in_program):
     """Who closes all descriptors has no engine any more, and nobody touches what
     he opens then. The peer's requests fail, the next program's do not."""

@@ -27,6 +27,7 @@
 #include <rdma/rdma_user_ioctl_cmds.h>
 #include <sys/ioctl.h>
 
+#include "forks.h"
 #include "kernel-abi/uroce-abi.h"
 #include "programs.h"
 #include "rounds.h"
@@ -289,6 +290,11 @@ static void end_late(void)
 	}
 	sleep_ms(500);
 	look(&r);
+}
+
+static void keep_serving(void)
+{
+	serve_and_fork(context, &peer);
 }
 
 /* ---- threads ---- */
@@ -632,6 +638,7 @@ static const struct {
 	{"daemon_makes", daemon_makes},
 	{"daemon_again", daemon_again},
 	{"child_makes", child_makes},
+	{"serves", keep_serving},
 	{"threads", run_threads},
 	{"cancel", cancel_threads},
 	{"signals", take_signals},
