@@ -99,6 +99,9 @@ int ur_eqp_create(struct ur_ectx *ectx, struct ur_eqp_init *init,
 		  struct ur_eqp **qp, struct uroce_create_qp_resp *resp);
 /* Returns the QPN. */
 u32 ur_eqp_number(const struct ur_eqp *qp);
+/* Returns what ur_qp_may_modify() does. */
+int ur_eqp_may_modify(struct ur_eqp *qp, const struct ur_qp_attr *attr,
+		      u32 mask);
 /* Modifies the queue pair as ur_qp_modify() does. mask: UR_QP_ATTR_*. attr->av
  * is ignored; path must not be NULL where mask has UR_QP_ATTR_AV. Returns 0,
  * -EINVAL, or -errno where the path leads nowhere. */

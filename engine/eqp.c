@@ -302,6 +302,20 @@ int ur_eqp_modify(struct ur_eqp *qp, const struct ur_qp_attr *attr,
 	return err;
 }
 
+static int may_modify(struct ur_engine *engine, struct ur_eqp *qp,
+		      struct ur_qp_attr attr, u32 mask)
+{
+	ur_assert(qp->engine == engine);
+	return ur_qp_may_modify(qp->qp, &attr, mask);
+}
+UR_ENGINE_CALL(3, may_modify, struct ur_eqp *, struct ur_qp_attr, u32);
+
+int ur_eqp_may_modify(struct ur_eqp *qp, const struct ur_qp_attr *attr,
+		      u32 mask)
+{
+	return call_may_modify(qp->engine, qp, *attr, mask);
+}
+
 /* The address vector is the queue pair's own, and no packet is on its way
  * between two turns but in the kernel. Requests posted before may get either
  * class. */

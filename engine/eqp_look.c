@@ -84,6 +84,7 @@ void ur_eqp_tell(struct ur_eqp *qp, struct uroce_engine_qp *to)
 		.retry_cnt = attr.retry_cnt,
 		.rnr_retry = attr.rnr_retry,
 		.en_sqd_async_notify = attr.en_sqd_async_notify,
+		.sq_draining = attr.sq_draining,
 		.static_bps = attr.static_bps,
 	};
 	if (have_path)

@@ -380,7 +380,8 @@ struct uroce_engine_qp {
 	__u8 v1;
 	__u8 peer_slot; /* where its engine is, on this device; 0: none is there */
 	__u8 nobodys; /* dest_qpn, when it was set: of a slot, whose owner never had it */
-	__u8 rsv[2];
+	__u8 cur_state; /* what the program takes it to be in, when it modifies it */
+	__u8 sq_draining; /* as the engine has it */
 	__u64 static_bps;
 };
 

@@ -14,7 +14,7 @@
 #include <linux/types.h>
 #include "kernel-abi/uroce-abi.h"
 
-#define UROCE_DOOR_VERSION 13
+#define UROCE_DOOR_VERSION 14
 #define UROCE_DOOR_SYMBOL  "uroce_door"
 #define UROCE_DOOR_LIBRARY "liburoce-engine.so"
 
@@ -152,7 +152,11 @@ struct uroce_door {
 			 const struct uroce_guest_qp_init *init,
 			 struct uroce_guest_qp **qp,
 			 struct uroce_create_qp_resp *resp);
-	/* mask: enum ib_qp_attr_mask of the kernel. */
+	/* Returns whether it may go from the state that it has now to attr->state with the attributes that
+	 * mask names: 0 or -EINVAL. The values stay to be seen. mask: enum ib_qp_attr_mask of the
+	 * kernel. */
+	int (*may_modify_qp)(struct uroce_guest_qp *qp,
+			     const struct uroce_engine_qp *attr, __u32 mask);
 	int (*modify_qp)(struct uroce_guest_qp *qp,
 			 const struct uroce_engine_qp *attr, __u32 mask);
 	/* Fills what it was made and modified with, and the numbers that change as it runs; not

@@ -349,20 +349,29 @@ static void enter(struct ur_qp *qp, enum ur_qp_state next)
 		ur_qp_kick(qp);
 }
 
+/* The caller may name the state that it takes the queue pair to be in. It cannot know that the
+ * queue pair has entered SQE. */
+int ur_qp_may_modify(const struct ur_qp *qp, const struct ur_qp_attr *attr,
+		     u32 mask)
+{
+	enum ur_qp_state cur = qp->state;
+	enum ur_qp_state next = mask & UR_QP_ATTR_STATE ? attr->state : cur;
+
+	if ((mask & CUR) && attr->cur_state != cur)
+		return -EINVAL;
+	return ur_qp_modify_allowed(cur, next, qp->init.type, mask) ? 0
+								    : -EINVAL;
+}
+
 int ur_qp_modify(struct ur_qp *qp, ur_time now, const struct ur_qp_attr *attr,
 		 u32 mask)
 {
-	enum ur_qp_state cur = qp->state, next;
-	int err;
+	int err = ur_qp_may_modify(qp, attr, mask);
 
-	/* The caller may name the state that it takes the queue pair to be in.
-	 * It cannot know that the queue pair has entered SQE. */
-	if ((mask & CUR) && attr->cur_state != cur)
-		return -EINVAL;
-	next = mask & UR_QP_ATTR_STATE ? attr->state : cur;
-	if (!ur_qp_modify_allowed(cur, next, qp->init.type, mask) ||
-	    !values_valid(qp, attr, mask))
-		return -EINVAL;
+	if (!err && !values_valid(qp, attr, mask))
+		err = -EINVAL;
+	if (err)
+		return err;
 	if (mask & RD_IN) {
 		err = ur_replay_resize(qp, attr->max_dest_rd_atomic);
 		if (err)
@@ -382,7 +391,7 @@ int ur_qp_modify(struct ur_qp *qp, ur_time now, const struct ur_qp_attr *attr,
 		ur_qp_set_ecn(qp);
 	}
 	if (mask & UR_QP_ATTR_STATE)
-		enter(qp, next);
+		enter(qp, attr->state);
 	return 0;
 }
 

@@ -289,11 +289,14 @@ int ur_qp_create(struct ur_port *port, const struct ur_qp_init *init,
  * acknowledgement that it owes is still sent, if there is room. It must not be
  * attached to a multicast group. */
 void ur_qp_destroy(struct ur_qp *qp);
+/* Returns whether the modify table of its type allows the transition from the state that it
+ * has, and attr->cur_state is that one where mask has it: 0 or -EINVAL. */
+int ur_qp_may_modify(const struct ur_qp *qp, const struct ur_qp_attr *attr,
+		     u32 mask);
 /*
  * Modifies the queue pair by those attributes of attr that mask (UR_QP_ATTR_*)
- * names. Takes a reference of attr->av. Returns 0, or -EINVAL where the modify
- * table of its type does not allow the transition with these attributes, or a
- * value is out of range; -ENOMEM where there is no memory for
+ * names. Takes a reference of attr->av. Returns 0, or -EINVAL where
+ * ur_qp_may_modify() does, or a value is out of range; -ENOMEM where there is no memory for
  * max_dest_rd_atomic or a rate.
  */
 int ur_qp_modify(struct ur_qp *qp, ur_time now, const struct ur_qp_attr *attr,

@@ -193,11 +193,27 @@ static void take_path(struct ur_epath *path, const struct uroce_engine_qp *in)
 	memcpy(path->dgid, in->dgid, sizeof(path->dgid));
 }
 
+int ur_process_may_modify_qp(struct uroce_guest_qp *qp,
+			     const struct uroce_engine_qp *in, u32 mask)
+{
+	const struct ur_qp_attr attr = {
+		.state = (enum ur_qp_state)in->state,
+		.cur_state = (enum ur_qp_state)in->cur_state,
+	};
+	int err;
+
+	pthread_mutex_lock(&qp->guest->lock);
+	err = ur_eqp_may_modify(qp->qp, &attr, mask);
+	pthread_mutex_unlock(&qp->guest->lock);
+	return err;
+}
+
 int ur_process_modify_qp(struct uroce_guest_qp *qp,
 			 const struct uroce_engine_qp *in, u32 mask)
 {
 	struct ur_qp_attr attr = {
 		.state = (enum ur_qp_state)in->state,
+		.cur_state = (enum ur_qp_state)in->cur_state,
 		.path_mtu = in->path_mtu,
 		.qkey = in->qkey,
 		.rq_psn = in->rq_psn,

@@ -105,6 +105,8 @@ int ur_process_create_qp(struct uroce_guest *guest,
 			 const struct uroce_guest_qp_init *init,
 			 struct uroce_guest_qp **qp,
 			 struct uroce_create_qp_resp *resp);
+int ur_process_may_modify_qp(struct uroce_guest_qp *qp,
+			     const struct uroce_engine_qp *attr, u32 mask);
 int ur_process_modify_qp(struct uroce_guest_qp *qp,
 			 const struct uroce_engine_qp *attr, u32 mask);
 void ur_process_query_qp(struct uroce_guest_qp *qp,

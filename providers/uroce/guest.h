@@ -73,10 +73,14 @@ int ur_guest_modify_srq(struct uroce_srq *srq, const struct ibv_srq_attr *attr,
 			int mask, struct uroce_create_srq_resp *moved);
 int ur_guest_create_ah(struct uroce_context *ctx, struct uroce_ah *ah,
 		       const struct ibv_pd *pd);
-/* The device has modified the queue pair: takes over what mask says. state: the
- * one asked for, where mask has it. */
+/* Returns whether the queue pair may go from the state that it has to the one asked for: 0, EINVAL
+ * where its engine is here and does not allow it. Takes out of *mask what the device
+ * cannot judge then, since engines change states by themselves. */
+int ur_guest_may_modify_qp(struct uroce_context *ctx, const struct uroce_qp *qp,
+			   const struct ibv_qp_attr *attr, int *mask);
+/* The device has modified the queue pair: takes over what mask says. */
 int ur_guest_modify_qp(struct uroce_context *ctx, struct uroce_qp *qp,
-		       enum ibv_qp_state state, int mask);
+		       const struct ibv_qp_attr *asked, int mask);
 /* guest_groups.c: the device has attached the queue pair to a group, or detached it. */
 int ur_guest_mcast(struct uroce_qp *qp, const union ibv_gid *gid, bool attach);
 void ur_guest_query_qp(struct uroce_context *ctx, const struct uroce_qp *qp,

@@ -115,6 +115,7 @@ static int modify_left(struct uroce_context *ctx, struct uroce_qp *qp,
 {
 	const struct uroce_engine_qp to = {
 		.state = attr->qp_state,
+		.cur_state = (u8)attr->cur_qp_state,
 		.access = (u32)attr->qp_access_flags,
 		.en_sqd_async_notify = attr->en_sqd_async_notify,
 		.min_rnr_timer = attr->min_rnr_timer,
@@ -122,13 +123,8 @@ static int modify_left(struct uroce_context *ctx, struct uroce_qp *qp,
 		.retry_cnt = attr->retry_cnt,
 		.rnr_retry = attr->rnr_retry,
 	};
-	struct uroce_engine_qp now;
 
-	ctx->door->query_qp(qp->guest, &now);
-	if ((mask & IBV_QP_CUR_STATE) && now.state != attr->cur_qp_state)
-		return EINVAL;
-	return -ctx->door->modify_qp(qp->guest, &to,
-				     (u32)(mask & ~IBV_QP_CUR_STATE));
+	return -ctx->door->modify_qp(qp->guest, &to, (u32)mask);
 }
 
 /* Datagrams may come to addresses that the engine has no socket of yet. */
@@ -183,6 +179,7 @@ void ur_guest_show_qp(const struct uroce_engine_qp *now,
 		.dest_qp_num = now->dest_qpn,
 		.qp_access_flags = now->access,
 		.en_sqd_async_notify = now->en_sqd_async_notify,
+		.sq_draining = now->sq_draining,
 		.max_rd_atomic = now->max_rd_atomic,
 		.max_dest_rd_atomic = now->max_dest_rd_atomic,
 		.min_rnr_timer = now->min_rnr_timer,

@@ -283,8 +283,26 @@ int ur_guest_create_ah(struct uroce_context *ctx, struct uroce_ah *ah,
 					   &ah->guest, &ah->ah);
 }
 
+/* The attributes that verbs have; the device says how it refuses all else. */
+#define KNOWN_MASK ((IBV_QP_RATE_LIMIT << 1) - 1)
+
+int ur_guest_may_modify_qp(struct uroce_context *ctx, const struct uroce_qp *qp,
+			   const struct ibv_qp_attr *attr, int *mask)
+{
+	const struct uroce_engine_qp to = {
+		.state = attr->qp_state,
+		.cur_state = (u8)attr->cur_qp_state,
+	};
+	int asked = *mask;
+
+	if (!qp->guest || !ur_guest_is_here(ctx) || (asked & ~KNOWN_MASK))
+		return 0;
+	*mask &= ~IBV_QP_CUR_STATE;
+	return -ctx->door->may_modify_qp(qp->guest, &to, (u32)asked);
+}
+
 int ur_guest_modify_qp(struct uroce_context *ctx, struct uroce_qp *qp,
-		       enum ibv_qp_state state, int mask)
+		       const struct ibv_qp_attr *asked, int mask)
 {
 	struct uroce_engine_qp attr;
 	int err;
@@ -301,13 +319,12 @@ int ur_guest_modify_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 	if (!err && (mask & IBV_QP_AV))
 		err = borrow(ctx, attr.sgid_index, attr.sgid);
 	if (!err && qp->qpt_bit == UR_SENDS_UD && (mask & IBV_QP_STATE) &&
-	    state == IBV_QPS_RTR)
+	    asked->qp_state == IBV_QPS_RTR)
 		err = borrow_all(ctx);
 	if (!err && (mask & IBV_QP_AV) && attr.peer_slot)
 		borrow_ring(ctx, attr.peer_slot);
-	return err ? err
-		   : -ctx->door->modify_qp(qp->guest, &attr,
-					   (u32)(mask & ~IBV_QP_CUR_STATE));
+	attr.cur_state = (u8)asked->cur_qp_state;
+	return err ? err : -ctx->door->modify_qp(qp->guest, &attr, (u32)mask);
 }
 
 void ur_guest_query_qp(struct uroce_context *ctx, const struct uroce_qp *qp,
@@ -321,4 +338,5 @@ void ur_guest_query_qp(struct uroce_context *ctx, const struct uroce_qp *qp,
 	attr->qp_state = attr->cur_qp_state = (enum ibv_qp_state)now.state;
 	attr->rq_psn = now.rq_psn;
 	attr->sq_psn = now.sq_psn;
+	attr->sq_draining = now.sq_draining;
 }

@@ -263,10 +263,14 @@ static int modify_qp(struct uroce_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
 	struct uroce_context *ctx = ur_to_ctx(qp->ibv.context);
 	u32 made = __atomic_load_n(&qp->resumes, __ATOMIC_ACQUIRE);
-	int err = ur_qp_cmd_modify(&qp->ibv, attr, mask);
+	int judged = mask;
+	int err = ur_guest_may_modify_qp(ctx, qp, attr, &judged);
 
+	if (err)
+		return err;
+	err = ur_qp_cmd_modify(&qp->ibv, attr, judged);
 	return err ? ur_guest_modify_left(ctx, qp, attr, mask, err, made)
-		   : ur_guest_modify_qp(ctx, qp, attr->qp_state, mask);
+		   : ur_guest_modify_qp(ctx, qp, attr, mask);
 }
 
 int uroce_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)

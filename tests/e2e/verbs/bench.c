@@ -101,8 +101,9 @@ struct ibv_qp *make_qp(struct bench *t, struct ibv_cq *cq, struct ibv_srq *srq,
 		.comp_mask =
 			IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
 		.pd = t->pd,
-		.send_ops_flags =
-			type == IBV_QPT_UD ? IBV_QP_EX_WITH_SEND : OPS_ALL,
+		.send_ops_flags = type == IBV_QPT_UD || type == IBV_QPT_UC
+					  ? IBV_QP_EX_WITH_SEND
+					  : OPS_ALL,
 	};
 	struct ibv_qp *qp = ibv_create_qp_ex(t->ctx, &attr);
 
