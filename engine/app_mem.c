@@ -186,10 +186,9 @@ static const struct ur_mem_ops mem_ops = {
 
 /* ---- mapping ---- */
 
-static bool is_safe_file(int fd, u64 end)
+bool ur_emr_takes_file(int fd)
 {
 	struct statfs fs;
-	struct stat st;
 	int seals;
 
 	/* First what only a memfd has: another file's system may let whoever
@@ -197,9 +196,15 @@ static bool is_safe_file(int fd, u64 end)
 	seals = fcntl(fd, F_GET_SEALS);
 	if (seals < 0 || !(seals & F_SEAL_SHRINK))
 		return false;
-	if (fstatfs(fd, &fs) < 0 || fs.f_type != TMPFS_MAGIC)
-		return false;
-	return fstat(fd, &st) == 0 && st.st_size >= 0 && end <= (u64)st.st_size;
+	return !fstatfs(fd, &fs) && fs.f_type == TMPFS_MAGIC;
+}
+
+static bool is_safe_file(int fd, u64 end)
+{
+	struct stat st;
+
+	return ur_emr_takes_file(fd) && !fstat(fd, &st) && st.st_size >= 0 &&
+	       end <= (u64)st.st_size;
 }
 
 /* The client, who has the file too, can make whoever maps it wait. */

@@ -20,7 +20,7 @@ struct ur_emr_attr {
 	bool on_demand; /* no touching of pages at registration */
 	bool implicit;	/* the whole address space: length = 2^64 - 1 */
 	bool null_mr;
-	int dmabuf_fd; /* mappable dma-buf or memfd, or -1; stays the caller's */
+	int dmabuf_fd; /* ur_emr_takes_file(), or -1; stays the caller's */
 	u64 dmabuf_off;
 	struct ur_edm *dm; /* or NULL */
 	u64 dm_off;
@@ -29,6 +29,9 @@ struct ur_emr_attr {
 	u32 key;     /* that another engine has given it; 0: a new one */
 };
 
+/* Returns whether it is memory that a region may be of: a memfd, not hugetlbfs, that is sealed against
+ * shrinking. Any thread, with any file. */
+bool ur_emr_takes_file(int fd);
 /* Returns whether ur_emr_look() has to see it: memory of the program, not on demand. */
 bool ur_emr_is_seen(const struct ur_emr_attr *attr);
 /* Returns whether the caller calls ur_emr_look() before that registers it. */

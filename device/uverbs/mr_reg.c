@@ -174,6 +174,18 @@ static int say_keys(struct ur_cmd *cmd, struct ur_obj_mr *mr, u16 handle,
 	return err ? err : ur_attr_set(cmd, handle, mr->obj.handle);
 }
 
+/* Programs ask whether there is such memory at all with a number that is no file's, and no pages: any
+ * error but EOPNOTSUPP is a yes to them. */
+static int take_file(struct ur_cmd *cmd, int number, struct ur_emr_attr *attr)
+{
+	int fd = ur_session_fget(cmd->file->session, number, NULL);
+
+	if (fd < 0)
+		return fd == -EBADF ? -EOPNOTSUPP : fd;
+	attr->dmabuf_fd = fd;
+	return ur_emr_takes_file(fd) ? 0 : -EOPNOTSUPP;
+}
+
 int ur_m_reg_dmabuf_mr(struct ur_cmd *cmd)
 {
 	struct ur_obj_pd *pd =
@@ -192,7 +204,9 @@ int ur_m_reg_dmabuf_mr(struct ur_cmd *cmd)
 	if (ur_attr_u32(cmd, UVERBS_ATTR_REG_DMABUF_MR_ACCESS_FLAGS,
 			&attr.access))
 		return -EINVAL;
-	err = ur_mr_check_access(attr.access);
+	err = take_file(cmd, (int)(u32)number, &attr);
+	if (!err)
+		err = ur_mr_check_access(attr.access);
 	if (!err)
 		err = ur_mr_check_range(&attr);
 	if (err)
@@ -206,10 +220,6 @@ int ur_m_reg_dmabuf_mr(struct ur_cmd *cmd)
 	attr.iova = first_address(attr.access, attr.iova);
 	if (!ur_region_room(cmd->file, attr.length))
 		return -ENOMEM;
-	attr.dmabuf_fd =
-		ur_session_fget(cmd->file->session, (int)(u32)number, NULL);
-	if (attr.dmabuf_fd < 0)
-		return attr.dmabuf_fd;
 	err = ur_mr_make(cmd, pd, NULL, &attr, &mr);
 	if (err)
 		return err;

@@ -271,7 +271,7 @@ static void device_memory(void)
 	bench_close(&t);
 }
 
-/* Any descriptor that maps will do: here a memfd. */
+/* A memfd, which has no other use for programs that look whether GPUs' memory can be registered. */
 static void dmabuf(void)
 {
 	int fd = memfd_create("dmabuf", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -284,7 +284,11 @@ static void dmabuf(void)
 	CHECK(!fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK));
 	bench_open(&t, 64);
 	CHECK(!ibv_reg_dmabuf_mr(t.pd, 0, 4096, 0, -1, IBV_ACCESS_LOCAL_WRITE));
-	CHECK_EQ(errno, EBADF);
+	CHECK_EQ(errno, EOPNOTSUPP);
+	CHECK(!ibv_reg_dmabuf_mr(t.pd, 0, 0, 0, -1, 0));
+	CHECK_EQ(errno, EOPNOTSUPP);
+	CHECK(!ibv_reg_dmabuf_mr(t.pd, 0, 0, 0, fd, 0));
+	CHECK_EQ(errno, EINVAL);
 	mr = ibv_reg_dmabuf_mr(t.pd, 8192, 4096, 0x10000, fd,
 			       IBV_ACCESS_LOCAL_WRITE |
 				       IBV_ACCESS_REMOTE_WRITE);

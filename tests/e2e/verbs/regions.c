@@ -492,7 +492,14 @@ static void dmabuf_refused(void)
 	bench_bare(&t);
 	/* A file that could shrink under the device, or is no memory at all. */
 	CHECK(!of_file(&t, 0, 4096, 0, loose, RW));
+	CHECK_EQ(errno, EOPNOTSUPP);
 	CHECK(!of_file(&t, 0, 4096, 0, file, RW));
+	CHECK_EQ(errno, EOPNOTSUPP);
+	CHECK(!of_file(&t, 0, 0, 0, file, 0));
+	CHECK_EQ(errno, EOPNOTSUPP);
+	/* A number that no file has. */
+	CHECK(!of_file(&t, 0, 4096, 0, 1 << 29, RW));
+	CHECK_EQ(errno, EOPNOTSUPP);
 	/* Beyond its end, or that of everything. */
 	CHECK(!of_file(&t, 61440, 4097, 0, fd, RW));
 	CHECK(!of_file(&t, ~0xfffull, 8192, 0, fd, RW));
