@@ -75,6 +75,8 @@ ur_listing_next ur_status_next_failure;
  * whom (such as "it"). */
 void ur_why_flags(FILE *out, u32 access);
 void ur_why_denied(FILE *out, const struct ur_denied *d, const char *key);
+/* Writes a line where the request is one that others' programs are known for; else nothing. */
+void ur_why_known(FILE *out, const struct ur_failure *f);
 /* Writes why the end with this record refused a request of its peer. */
 void ur_why_refused(FILE *out, const struct ur_failure *f);
 /* why_cm.c: writes the same for a connection that was not made. */

@@ -351,5 +351,6 @@ void ur_why_story(FILE *out, struct ur_daemon *daemon,
 	else
 		own(out, daemon, asker, y);
 	fputc('\n', out);
+	ur_why_known(out, f);
 	retries(out, f);
 }

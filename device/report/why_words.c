@@ -124,6 +124,21 @@ void ur_why_denied(FILE *out, const struct ur_denied *d, const char *key)
 	meant(out, d);
 }
 
+/* The READ of UCX's uct_rc_verbs_ep_flush_remote(), with UCT_IB_MD_INVALID_FLUSH_RKEY. */
+#define UCX_FENCE_BYTES 8u
+#define UCX_FENCE_RKEY	0xffu
+
+void ur_why_known(FILE *out, const struct ur_failure *f)
+{
+	if (f->opcode == UR_WR_READ && f->status == UR_WC_REM_ACCESS_ERR &&
+	    f->length == UCX_FENCE_BYTES && !f->addr &&
+	    f->rkey == UCX_FENCE_RKEY)
+		fputs("  known:  UCX's strong fence reads so, with its number "
+		      "for no key, on cards that are not mlx5: "
+		      "UCX_FENCE_MODE=weak or ep_based\n",
+		      out);
+}
+
 void ur_why_refused(FILE *out, const struct ur_failure *f)
 {
 	switch (f->reason) {

@@ -72,6 +72,23 @@ def test_refused(pair, mistake):
     assert f"of pid {s.pid}" in both or "of pid" in both, both
 
 
+def test_known(pair):
+    """A READ that UCX makes of its own accord is named at both ends; others are not."""
+    server, client = pair
+    s, c, qpn, status = ends(server, client, "fence")
+    assert status == 10, c.report()
+    line = "known:  UCX's strong fence"
+    own, theirs = why(client, qpn), why(server)
+    s.kill()
+    assert "8 bytes from 0x0 with rkey 0xff" in own and line in own, own
+    assert line in theirs and "refused a request of its peer" in theirs, theirs
+    s, c, qpn, _ = ends(server, client, "key")
+    own = why(client, qpn)
+    s.kill()
+    assert "no longer" in own or "no region" in own, own
+    assert line not in own, own
+
+
 @pytest.mark.parametrize("mistake", SILENCES)
 def test_silence(pair, mistake):
     server, client = pair

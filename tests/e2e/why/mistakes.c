@@ -136,7 +136,12 @@ static void request(const struct end *peer)
 		wr.wr.rdma.remote_addr &= 0xffffffff;
 	else if (is("key"))
 		wr.wr.rdma.rkey ^= 0x55000000;
-	else if (is("lkey"))
+	else if (is("fence")) {
+		sge.length = 8;
+		wr.opcode = IBV_WR_RDMA_READ;
+		wr.wr.rdma.remote_addr = 0;
+		wr.wr.rdma.rkey = 0xff;
+	} else if (is("lkey"))
 		sge.lkey ^= 0x55000000;
 	else if (!is("mr-right") && !is("qp-right"))
 		wr.opcode = IBV_WR_SEND;
