@@ -376,6 +376,7 @@ int main(int argc, char **argv)
 	daemon.raw_ethernet = o->raw_ethernet > 0;
 	daemon.cm_v1 = o->cm_mode == 1;
 	daemon.only = o->only > 0;
+	daemon.peermem = o->peermem > 0;
 	daemon.by_user = o->isolation == UR_ISOLATION_USER;
 	daemon.engine_options = *o->engine ? o->engine : NULL;
 	daemon.engines = o->engines ? (u32)o->engines

@@ -47,13 +47,14 @@ struct ur_daemon_options {
 	enum ur_user_engines user_engines;
 	char group[64]; /* who may connect; empty: everybody */
 	const char *config;
-	int on_demand;	    /* above 0: yes */
-	int ready_fd;	    /* -1: none */
-	int roce_v1;	    /* above 0: yes */
-	int raw_ethernet;   /* above 0: yes */
-	int only;	    /* above 0: the host's own devices are hidden */
-	int cm_mode;	    /* 1, 2; 0: not given */
-	int user_share;	    /* percent; 0: not given */
+	int on_demand;	  /* above 0: yes */
+	int ready_fd;	  /* -1: none */
+	int roce_v1;	  /* above 0: yes */
+	int raw_ethernet; /* above 0: yes */
+	int only;	  /* above 0: the host's own devices are hidden */
+	int peermem;	  /* above 0: what they say of GPUs' memory is never */
+	int cm_mode;	  /* 1, 2; 0: not given */
+	int user_share;	  /* percent; 0: not given */
 	const char *record; /* of each device: as its setting; NULL: off */
 	enum ur_isolation isolation;
 	enum ur_confine confine;

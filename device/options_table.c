@@ -113,6 +113,10 @@ const struct ur_daemon_option ur_daemon_option_table[] = {
 	 "programs do not see the devices that the host\n"
 	 "really has",
 	 UR_DAEMON_OPTION_BOTH, UR_DAEMON_OPTION_SWITCH, FIELD(only)},
+	{"peermem", NULL,
+	 "programs see nvidia_peermem's files, also where\n"
+	 "they see no card of the host",
+	 UR_DAEMON_OPTION_BOTH, UR_DAEMON_OPTION_SWITCH, FIELD(peermem)},
 	{"run-dir", "DIR",
 	 "socket and files; default /run/uroce as root,\n"
 	 "else $XDG_RUNTIME_DIR/uroce",

@@ -17,6 +17,8 @@
 
 #define NODES	"/dev/infiniband"
 #define NETDEVS "/sys/class/net"
+#define MODULES "/sys/module"
+#define MEMORY	"/sys/kernel/mm"
 
 static const char *const prefixes[] = {
 	"/sys/class/infiniband",
@@ -25,6 +27,9 @@ static const char *const prefixes[] = {
 	"/sys/class/misc/rdma_cm",
 	"/sys/devices/pci" UROCE_PCI_DOMAIN ":00",
 	"/sys/kernel/config/rdma_cm",
+	MODULES "/nvidia_peermem",
+	MODULES "/nv_peer_mem",
+	MEMORY "/memory_peers",
 	NODES,
 };
 
@@ -117,6 +122,21 @@ static bool is_only(void)
 	return stat_raw(AT_FDCWD, name, &st, 0) == 0;
 }
 
+/* These say that all cards reach GPUs' memory. Where there is a tree, it has them as long as the host's
+ * cards are in sight. */
+static bool is_known(const char *prefix)
+{
+	char name[UR_RUNDIR_MAX + sizeof("/sys/class")];
+	struct stat st;
+
+	if (strncmp(prefix, MODULES, strlen(MODULES)) &&
+	    strncmp(prefix, MEMORY, strlen(MEMORY)))
+		return is_only();
+	strcpy(name, ur_place());
+	strcat(name, "/sys/class");
+	return stat_raw(AT_FDCWD, name, &st, 0) == 0;
+}
+
 /* @rest: the name below the tree, beginning with the prefix. */
 static void enter_tree(struct ur_rewritten *path, const char *prefix,
 		       const char *rest)
@@ -130,7 +150,7 @@ static void enter_tree(struct ur_rewritten *path, const char *prefix,
 	strcat(path->buf, prefix);
 	strcat(path->buf, rest);
 	if (stat_raw(AT_FDCWD, path->buf, &st, AT_SYMLINK_NOFOLLOW)) {
-		if (!is_only())
+		if (!is_known(prefix))
 			return;
 		st.st_mode = 0;
 	}

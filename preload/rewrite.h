@@ -11,10 +11,12 @@
  *   /sys/kernel/config/rdma_cm            RUNDIR/sys/kernel/config/rdma_cm
  *   /sys/class/net/IF/ecn                 RUNDIR/sys/class/net/IF/ecn
  *   /dev/infiniband                       RUNDIR/dev/infiniband
+ *   /sys/module/nvidia_peermem            RUNDIR/sys/module/..., also nv_peer_mem
+ *   /sys/kernel/mm/memory_peers           RUNDIR/sys/kernel/mm/memory_peers
  *
  * A name that the tree does not have stays what it was, so that the kernel's
  * own devices remain in sight; where RUNDIR has a file `only` (`--only`), it is
- * one that does not exist.
+ * one that does not exist. The last two are seen where the tree has them, and else nowhere.
  */
 #ifndef UR_PRELOAD_REWRITE_H
 #define UR_PRELOAD_REWRITE_H

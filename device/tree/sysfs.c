@@ -32,25 +32,31 @@ u64 ur_sysfs_rdma_cm_rdev(void)
 	return makedev(MISC_MAJOR, RDMA_CM_MINOR);
 }
 
+static void link_one(const struct ur_daemon *d, const char *dir,
+		     const char *name)
+{
+	char path[PATH_MAX], target[PATH_MAX];
+
+	if (snprintf(target, sizeof(target), "%s/%s", dir, name) >=
+		    (int)sizeof(target) ||
+	    snprintf(path, sizeof(path), "%s%s/%s", d->run_dir, dir, name) >=
+		    (int)sizeof(path))
+		return;
+	if (symlink(target, path) < 0 && errno != EEXIST)
+		ur_debug("cannot link %s", target);
+}
+
 /* Real devices stay visible: links to their entries. */
 static void link_real(const struct ur_daemon *d, const char *dir)
 {
-	char path[PATH_MAX], target[PATH_MAX];
 	DIR *real = opendir(dir);
 	struct dirent *e;
 
 	if (!real)
 		return;
 	while ((e = readdir(real))) {
-		if (e->d_name[0] == '.')
-			continue;
-		if (snprintf(target, sizeof(target), "%s/%s", dir, e->d_name) >=
-			    (int)sizeof(target) ||
-		    snprintf(path, sizeof(path), "%s%s/%s", d->run_dir, dir,
-			     e->d_name) >= (int)sizeof(path))
-			continue;
-		if (symlink(target, path) < 0 && errno != EEXIST)
-			ur_debug("cannot link %s", target);
+		if (e->d_name[0] != '.')
+			link_one(d, dir, e->d_name);
 	}
 	closedir(real);
 }
@@ -80,6 +86,23 @@ bool ur_sysfs_name_taken(const struct ur_daemon *d, const char *name)
 	return !lstat(path, &st);
 }
 
+static const char *const gpu_files[] = {"/sys/module",	  "nvidia_peermem",
+					"/sys/module",	  "nv_peer_mem",
+					"/sys/kernel/mm", "memory_peers"};
+
+/* Without them the names lead nowhere (preload/rewrite.h): they are about cards that programs do not see. */
+static int show_peermem(const struct ur_daemon *d)
+{
+	int err = 0;
+
+	for (u32 i = 0; i < UR_ARRAY_SIZE(gpu_files) && !err; i += 2) {
+		err = ur_tree_mkdir(d, "%s", gpu_files[i] + 1);
+		if (!err)
+			link_one(d, gpu_files[i], gpu_files[i + 1]);
+	}
+	return err;
+}
+
 static int make_dirs(const struct ur_daemon *d)
 {
 	int err;
@@ -91,6 +114,8 @@ static int make_dirs(const struct ur_daemon *d)
 		err = ur_tree_mkdir(d, "sys/class/infiniband_mad");
 	if (!err)
 		err = ur_tree_mkdir(d, "dev/infiniband");
+	if (!err && (d->peermem || ur_sysfs_first_uverbs(d)))
+		err = show_peermem(d);
 	if (err)
 		return err;
 	if (d->only)

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # real_device.sh PROGRAM ARG...: run it where the host seems to have an RDMA
-# device of its own, mlx5_0 with uverbs0, umad7 and rdma_cm. Only the files are there.
+# device of its own, mlx5_0 with uverbs0, umad7 and rdma_cm, which takes GPUs' memory. Only the files
+# are there.
 # To be run in a mount namespace of its own (ip netns exec makes one).
 set -e
 at=$(mktemp -d /tmp/uroce-real.XXXXXX)
@@ -33,6 +34,16 @@ for name in uverbs0 umad7 rdma_cm; do
 	echo real >"$at/dev/infiniband/$name"
 done
 mount --rbind "$at/dev" /dev
+mkdir -p "$at/module/nvidia_peermem" "$at/module/nv_peer_mem" "$at/mm/memory_peers/nv_mem"
+for name in module/nvidia_peermem module/nv_peer_mem mm/memory_peers/nv_mem; do
+	echo 580.1 >"$at/$name/version"
+done
+for name in /sys/kernel/mm/*; do
+	mkdir "$at/mm/${name##*/}"
+	mount --bind "$name" "$at/mm/${name##*/}"
+done
+mount --rbind "$at/module" /sys/module
+mount --rbind "$at/mm" /sys/kernel/mm
 umount -l "$at"
 rmdir "$at"
 exec "$@"

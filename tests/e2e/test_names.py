@@ -100,6 +100,34 @@ def test_only(lab):
         assert re.search(rf"{name}'?: No such file", out), out
 
 
+PEERMEM = """
+cat /sys/module/nvidia_peermem/version /sys/module/nv_peer_mem/version
+cat /sys/kernel/mm/memory_peers/nv_mem/version
+python3 -c "import glob; print(glob.glob('/sys/kernel/mm/memory_peers/nv_mem*/version'))"
+ls -d /sys/module /sys/kernel/mm
+"""
+
+
+def test_only_peermem(lab):
+    """Where the host's cards are hidden, or there are none, so is what says that they reach GPUs' memory,
+    unless it is asked for."""
+    both = run(lab.a, "--netdev", "eth0", "--", "sh", "-c", PEERMEM, wrap=[REAL],
+               run_dir="/peer_both")
+    assert both.count("580.1") == 3 and "/nv_mem/version']" in both, both
+    out = run(lab.a, "--netdev", "eth0", "--only", "--", "sh", "-c", PEERMEM,
+              wrap=[REAL], run_dir="/peer_only")
+    assert out.count("No such file") == 3 and "\n[]\n" in out and "580" not in out, out
+    assert "\n/sys/module\n" in out and "\n/sys/kernel/mm\n" in out, out
+    lab.a.serve("--netdev", "eth0")  # before there was a card
+    p = lab.a.bare(REAL, lab.bin("uroce"), "run", "--run-dir", lab.a.run_dir, "--",
+                   "sh", "-c", PEERMEM)
+    assert p.wait() == 0 and p.text().count("No such file") == 3, p.report()
+    lab.b.serve("--netdev", "eth0", "--only", "--peermem")
+    p = lab.b.bare(REAL, lab.bin("uroce"), "run", "--run-dir", lab.b.run_dir, "--",
+                   "sh", "-c", PEERMEM)
+    assert p.wait() == 0 and p.text().count("580.1") == 3, p.report()
+
+
 def test_only_name(lab):
     """The name of the host's own device; a program on it."""
     a = lab.a
