@@ -2,7 +2,7 @@
 /* Finds the details that a failure is reported with. The checks that refused
  * the request only returned no; here they are made once more, one by one, for
  * the failed request alone. */
-#include "transport/internal.h"
+#include "transport/retry.h"
 
 static bool inside(u64 addr, u64 len, u64 first, u64 size)
 {
@@ -177,10 +177,9 @@ static void fill_retries(struct ur_failure *f, const struct ur_qp *qp)
 	if (f->reason != UR_REASON_SILENCE)
 		return;
 	/* Until the first retry it was one timeout. */
-	f->waited_ns = (qp->port->now - req->silent_at) +
-		       (f->timeout ? 4096ull << (f->timeout & 31) : 0);
-	if (!f->retry_cnt)
-		f->waited_ns = f->timeout ? 4096ull << (f->timeout & 31) : 0;
+	f->waited_ns = f->timeout ? ur_ack_timeout_ns(f->timeout) : 0;
+	if (f->retry_cnt)
+		f->waited_ns += qp->port->now - req->silent_at;
 	f->stray =
 		req->stray_at && qp->port->now - req->stray_at <= f->waited_ns;
 	f->stray_syndrome = req->stray_syndrome;

@@ -15,14 +15,6 @@
 /* So many early probes without an answer; then the timeout decides. */
 #define UR_PROBE_MAX 7
 
-#define UR_TIMEOUT_UNIT_NS 4096u /* 4.096 us, IBTA 9.7.6.1.3 */
-
-/* Returns the nanoseconds of a local ACK timeout; UR_NEVER: there is none. */
-static inline u64 ur_ack_timeout_ns(u8 code)
-{
-	return code ? (u64)UR_TIMEOUT_UNIT_NS << (code & 31) : UR_NEVER;
-}
-
 /* Returns whether the oldest request that is not done is a READ or an atomic. */
 static inline bool ur_asks_first(const struct ur_qp *qp)
 {

@@ -36,6 +36,28 @@
 typedef u64 ur_time; /* nanoseconds, never going backwards */
 #define UR_NEVER UINT64_MAX
 
+#define UR_TIMEOUT_UNIT_NS 4096u /* 4.096 us, IBTA 9.7.6.1.3 */
+
+/*
+ * A peer's engine is a thread or a program, and answers when it has a processor: on
+ * a busy machine a thread that was woken waits for some slices of the scheduler, 3 ms
+ * each. So no timeout is shorter than 16.8 ms: a smaller code would tell silence from
+ * that wait only if peers had processors of their own.
+ */
+#define UR_TIMEOUT_LEAST 12
+
+/* Returns how long the local ACK timeout of this code lasts, in nanoseconds;
+ * UR_NEVER: there is none. */
+static inline u64 ur_ack_timeout_ns(u8 code)
+{
+	u8 n = code & 31;
+
+	if (!code)
+		return UR_NEVER;
+	return (u64)UR_TIMEOUT_UNIT_NS
+	       << (n < UR_TIMEOUT_LEAST ? UR_TIMEOUT_LEAST : n);
+}
+
 #define UR_MAX_MSG_BYTES (1u << 31) /* IBTA volume 1, C9-94 */
 
 struct ur_port;

@@ -239,9 +239,8 @@ static void retries(FILE *out, const struct ur_failure *f)
 			"  tries:  %u in %" PRIu64
 			" ms (timeout %u: %.3g ms, retry_cnt %u)%s\n",
 			f->retries + 1u, f->waited_ns / 1000000, f->timeout,
-			f->timeout
-				? (double)(4096ull << (f->timeout & 31)) / 1e6
-				: 0.0,
+			f->timeout ? (double)ur_ack_timeout_ns(f->timeout) / 1e6
+				   : 0.0,
 			f->retry_cnt,
 			f->probes ? ", and early ones between" : "");
 }

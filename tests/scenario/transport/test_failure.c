@@ -187,7 +187,7 @@ static void packet_length(void)
 static void silence(void)
 {
 	start(false);
-	q.qp->attr.timeout = 8; /* 1.05 ms */
+	q.qp->attr.timeout = 12; /* 16.8 ms */
 	q.qp->attr.retry_cnt = 3;
 	wt_post(&q, UR_WR_SEND, 0x1000, 8)->wr_id = 77;
 	wt_kick(&q);
@@ -201,7 +201,7 @@ static void silence(void)
 				.syndrome = WT_NAK_SEQ},
 		NULL);
 	for (u32 i = 0; i < 10 && !told; i++)
-		wt_sleep(&w, WT_MS);
+		wt_sleep(&w, 16 * WT_MS);
 	CHECK_EQ(told, 1);
 	CHECK_EQ(own.reason, UR_REASON_SILENCE);
 	CHECK_EQ(own.wr_id, 77);
@@ -209,7 +209,7 @@ static void silence(void)
 	CHECK_EQ(own.retry_cnt, 3);
 	CHECK(!own.answered && !own.told && own.stray);
 	CHECK_EQ(own.stray_psn, 4711);
-	CHECK(own.waited_ns >= 4 * WT_MS && own.waited_ns <= 10 * WT_MS);
+	CHECK(own.waited_ns >= 64 * WT_MS && own.waited_ns <= 160 * WT_MS);
 	wt_wc(&q, UR_WC_RETRY_EXC_ERR);
 	stop();
 }

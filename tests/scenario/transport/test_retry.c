@@ -30,12 +30,13 @@ static void stop(void)
 	wt_stop(&w, &q);
 }
 
-/* The peer is silent: retry_cnt + 1 sends at the timeout, then the error. */
-static void peer_gone(void)
+/* The peer is silent: retry_cnt + 1 sends at the timeout, then the error. lasts: the
+ * code of the time that it takes in fact. */
+static void peer_gone(u8 code, u8 lasts)
 {
-	u64 timeout = 4096ull << 14;
+	u64 timeout = 4096ull << lasts;
 
-	start(14, 3, 7);
+	start(code, 3, 7);
 	wt_post(&q, UR_WR_SEND, 0, 4);
 	wt_post(&q, UR_WR_SEND, 0, 4);
 	wt_kick(&q);
@@ -229,9 +230,9 @@ static void never(void)
 /* Progress gives all retries back. */
 static void progress(void)
 {
-	u64 timeout = 4096ull << 10;
+	u64 timeout = 4096ull << 13;
 
-	start(10, 1, 7);
+	start(13, 1, 7);
 	for (u32 i = 0; i < 5; i++) {
 		wt_post(&q, UR_WR_SEND, 0, 4);
 		wt_kick(&q);
@@ -498,7 +499,11 @@ static void run_of_losses(bool waits)
 int main(int argc, char **argv)
 {
 	cases(&argc, argv);
-	CASE(peer_gone());
+	CASE(peer_gone(14, 14));
+	/* One whose engine waits for a processor is not silent. */
+	CASE(peer_gone(1, 12));
+	CASE(peer_gone(5, 12));
+	CASE(peer_gone(13, 13));
 	CASE(refused_behind_a_read(false));
 	CASE(refused_behind_a_read(true));
 	CASE(slow_peer());
