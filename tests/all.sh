@@ -39,9 +39,9 @@ declare -A builds=(
 	[quick]=plain [basic]=plain [fast]=plain [asan]=asan [witness]=plain [bench]=plain
 	[fuzz]=fuzz [tsan]="plain tsan" [conformance]=plain [e2e]="plain asan"
 	[interop]=plain [apps]=plain [package]="" [fresh]=""
-	[debian13]="" [arm64]=plain [action]="" [container]=plain
+	[debian13]="" [arm64]=plain [action]="" [container]=plain [judges]=plain
 )
-order=(fast asan fuzz witness bench tsan e2e interop action fresh apps arm64 debian13 conformance package container)
+order=(fast asan fuzz witness judges bench tsan e2e interop action fresh apps arm64 debian13 conformance package container)
 # Those with a root of their own, which fetch, unpack and build by turns, and those
 # that wait for most of their time: two at a time, but for `full`, where some judge by
 # time. The longest come first.

@@ -40,6 +40,7 @@ declare -A kinds=(
 	[witness]="python3 tshark python3-scapy"
 	[bench]="python3 iproute2 valgrind perftest rdmacm-utils iperf3"
 	[conformance]="$hosts python3-pyverbs"
+	[judges]="python3 python3-pytest iproute2 procps"
 	[e2e]="$hosts python3-pyverbs infiniband-diags libibumad-dev ibacm python3-scapy iperf3
 	  iperf sockperf qperf ucx-utils libfabric-bin libfabric-dev
 	  libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 openmpi-bin valgrind gdb faketime
