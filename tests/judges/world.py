@@ -56,6 +56,9 @@ class World:
     def cable():
         sh("ip", "link", "set", "lo", "up")
         sh("ip", "link", "add", "e0", "mtu", "9000", "type", "veth", "peer", "name", "e1", "mtu", "9000")
+        # An address that comes later is an event of the device.
+        for end in "e0", "e1":
+            sh("ip", "link", "set", end, "addrgenmode", "none")
         sh("ip", "addr", "add", World.address + "/24", "dev", "e0")
         sh("ip", "addr", "add", "fd77::1/64", "dev", "e0", "nodad")
         for end in "e0", "e1":
