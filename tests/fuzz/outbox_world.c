@@ -8,6 +8,7 @@
 #include "engine/ground/loop.h"
 #include "engine/shards.h"
 #include "tests/check.h"
+#include "tests/lo_engine.h"
 #include "tests/own_net.h"
 #include "tests/steers.h"
 
@@ -35,12 +36,7 @@ struct outbox_world outbox_world;
 static struct outbox_world *const w = &outbox_world;
 
 static struct ur_engine_config config = {
-	.netdev = "lo",
-	.ifindex = 1,
-	.mtu_bytes = 1024,
-	.max_qp = 16,
-	.max_mr = 16,
-	.seed = 1,
+	LO_ENGINE,
 	.engines = 1,
 	.options = "guests=1,spin_us=0,follow=0",
 };

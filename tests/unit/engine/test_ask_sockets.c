@@ -11,6 +11,7 @@
 #include "engine/ground/own_memory.h"
 #include "engine/wire/wire.h"
 #include "tests/check.h"
+#include "tests/lo_engine.h"
 #include "tests/own_net.h"
 #include "tests/steers.h"
 
@@ -18,12 +19,7 @@
 #define TURNS	   1000000u
 
 static struct ur_engine_config device_config = {
-	.netdev = "lo",
-	.ifindex = 1,
-	.mtu_bytes = 1024,
-	.max_qp = 16,
-	.max_mr = 16,
-	.seed = 1,
+	LO_ENGINE,
 	.engines = 1,
 	.options = "guests=1",
 };

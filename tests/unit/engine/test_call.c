@@ -19,6 +19,7 @@
 #include "engine/engine_impl.h"
 #include "engine/ground/loop.h"
 #include "tests/check.h"
+#include "tests/lo_engine.h"
 
 #define CALLERS 3
 #define CALLS	3000
@@ -398,12 +399,7 @@ static void forget_pwait2(void)
 int main(int argc, char **argv)
 {
 	struct ur_engine_config config = {
-		.netdev = "lo",
-		.ifindex = 1,
-		.mtu_bytes = 1024,
-		.max_qp = 16,
-		.max_mr = 16,
-		.seed = 1,
+		LO_ENGINE,
 	};
 
 	cases(&argc, argv);

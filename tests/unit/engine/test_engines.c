@@ -14,6 +14,7 @@
 #include "engine/ground/user.h"
 #include "engine/wire/wire.h"
 #include "tests/check.h"
+#include "tests/lo_engine.h"
 #include "tests/own_net.h"
 #include "tests/steers.h"
 
@@ -21,13 +22,7 @@
 #define EACH	40u
 
 static struct ur_engine_config config = {
-	.netdev = "lo",
-	.ifindex = 1,
-	.mtu_bytes = 1024,
-	.max_qp = 16,
-	.max_mr = 16,
-	.seed = 1,
-	.engines = ENGINES,
+	LO_ENGINE, .engines = ENGINES,
 	.options = "guests=0", /* for lent ones, too: test_lent_sockets.c */
 };
 

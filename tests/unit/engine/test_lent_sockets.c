@@ -14,18 +14,14 @@
 #include "engine/shards.h"
 #include "engine/wire/wire.h"
 #include "tests/check.h"
+#include "tests/lo_engine.h"
 #include "tests/own_net.h"
 #include "tests/steers.h"
 
 #define EACH 40u
 
 static struct ur_engine_config config = {
-	.netdev = "lo",
-	.ifindex = 1,
-	.mtu_bytes = 1024,
-	.max_qp = 16,
-	.max_mr = 16,
-	.seed = 1,
+	LO_ENGINE,
 	.engines = 1,
 	.by_user = true,
 	.options = "guests=1",

@@ -12,6 +12,7 @@
 #include "engine/ground/loop.h"
 #include "engine/ground/own_memory.h"
 #include "tests/check.h"
+#include "tests/lo_engine.h"
 #include "tests/own_net.h"
 
 #define RINGS_FILE (1ull << 40)
@@ -25,12 +26,7 @@ static struct ur_ectx *ectx;
 static void start(void)
 {
 	struct ur_engine_config config = {
-		.netdev = "lo",
-		.ifindex = 1,
-		.mtu_bytes = 1024,
-		.max_qp = 16,
-		.max_mr = 16,
-		.seed = 1,
+		LO_ENGINE,
 		.engines = 1,
 		.options = "guests=0",
 	};

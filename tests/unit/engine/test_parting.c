@@ -11,6 +11,7 @@
 #include "engine/engine_impl.h"
 #include "engine/ground/user.h"
 #include "tests/check.h"
+#include "tests/lo_engine.h"
 #include "tests/qp_walk.h"
 
 #define FILE_BYTES (1ull << 40)
@@ -262,12 +263,7 @@ static void many(void)
 static void start(void)
 {
 	struct ur_engine_config config = {
-		.netdev = "lo",
-		.ifindex = 1,
-		.mtu_bytes = 1024,
-		.max_qp = 16,
-		.max_mr = 16,
-		.seed = 1,
+		LO_ENGINE,
 	};
 	/* One of the loopback's addresses that nobody else takes. */
 	u32 pid = (u32)getpid();

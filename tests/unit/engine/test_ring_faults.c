@@ -11,6 +11,7 @@
 #include "engine/engine_impl.h"
 #include "engine/ground/user.h"
 #include "tests/check.h"
+#include "tests/lo_engine.h"
 #include "tests/machine.h"
 
 #define FILE_BYTES (1ull << 40)
@@ -124,12 +125,7 @@ static void test_srq(void)
 int main(int argc, char **argv)
 {
 	struct ur_engine_config config = {
-		.netdev = "lo",
-		.ifindex = 1,
-		.mtu_bytes = 1024,
-		.max_qp = 16,
-		.max_mr = 16,
-		.seed = 1,
+		LO_ENGINE,
 	};
 	struct ur_ectx_info info;
 	int fd = memfd_create("rings", MFD_CLOEXEC);

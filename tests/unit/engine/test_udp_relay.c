@@ -16,6 +16,7 @@
 #include "engine/wire/udp_pair.h"
 #include "engine/wire/wire.h"
 #include "tests/check.h"
+#include "tests/lo_engine.h"
 #include "tests/own_net.h"
 #include "tests/steers.h"
 
@@ -26,12 +27,7 @@
 #endif
 
 static struct ur_engine_config config = {
-	.netdev = "lo",
-	.ifindex = 1,
-	.mtu_bytes = 1024,
-	.max_qp = 16,
-	.max_mr = 16,
-	.seed = 1,
+	LO_ENGINE,
 	.engines = 1,
 	.by_user = true,
 	.options = "guests=1",
