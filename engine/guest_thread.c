@@ -187,6 +187,14 @@ static void wait_for_work(struct ur_engine *e)
 	ur_guest_look_at_file(e);
 }
 
+/* A turn, and what turns of the program's threads have left. */
+static bool does_work(struct ur_engine *e)
+{
+	bool any = ur_poll_turn(e);
+
+	return ur_chores_run(e) || any;
+}
+
 static void *guest_thread(void *arg)
 {
 	struct ur_engine *e = arg;
@@ -200,7 +208,7 @@ static void *guest_thread(void *arg)
 			rest(e);
 		else if (e->guest.rest.on)
 			rest_after_fork(e);
-		else if (ur_poll_turn(e) | ur_chores_run(e))
+		else if (does_work(e))
 			ur_idle_work(&e->idle, e->now);
 		else
 			wait_for_work(e);
