@@ -94,6 +94,7 @@ struct ur_daemon {
 	bool raw_ethernet; /* raw packet queue pairs */
 	bool cm_v1;	   /* rdma_cm takes those where there are any */
 	bool only;	   /* the host's own devices are not in the tree */
+	u32 speed_mbps;	   /* that ports say; 0: their netdevs' */
 	bool peermem; /* their files about GPUs' memory are, all the same */
 	bool by_user; /* users do not reach each other inside a device */
 	const char *engine_options;

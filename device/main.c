@@ -371,6 +371,7 @@ int main(int argc, char **argv)
 		ur_hold_time_measure();
 	if (o->user_share)
 		ur_quota_set_share((u32)o->user_share);
+	daemon.speed_mbps = (u32)o->speed;
 	daemon.on_demand = o->on_demand;
 	daemon.roce_v1 = o->roce_v1 > 0;
 	daemon.raw_ethernet = o->raw_ethernet > 0;

@@ -55,6 +55,7 @@ struct ur_daemon_options {
 	int peermem;	  /* above 0: what they say of GPUs' memory is never */
 	int cm_mode;	  /* 1, 2; 0: not given */
 	int user_share;	  /* percent; 0: not given */
+	int speed;	  /* Mbit/s that ports say; 0: not given */
 	const char *record; /* of each device: as its setting; NULL: off */
 	enum ur_isolation isolation;
 	enum ur_confine confine;

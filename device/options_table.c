@@ -141,6 +141,11 @@ const struct ur_daemon_option ur_daemon_option_table[] = {
 	 "have (not root, nor the user who runs it); default 50",
 	 UR_DAEMON_OPTION_BOTH, UR_DAEMON_OPTION_NUMBER, FIELD(user_share),
 	 .min = 1, .max = 100},
+	{"speed", "MBPS",
+	 "what the ports say that they carry, in Mbit/s;\n"
+	 "default the netdev's, or 10000 where it says none",
+	 UR_DAEMON_OPTION_BOTH, UR_DAEMON_OPTION_NUMBER, FIELD(speed), .min = 1,
+	 .max = 1000000},
 	{"isolation", "all|user",
 	 "queue pairs that reach each other in a device: all\n"
 	 "(default), or those of the same user",

@@ -74,12 +74,19 @@ u32 ur_port_rate10(const struct ib_uverbs_query_port_resp *r)
 	return lanes * lane10;
 }
 
+/* Returns the speed that was asked for, or the netdev's, in Mbit/s; 0: unknown. */
+static u32 speed_of(const struct ur_device *dev)
+{
+	return dev->daemon->speed_mbps ? dev->daemon->speed_mbps
+				       : dev->speed_mbps;
+}
+
 u32 ur_port_speed100(struct ur_device *dev)
 {
 	struct ib_uverbs_query_port_resp r = {0};
 
-	if (dev->speed_mbps)
-		return (dev->speed_mbps + 99) / 100;
+	if (speed_of(dev))
+		return (speed_of(dev) + 99) / 100;
 	link_rate(0, &r.active_width, &r.active_speed);
 	return ur_port_rate10(&r);
 }
@@ -102,7 +109,7 @@ void ur_fill_port(struct ur_device *dev, struct ib_uverbs_query_port_resp *r)
 	r->active_mtu = (u8)ur_mtu_enum(dev->mtu_bytes);
 	r->max_vl_num = 1;
 	r->subnet_timeout = 0;
-	link_rate(dev->speed_mbps, &r->active_width, &r->active_speed);
+	link_rate(speed_of(dev), &r->active_width, &r->active_speed);
 	r->link_layer = 2; /* Ethernet */
 	r->flags = IB_UVERBS_QPF_GRH_REQUIRED;
 }

@@ -93,6 +93,15 @@ def test_topology(cables):
     assert cables.tmp not in json.dumps(found), found
 
 
+def test_speed(lab):
+    """Programs choose cards by what ports say."""
+    lab.a.serve("--netdev", "eth0", "--speed", "100000")
+    assert topology(lab.a)["uroce0"]["rate"] == 100
+    assert re.search(r"active_width:\s+4X .*\n\s+active_speed:\s+25.0 Gbps",
+                     lab.a.run("ibv_devinfo", "-v"))
+    assert json.loads(uroce(lab.a, "link", "--json"))[0]["netdev"] == "eth0"
+
+
 def test_del(cables):
     """Its names and its port are free at once, whoever had it open."""
     a = cables.a

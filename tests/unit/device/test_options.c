@@ -38,7 +38,7 @@ static void test_good(void)
 	snprintf(
 		text, sizeof(text),
 		"# all\n\n netdev = eth0 \nnetdev=eth1\nnetdev=eth0\n"
-		"run-dir=/run/x\nroce-v1=%s\nraw-ethernet=%s\ncm-mode=v%d\nuser-share=25\nisolation=user\n"
+		"run-dir=/run/x\nroce-v1=%s\nraw-ethernet=%s\ncm-mode=v%d\nuser-share=25\nspeed=100000\nisolation=user\n"
 		"confine=no\nengines=4\nuser-engines=no\nverbose=no",
 		switch_of(UROCE_WITH_ROCE_V1), switch_of(UROCE_WITH_RAW_PACKET),
 		UROCE_WITH_ROCE_V1 ? 1 : 2);
@@ -50,6 +50,7 @@ static void test_good(void)
 	CHECK_EQ(o.raw_ethernet, UROCE_WITH_RAW_PACKET);
 	CHECK_EQ(o.cm_mode, UROCE_WITH_ROCE_V1 ? 1 : 2);
 	CHECK_EQ(o.user_share, 25);
+	CHECK_EQ(o.speed, 100000);
 	CHECK_EQ(o.isolation, UR_ISOLATION_USER);
 	CHECK_EQ(o.confine, UR_CONFINE_NO);
 	CHECK_EQ(o.engines, 4);
@@ -200,6 +201,8 @@ static void test_bad(void)
 		"isolation=users",
 		"isolation=",
 		"user-share=101",
+		"speed=0",
+		"speed=1000001",
 		"user-share=+5",
 		"user-share=5%",
 		"user-share=",
