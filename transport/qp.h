@@ -205,6 +205,7 @@ struct ur_qp {
 	struct ur_qp_init init;
 	struct ur_qp_attr attr; /* as modified; av holds a reference */
 	u32 mtu, mtu_shift;
+	u64 ack_ns;		 /* ur_ack_timeout_ns() of attr.timeout */
 	u32 burst;		 /* packets of a burst; 0: none */
 	u32 read_pkts;		 /* of one READ request */
 	u32 read_most;		 /* the same where nothing is congested */

@@ -163,6 +163,7 @@ int ur_qp_create(struct ur_port *port, const struct ur_qp_init *init,
 	qp->has_sq = init->type != UR_QPT_XRC_TGT;
 	qp->has_rq = qp->svc != UR_SVC_XRC;
 	qp->attr.path_mtu = port->cfg.mtu_bytes;
+	qp->ack_ns = ur_ack_timeout_ns(0);
 	ur_list_init(&qp->active);
 	ur_list_init(&qp->share.link);
 	ur_list_init(&qp->share.wait);

@@ -254,6 +254,12 @@ static void set_mtu(struct ur_qp *qp, u32 mtu)
 	ur_burst_set_mtu(qp);
 }
 
+static void set_timeout(struct ur_qp *qp, u8 code)
+{
+	qp->attr.timeout = code;
+	qp->ack_ns = ur_ack_timeout_ns(code);
+}
+
 static void set_sq_psn(struct ur_qp *qp, u32 psn)
 {
 	struct ur_requester *req = &qp->req;
@@ -290,7 +296,7 @@ static void apply(struct ur_qp *qp, const struct ur_qp_attr *a, u32 mask)
 	if (mask & MTU)
 		set_mtu(qp, a->path_mtu);
 	if (mask & TIMEOUT)
-		q->timeout = a->timeout;
+		set_timeout(qp, a->timeout);
 	if (mask & RETRY)
 		q->retry_cnt = a->retry_cnt;
 	if (mask & RNR)
@@ -317,6 +323,7 @@ static void reset(struct ur_qp *qp)
 	ur_qp_drop_work(qp);
 	set_av(qp, NULL);
 	qp->attr = (struct ur_qp_attr){.path_mtu = qp->port->cfg.mtu_bytes};
+	set_timeout(qp, 0);
 	ur_cc_cap(qp);
 	ur_list_del(&qp->active);
 	qp->held = false;

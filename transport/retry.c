@@ -62,7 +62,7 @@ probe_ns(const struct ur_qp *qp)
 static u64 timeout_ns(const struct ur_qp *qp)
 {
 	const struct ur_requester *req = &qp->req;
-	u64 wait = ur_ack_timeout_ns(qp->attr.timeout);
+	u64 wait = qp->ack_ns;
 	u64 measured = req->srtt + 4ull * req->rttvar;
 
 	if (wait == UR_NEVER || measured <= wait)
@@ -87,7 +87,7 @@ void ur_retry_start_timers(struct ur_qp *qp)
 
 static u64 first_probe_ns(const struct ur_qp *qp)
 {
-	u64 ns = ur_ack_timeout_ns(qp->attr.timeout) / PROBE_FIRST;
+	u64 ns = qp->ack_ns / PROBE_FIRST;
 	u64 trip = ur_path_trip(qp);
 
 	/* Other queue pairs may have measured a shorter queue. */

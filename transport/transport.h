@@ -50,12 +50,10 @@ typedef u64 ur_time; /* nanoseconds, never going backwards */
  * UR_NEVER: there is none. */
 static inline u64 ur_ack_timeout_ns(u8 code)
 {
-	u8 n = code & 31;
-
 	if (!code)
 		return UR_NEVER;
 	return (u64)UR_TIMEOUT_UNIT_NS
-	       << (n < UR_TIMEOUT_LEAST ? UR_TIMEOUT_LEAST : n);
+	       << (code < UR_TIMEOUT_LEAST ? UR_TIMEOUT_LEAST : code);
 }
 
 #define UR_MAX_MSG_BYTES (1u << 31) /* IBTA volume 1, C9-94 */

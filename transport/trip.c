@@ -13,7 +13,7 @@ void ur_trip_estimate(struct ur_qp *qp)
 	/* Never so long that the timeout would stretch for it. */
 	req->srtt = (u32)ur_min_u64(
 		ur_min_u64(qp->port->now - req->begin_at + 1, ESTIMATE_MAX_NS),
-		ur_ack_timeout_ns(qp->attr.timeout) / 4);
+		qp->ack_ns / 4);
 	req->rttvar = req->srtt / 2;
 }
 

@@ -188,6 +188,7 @@ static void silence(void)
 {
 	start(false);
 	q.qp->attr.timeout = 12; /* 16.8 ms */
+	q.qp->ack_ns = ur_ack_timeout_ns(12);
 	q.qp->attr.retry_cnt = 3;
 	wt_post(&q, UR_WR_SEND, 0x1000, 8)->wr_id = 77;
 	wt_kick(&q);

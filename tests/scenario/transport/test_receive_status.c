@@ -125,7 +125,8 @@ static void refused_write_here(void)
 static void class_j_here(void)
 {
 	start(true, UR_QPT_RC);
-	q.qp->attr.timeout = 8; /* 1.05 ms */
+	q.qp->attr.timeout = 8;
+	q.qp->ack_ns = ur_ack_timeout_ns(8);
 	q.qp->attr.retry_cnt = 1;
 	wt_post(&q, UR_WR_SEND_INV, 0x1000, 8)->imm_inv = w.key;
 	wt_kick(&q);
