@@ -77,7 +77,7 @@ int ur_guest_destroy_cq(struct uroce_cq *cq)
 		return ibv_cmd_destroy_cq(ibv);
 	}
 	if (cq->guest && ibv->handle != cq->handle)
-		return ENOENT;
+		return ur_unknown_handle();
 	/* The device would refuse it when it has gone from here. */
 	if (__atomic_load_n(&cq->device_users, __ATOMIC_RELAXED))
 		return EBUSY;
@@ -121,7 +121,7 @@ int ur_guest_destroy_srq(struct uroce_srq *srq)
 		return ibv_cmd_destroy_srq(ibv);
 	}
 	if (srq->guest && ibv->handle != srq->handle)
-		return ENOENT;
+		return ur_unknown_handle();
 	pthread_mutex_lock(&ctx->destroys);
 	if (srq->guest)
 		err = -ctx->door->destroy_srq(srq->guest, &events);
@@ -162,7 +162,7 @@ int ur_guest_destroy_qp(struct uroce_qp *qp)
 		return ibv_cmd_destroy_qp(ibv);
 	}
 	if (guest && ibv->handle != qp->handle)
-		return ENOENT;
+		return ur_unknown_handle();
 	/* A thread that has yet to acknowledge an event may ask for its state. */
 	qp->guest = NULL;
 	pthread_mutex_lock(&ctx->destroys);

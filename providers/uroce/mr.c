@@ -215,7 +215,7 @@ int uroce_dereg_mr(struct verbs_mr *vmr)
 	int err;
 
 	if (ctx && vmr->ibv_mr.handle != mr->handle)
-		return ENOENT;
+		return ur_unknown_handle();
 	/* Its key may be another's as soon as the device has forgotten it. */
 	err = ur_guest_dereg_mr(mr);
 	if (err)

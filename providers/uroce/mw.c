@@ -46,7 +46,7 @@ int uroce_dealloc_mw(struct ibv_mw *ibmw)
 	int err;
 
 	if (mw->guest && ibmw->handle != mw->handle)
-		return ENOENT;
+		return ur_unknown_handle();
 	/* Its key may be another's as soon as the device has freed it. */
 	ur_guest_dealloc_mw(mw);
 	err = ur_guest_forgive(ur_to_ctx(ibmw->context),

@@ -316,6 +316,13 @@ struct ibv_td *uroce_alloc_td(struct ibv_context *context,
 int uroce_dealloc_td(struct ibv_td *td);
 struct ibv_pd *uroce_import_pd(struct ibv_context *context, uint32_t handle);
 void uroce_unimport_pd(struct ibv_pd *pd);
+/* The result of a verb for an object whose handle names nothing, or not that object: as
+ * of the kernel's command, in errno too. */
+static inline int ur_unknown_handle(void)
+{
+	return errno = ENOENT;
+}
+
 /* Returns whether queues made with this PD belong to one thread. */
 static inline bool ur_pd_single_threaded(const struct ibv_pd *pd)
 {

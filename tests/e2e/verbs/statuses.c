@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* How work ends where its peer, or its own memory, is not as it should be; and
  * handles that name nothing. */
+#include <errno.h>
 #include "bench.h"
 #include "tests/verbs_pair.h"
 
@@ -118,13 +119,14 @@ static void no_grh(void)
 
 #define WRONG 0xdeadbeef
 
-/* Says what the verb says to a handle that is nobody's, and, with the right one
- * again, that the object is still there. */
+/* A handle that is nobody's is ENOENT, of each verb and in errno; the object stays. */
 #define GARBLED(object, verb)                        \
 	do {                                         \
 		uint32_t handle_ = (object)->handle; \
 		(object)->handle = WRONG;            \
-		CHECK(verb(object));                 \
+		errno = 0;                           \
+		CHECK_EQ(verb(object), ENOENT);      \
+		CHECK_EQ(errno, ENOENT);             \
 		(object)->handle = handle_;          \
 	} while (0)
 
