@@ -38,6 +38,11 @@ NOT_HERE = {
     "UR-CQ-03": "a queue that overruns is refused by what is posted first: see UR-CQ-02",
 }
 
+# These programs do nothing wrong here: each with the reason.
+NO_MISTAKE = {
+    "UR-MR-06": "the device says IBV_FORK_UNNEEDED; made_up/ has one that does not",
+}
+
 
 def lab(tmp, *args, how=("--check",), name="", mistake=None):
     # One of them takes its device away.
@@ -53,6 +58,8 @@ def lab(tmp, *args, how=("--check",), name="", mistake=None):
 
 
 def try_id(tmp, name):
+    if name in NO_MISTAKE:
+        return trial.judge_right(name, *lab(tmp, name, "wrong"))
     return trial.judge_wrong(name, *lab(tmp, name, "wrong"), STORIES.get(name)) + \
         trial.judge_right(name, *lab(tmp, name, "right"))
 

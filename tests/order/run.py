@@ -100,7 +100,7 @@ CODE = {
     "V2_BARRIER": (PEER, "ur_peer_woken", "atomic_thread_fence memory_order_seq_cst"),
     "S2_BARRIER": ("engine/wait.c", "ur_wait_sleep", "atomic_thread_fence memory_order_seq_cst"),
     "KEEP": ("device/uverbs/program_objects.c", "ur_m_engine_async",
-             "make_life fd; ur_session_install fd[1]"),
+             "make_life fd; ur_session_install_all ends"),
     "ANSWER": ("engine/ground/keep.c", "ask", "send_msg op; receive_kept &msg"),
     "INHERIT": (KEPT, "find_programs", "ur_engine_inherit life; add_program slot"),
     "IDENTITY": (KEPT, "ur_kept_program_take", "if p->slot p->uid p->pid"),
