@@ -105,6 +105,9 @@ static void look_for_file(struct ur_engine *e, struct ur_chore *chore)
 	struct ur_shown_file file;
 	int err = -ENOENT;
 
+	/* A turn of the program's asked once more while the last step was aside. */
+	if (mr->looked)
+		return;
 	if (!may_be_file(mr)) {
 		end_search(mr, NULL);
 		return;
