@@ -188,7 +188,9 @@ static int check_usable(const struct ur_daemon *daemon)
 
 static int open_netlink(void *arg)
 {
-	return ur_netlink_open(arg, ur_netdevs_changed);
+	int err = ur_netlink_open(arg, ur_netdevs_changed);
+
+	return err ? err : ur_ucma_open_netlink(arg);
 }
 
 /* The steps that take a right for the last time come before the confinement,

@@ -79,6 +79,7 @@ static const struct call_rule rules[] = {
 	{"ioctl", 1, {ARG_IS(1, SIOCGSKNS)}},
 	{"ioctl", 1, {ARG_IS(1, SIOCGIFNAME)}},
 	{"ioctl", 1, {ARG_IS(1, SIOCGIFINDEX)}},
+	{"ioctl", 1, {ARG_IS(1, SIOCGIFFLAGS)}},
 	{"ioctl", 1, {ARG_IS(1, TCGETS)}},
 	{"ioctl", 1, {ARG_IS(1, SIOCOUTQ)}},
 	/* The wire; names of interfaces and sd_notify(); clients' events. */
@@ -88,6 +89,13 @@ static const struct call_rule rules[] = {
 	{"socketpair", 1, {ARG_IS(0, AF_UNIX)}},
 	{"setsockopt", 1, {ARG_IS(1, SOL_SOCKET)}},
 	{"setsockopt", 1, {ARG_IS(1, IPPROTO_UDP)}},
+	/* Events of neighbours, on a socket that is there. */
+	{"setsockopt",
+	 2,
+	 {ARG_IS(1, SOL_NETLINK), ARG_IS(2, NETLINK_ADD_MEMBERSHIP)}},
+	{"setsockopt",
+	 2,
+	 {ARG_IS(1, SOL_NETLINK), ARG_IS(2, NETLINK_DROP_MEMBERSHIP)}},
 };
 
 /* The calls for RoCEv1: its frames, and the neighbours that they go to; for raw

@@ -196,10 +196,10 @@ static u8 cm_state(const struct ucma_id *id)
 {
 	static const u8 states[] = {
 		/* enum rdma_cm_state */
-		[UCMA_IDLE] = 0,	  [UCMA_BOUND] = 7,
-		[UCMA_ADDR_RESOLVED] = 2, [UCMA_ROUTE_RESOLVED] = 4,
-		[UCMA_CONNECT] = 5,	  [UCMA_DISCONNECT] = 6,
-		[UCMA_LISTEN] = 8,
+		[UCMA_IDLE] = 0,	   [UCMA_BOUND] = 7,
+		[UCMA_ADDR_QUERY] = 1,	   [UCMA_ADDR_RESOLVED] = 2,
+		[UCMA_ROUTE_RESOLVED] = 4, [UCMA_CONNECT] = 5,
+		[UCMA_DISCONNECT] = 6,	   [UCMA_LISTEN] = 8,
 	};
 
 	return id->lost ? 9 : states[id->state];

@@ -12,6 +12,7 @@
 #include "device/client_rights.h"
 #include "device/open_file.h"
 #include "device/ucma/ucma_journal.h"
+#include "device/ucma/ucma_neigh.h"
 
 #define IN_MAX	512
 #define OPT_MAX 1024
@@ -250,6 +251,7 @@ static const struct ur_file_ops ucma_file_ops = {
 static void lose_device(struct ucma_id *id)
 {
 	ucma_cache_void(id);
+	ur_list_del(&id->waiting);
 	ucma_cm_drop(id);
 	ucma_port_release(id);
 	id->dev = NULL;
@@ -273,6 +275,11 @@ static const struct ur_cm_ops cm_ops = {
 	.gsi_rx = ucma_cm_gsi_rx,
 	.qp_event = ucma_cm_qp_event,
 	.device_gone = device_gone,
+};
+
+static const struct ucma_hop_ops hop_ops = {
+	.resolved = ucma_resolved,
+	.settle = ucma_cm_kick,
 };
 
 int ur_ucma_init(struct ur_daemon *daemon)
@@ -301,7 +308,11 @@ int ur_ucma_init(struct ur_daemon *daemon)
 		ur_list_init(&ucma->ports[i]);
 	ucma_ports_open(&ucma->sysctls);
 	ucma->cm = ucma_cm_create(ucma, ucma_cm_event);
-	if (!ucma->cm) {
+	ucma->hops = ucma_hops_create(ucma, &hop_ops);
+	if (!ucma->cm || !ucma->hops) {
+		free(ucma->hops);
+		if (ucma->cm)
+			ur_cm_destroy(ucma->cm);
 		ucma_ports_close(&ucma->sysctls);
 		free(ucma);
 		return -ENOMEM;
@@ -322,6 +333,7 @@ void ur_ucma_fini(struct ur_daemon *daemon)
 	daemon->file_ops[UROCE_TUN_RDMA_CM] = NULL;
 	daemon->cm_ops = NULL;
 	daemon->cm = NULL;
+	ucma_hops_destroy(ucma->hops);
 	ur_cm_destroy(ucma->cm);
 	ucma_journal_close(ucma);
 	ucma_ports_close(&ucma->sysctls);

@@ -6,7 +6,7 @@
  *
  * Reading order: ucma.c (commands), ucma_file.c (files), ucma_id.c (ids), ucma_event.c
  * (their events), ucma_reply_cache.c (answers before questions), ucma_addr.c
- * and ucma_port.c (addresses, ports), ucma_resolve.c, ucma_conn.c (connect,
+ * and ucma_port.c (addresses, ports), ucma_resolve.c, ucma_neigh.c and ucma_hop.c (next hops), ucma_conn.c (connect,
  * listen, accept ...), ucma_cm_event.c (the peer's messages), ucma_cm.c (the
  * services that cm/ needs), ucma_query.c, ucma_qp.c, ucma_option.c,
  * ucma_mcast.c, ucma_status.c; ucma_journal.c and ucma_resume.c (what outlives uroced).
@@ -91,6 +91,7 @@ enum ucma_event_number {
 enum ucma_state {
 	UCMA_IDLE,
 	UCMA_BOUND,
+	UCMA_ADDR_QUERY,
 	UCMA_ADDR_RESOLVED,
 	UCMA_ROUTE_RESOLVED,
 	UCMA_CONNECT,
@@ -101,6 +102,7 @@ enum ucma_state {
 struct ucma_file;
 struct ucma_file_record; /* ucma_journal.h */
 struct ucma_journal;
+struct ucma_hops; /* ucma_neigh.h */
 
 /* The questions whose replies are sent ahead. */
 enum ucma_reply_kind {
@@ -141,6 +143,14 @@ struct ucma_id {
 	bool tos_set; /* by its program, or its peer */
 	bool timeout_set;
 	u8 timeout; /* RDMA_OPTION_ID_ACK_TIMEOUT */
+
+	/* While state is UCMA_ADDR_QUERY: */
+	struct ur_list waiting;	   /* of struct ucma_hops */
+	u64 resolve_until, ask_at; /* CLOCK_MONOTONIC; UINT64_MAX: never */
+	u64 question;		   /* that is not answered yet */
+	u32 hop_ifindex;	   /* its neighbour; 0: not known */
+	u8 hop[16];
+	bool had_source, had_device; /* before */
 
 	struct ur_device *dev; /* NULL: none yet */
 	bool lost;	       /* its device was taken away */
@@ -243,6 +253,7 @@ struct ur_ucma {
 	struct ucma_sysctls sysctls;
 	struct ur_quota ids_quota, mcasts_quota;
 	struct ur_list ports[UCMA_PORT_BUCKETS];
+	struct ucma_hops *hops;
 	struct ucma_journal *journal; /* NULL: none */
 	struct ur_list touched;	      /* ids whose records are to be written */
 	struct ur_list joins_touched; /* and memberships */
@@ -405,6 +416,8 @@ int ucma_route_source(const union ur_sa *dst, const union ur_sa *want,
 /* Binds id to addr: its device, if addr names one, and its port. Returns 0, or
  * -errno with nothing changed. */
 int ucma_bind_addr(struct ucma_id *id, const union ur_sa *addr);
+/* Ends the resolving of its address, with its event. status: 0 or -errno. */
+void ucma_resolved(struct ucma_id *id, int status);
 /* Sets the path of id, whose addresses and device are known. */
 /* Gives an id whose program has set no type of service that of the device. */
 void ucma_default_tos(struct ucma_id *id);
@@ -456,6 +469,9 @@ struct json_object *ur_ucma_status_counters(struct ur_daemon *daemon);
 
 /* ucma.c: starts the connection manager of the daemon. Returns 0 or -errno. */
 int ur_ucma_init(struct ur_daemon *daemon);
+/* ucma_hop.c: opens the sockets for neighbours. Without them, all neighbours count as known.
+ * Returns 0 or -errno. */
+int ur_ucma_open_netlink(struct ur_daemon *daemon);
 /* ucma_resume.c */
 /* Goes on with the files and ids that an earlier uroced has left: connections are answered
  * for, listeners listen. When the devices are there, before the first client. Control lock held. */

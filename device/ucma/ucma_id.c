@@ -97,6 +97,7 @@ struct ucma_id *ucma_id_new_at(struct ucma_file *file, u16 ps, u8 qp_type,
 	id->qp_type = qp_type;
 	id->seq = (u32)ur_secret_u64(&ucma->secret) & 0xffffff;
 	ur_list_init(&id->touched);
+	ur_list_init(&id->waiting);
 	ur_list_init(&id->port_node);
 	ucma_cache_void(id); /* its number had another */
 	ur_list_add_tail(&file->ids, &id->node);
@@ -125,6 +126,7 @@ void ucma_id_free(struct ucma_id *id)
 		if (mc->id == id)
 			ucma_mcast_free(mc);
 	}
+	ur_list_del(&id->waiting);
 	ucma_cm_drop(id);
 	ucma_events_purge(file, id, NULL);
 	ucma_port_release(id);

@@ -36,7 +36,7 @@ struct ucma_journal {
 	union id_place id[UCMA_ID_MAX] __attribute__((aligned(PAGE_BYTES)));
 };
 
-#define VERSION 2u
+#define VERSION 3u
 
 static const struct ur_kept journal_name = {.kind = UR_KEPT_CM};
 
@@ -159,6 +159,9 @@ static void fill(struct ucma_record *r, const struct ucma_id *id)
 	r->af_only_set = id->af_only_set;
 	r->tos_set = id->tos_set;
 	r->timeout_set = id->timeout_set;
+	r->resolve_until = id->resolve_until;
+	r->had_source = id->had_source;
+	r->had_device = id->had_device;
 	r->lost = id->lost;
 	r->has_path = id->has_path;
 	r->srq = id->srq;

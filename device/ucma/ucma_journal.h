@@ -34,6 +34,7 @@ struct ucma_record {
 	u32 backlog;
 	u16 ps, port;
 	u32 ifindex; /* of the device's netdev; 0: no device */
+	u64 resolve_until;
 	u8 sgid[16], dgid[16];
 	struct ur_sockaddr_ib src, dst; /* the longest address */
 	u8 qp_type, tos, timeout, hop_limit, path_mtu;
@@ -41,6 +42,7 @@ struct ucma_record {
 	u8 retry_count, rnr_retry_count, ack_timeout;
 	bool reuse_addr, af_only, af_only_set, tos_set, timeout_set;
 	bool lost, has_path, srq, connected_once, untold;
+	bool had_source, had_device;
 	bool has_cm;
 	struct ur_cm_saved cm;
 };

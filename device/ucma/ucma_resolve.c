@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Bind, resolve address, resolve route. All is known at once here, since the
- * host routes and the GID table has the source's device; the client gets an
- * event all the same. */
+/* Bind, resolve address, resolve route. The host routes and the GID table has the
+ * source's device; the neighbour is ucma_hop.c's. A route is known at once; the client
+ * gets an event all the same. */
 #include <errno.h>
 #include <string.h>
 
-#include "device/ucma/ucma.h"
+#include "device/ucma/ucma_neigh.h"
 
 #define SERVICE_SPACE_MASK 0xffffffffffff0000ull
 
@@ -146,8 +146,32 @@ static int resolve(struct ucma_id *id, int *event_status)
 	return 0;
 }
 
+/* Makes id what it was before, so that its program may try another destination. */
+static void forget_source(struct ucma_id *id)
+{
+	u16 port = ucma_sa_port(&id->src);
+
+	if (!id->had_source) {
+		wildcard(&id->src, &id->dst);
+		ucma_sa_set_port(&id->src, port);
+	}
+	if (!id->had_device)
+		id->dev = NULL;
+}
+
+void ucma_resolved(struct ucma_id *id, int status)
+{
+	ucma_cache_void(id);
+	if (status)
+		forget_source(id);
+	id->state = status ? UCMA_BOUND : UCMA_ADDR_RESOLVED;
+	ucma_event_simple(
+		id, status ? UCMA_EVENT_ADDR_ERROR : UCMA_EVENT_ADDR_RESOLVED,
+		status);
+}
+
 static int resolve_addr(struct ucma_id *id, const union ur_sa *src,
-			const union ur_sa *dst)
+			const union ur_sa *dst, u32 timeout_ms)
 {
 	union ur_sa any;
 	int err, status;
@@ -171,16 +195,16 @@ static int resolve_addr(struct ucma_id *id, const union ur_sa *src,
 	id->dst = *dst;
 	if (ucma_sa_any(dst))
 		make_loopback(&id->dst);
+	id->had_source = !ucma_sa_any(&id->src);
+	id->had_device = id->dev;
 	err = resolve(id, &status);
+	if (!err && status)
+		ucma_resolved(id, status);
+	else if (!err)
+		err = ucma_hop_resolve(id, timeout_ms);
 	if (err)
-		return err;
-	if (status) {
-		ucma_event_simple(id, UCMA_EVENT_ADDR_ERROR, status);
-		return 0;
-	}
-	id->state = UCMA_ADDR_RESOLVED;
-	ucma_event_simple(id, UCMA_EVENT_ADDR_RESOLVED, 0);
-	return 0;
+		forget_source(id);
+	return err;
 }
 
 int ucma_resolve_ip(struct ucma_cmd *cmd)
@@ -193,10 +217,10 @@ int ucma_resolve_ip(struct ucma_cmd *cmd)
 	    dst.sa.sa_family == AF_IB || !id)
 		return -EINVAL;
 	if (!in->src_addr.sin6_family)
-		return resolve_addr(id, NULL, &dst);
+		return resolve_addr(id, NULL, &dst, in->timeout_ms);
 	if (ucma_sa_copy(&src, &in->src_addr, sizeof(in->src_addr)))
 		return -EINVAL;
-	return resolve_addr(id, &src, &dst);
+	return resolve_addr(id, &src, &dst, in->timeout_ms);
 }
 
 int ucma_resolve_addr(struct ucma_cmd *cmd)
@@ -209,10 +233,10 @@ int ucma_resolve_addr(struct ucma_cmd *cmd)
 	    !id)
 		return -EINVAL;
 	if (!in->src_size)
-		return resolve_addr(id, NULL, &dst);
+		return resolve_addr(id, NULL, &dst, in->timeout_ms);
 	if (ucma_sa_copy(&src, &in->src_addr, in->src_size))
 		return -EINVAL;
-	return resolve_addr(id, &src, &dst);
+	return resolve_addr(id, &src, &dst, in->timeout_ms);
 }
 
 void ucma_default_tos(struct ucma_id *id)

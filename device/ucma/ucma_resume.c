@@ -15,6 +15,7 @@
 #include "device/quota.h"
 #include "device/tree/sysfs.h"
 #include "device/ucma/ucma_journal.h"
+#include "device/ucma/ucma_neigh.h"
 #include "util/assert.h"
 
 /* ---- ids ---- */
@@ -52,6 +53,9 @@ static void copy_back(struct ucma_id *id, const struct ucma_record *r)
 	id->af_only_set = r->af_only_set;
 	id->tos_set = r->tos_set;
 	id->timeout_set = r->timeout_set;
+	id->resolve_until = r->resolve_until;
+	id->had_source = r->had_source;
+	id->had_device = r->had_device;
 	id->lost = r->lost;
 	id->has_path = r->has_path;
 	id->srq = r->srq;
@@ -151,6 +155,8 @@ static bool restore_id(struct ucma_file *file, u32 number,
 		lose(id);
 	else if (r->has_cm && !restore_cm(id, r))
 		lose(id);
+	else if (id->dev && r->state == UCMA_ADDR_QUERY)
+		ucma_hop_resume(id);
 	return true;
 }
 

@@ -54,6 +54,7 @@ static struct json_object *describe(const struct ucma_id *id, bool whole)
 	static const char *const states[] = {
 		[UCMA_IDLE] = "IDLE",
 		[UCMA_BOUND] = "ADDR_BOUND",
+		[UCMA_ADDR_QUERY] = "ADDR_QUERY",
 		[UCMA_ADDR_RESOLVED] = "ADDR_RESOLVED",
 		[UCMA_ROUTE_RESOLVED] = "ROUTE_RESOLVED",
 		[UCMA_CONNECT] = "CONNECT",

@@ -254,6 +254,7 @@ void world_start(void)
 	CHECK(!ur_ucma_init(&daemon_));
 	CHECK(!ur_sysfs_init(&daemon_));
 	CHECK(!ur_netlink_open(&daemon_, ur_netdevs_changed));
+	CHECK(!ur_ucma_open_netlink(&daemon_));
 	CHECK(!ur_device_create(&daemon_, "eth1", NULL));
 	CHECK(!ur_device_create(&daemon_, "eth2", NULL));
 	CHECK(!ur_listen_bind(&daemon_));
