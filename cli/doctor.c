@@ -62,7 +62,7 @@ static void check_verbs(struct doctor *doctor)
 			doctor, "libibverbs", "problem",
 			"install another release of uroce, or a libibverbs of "
 			"one of these",
-			"no provider for this libibverbs: its private ABI is %d, "
+			"no provider for this libibverbs (private ABI %d): "
 			"those here are for " UR_PRIVATE_ABIS,
 			abi);
 	else

@@ -184,6 +184,8 @@ enum ur_gid_type {
  * engine was made without), or another -errno of the wire. */
 int ur_engine_set_gid(struct ur_engine *engine, u32 index, const u8 *gid,
 		      enum ur_gid_type type);
+/* Gives up the sockets of addresses that have gone (engine/wire/udp_group.h): others may have their port. */
+void ur_engine_forget_addrs(struct ur_engine *engine);
 /* Returns whether an address that ur_engine_set_gid() refused with -EADDRINUSE
  * is free now. */
 bool ur_engine_gid_free(struct ur_engine *engine, const u8 *gid,

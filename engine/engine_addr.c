@@ -73,6 +73,11 @@ int ur_engine_set_gid(struct ur_engine *engine, u32 index, const u8 *gid,
 	return 0;
 }
 
+void ur_engine_forget_addrs(struct ur_engine *engine)
+{
+	ur_wire_udp_end_away(ur_wire_of(engine, false));
+}
+
 static void give_up(struct ur_engine *e, struct ur_egid *g)
 {
 	struct ur_wire *wire = ur_wire_of(e, false);

@@ -27,6 +27,8 @@ static int store(struct ur_device *dev, u32 arg, const char *text)
 	dev->roce_off = !on;
 	ur_log("%s: RoCE is switched %s", dev->name, on ? "on" : "off");
 	ur_device_sync_gids(dev);
+	if (!on)
+		ur_engine_forget_addrs(dev->engine);
 	return 0;
 }
 

@@ -102,12 +102,8 @@ static int put_attributes(const struct ur_device *dev, const char *dir,
 	} fixed[] = {
 		{"class", "0x020000\n"}, /* an Ethernet controller */
 		{"modalias", "uroce\n"},
-		{"revision", "0x01\n"},
-		{"current_link_speed", "16.0 GT/s PCIe\n"},
 		{"max_link_speed", "16.0 GT/s PCIe\n"},
-		{"current_link_width", "16\n"},
 		{"max_link_width", "16\n"},
-		{"enable", "1\n"},
 	};
 	static const struct {
 		const char *name;
@@ -156,6 +152,8 @@ static int put_links(const struct ur_device *dev, const char *dir,
 	if (!err)
 		err = ur_tree_mkdir(d, "sys/class/pci_bus");
 	if (!err)
+		err = ur_tree_mkdir(d, BRIDGE "pci_bus");
+	if (!err)
 		err = ur_tree_mkdir(d, BRIDGE "pci_bus/%.*s", BUS_CHARS,
 				    address);
 	if (!err)
@@ -183,7 +181,11 @@ int ur_sysfs_class_add(const struct ur_device *dev, const char *class_name,
 	int err;
 
 	print_address(dev, address);
-	err = ur_tree_mkdir(d, BRIDGE "%s/%s/%s", address, class_name, name);
+	/* The parents first: else each of the path is tried. */
+	err = ur_tree_mkdir(d, BRIDGE "%s/%s", address, class_name);
+	if (!err)
+		err = ur_tree_mkdir(d, BRIDGE "%s/%s/%s", address, class_name,
+				    name);
 	snprintf(target, sizeof(target), "../../../%s", address);
 	if (!err)
 		err = ur_tree_link(d, target, BRIDGE "%s/%s/%s/device", address,

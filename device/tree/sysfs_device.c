@@ -224,12 +224,12 @@ static int put_all(struct ur_device *dev)
 
 int ur_sysfs_add(struct ur_device *dev)
 {
-	int err = make_dirs(dev);
+	int err;
 
-	if (err)
-		return err;
 	ur_tree_make(true);
-	err = put_all(dev);
+	err = make_dirs(dev);
+	if (!err)
+		err = put_all(dev);
 	ur_tree_make(false);
 	return err;
 }

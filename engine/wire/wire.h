@@ -179,6 +179,8 @@ void ur_wire_destroy(struct ur_engine *engine);
 /* Gives back what another process would need, while the engine's thread, which is held
  * up, has the rest until this process ends. */
 void ur_wire_hang_up(struct ur_engine *engine);
+/* Closes the sockets of addresses that have gone, of the wire of RoCEv2. Any thread. */
+void ur_wire_udp_end_away(struct ur_wire *wire);
 
 /* Sends messages until one cannot be sent. Returns how many were; *refused is
  * the errno of the next one, or 0 where there is no room now. */

@@ -324,6 +324,14 @@ static void destroy(struct ur_wire *wire)
 	free(w);
 }
 
+void ur_wire_udp_end_away(struct ur_wire *wire)
+{
+	struct ur_wire_udp *w = to_udp(wire);
+
+	if (w->group)
+		ur_udp_group_end_away(w->group);
+}
+
 static void hang_up(struct ur_wire *wire)
 {
 	struct ur_wire_udp *w = to_udp(wire);
@@ -334,8 +342,7 @@ static void hang_up(struct ur_wire *wire)
 
 		close_rx(w, a->gid, a->mcast, a->fd);
 	}
-	if (w->group)
-		ur_udp_group_end_away(w->group);
+	ur_wire_udp_end_away(wire);
 	for (u32 i = 0; i < UR_UDP_OUTS; i++) {
 		if (w->outs[i].fd >= 0)
 			close(w->outs[i].fd);

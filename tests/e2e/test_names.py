@@ -114,8 +114,11 @@ def test_only_peermem(lab):
     both = run(lab.a, "--netdev", "eth0", "--", "sh", "-c", PEERMEM, wrap=[REAL],
                run_dir="/peer_both")
     assert both.count("580.1") == 3 and "/nv_mem/version']" in both, both
-    out = run(lab.a, "--netdev", "eth0", "--only", "--", "sh", "-c", PEERMEM,
+    out = run(lab.b, "--netdev", "eth0", "--only", "--", "sh", "-c", PEERMEM,
               wrap=[REAL], run_dir="/peer_only")
+    for name in "both", "only":
+        socket = f"{lab.tmp}/peer_{name}/uroced.sock"
+        wait_for("the device to end", lambda: not os.path.exists(socket))
     assert out.count("No such file") == 3 and "\n[]\n" in out and "580" not in out, out
     assert "\n/sys/module\n" in out and "\n/sys/kernel/mm\n" in out, out
     lab.a.serve("--netdev", "eth0")  # before there was a card

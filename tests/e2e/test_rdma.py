@@ -85,7 +85,7 @@ def test_several(lab):
 
 def test_system(labs):
     host = labs(1500).a
-    assert rdma(host, "system") == "netns shared copy-on-fork off\n"
+    assert rdma(host, "system") == "netns shared copy-on-fork on\n"
 
 
 def test_enumeration(labs):
