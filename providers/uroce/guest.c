@@ -52,9 +52,10 @@ static const struct uroce_door *find_door(void)
 	const struct uroce_door *door;
 	void *lib;
 
-	/* A container of another image has the host's, by `uroce cdi`. */
-	load_beside("libisal.so.2");
 	lib = load_beside(UROCE_DOOR_LIBRARY);
+	/* A container whose image lacks this library has the host's, by `uroce cdi`. */
+	if (!lib && load_beside("libisal.so.2"))
+		lib = load_beside(UROCE_DOOR_LIBRARY);
 	if (!lib)
 		return NULL;
 	door = dlsym(lib, UROCE_DOOR_SYMBOL);
