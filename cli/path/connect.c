@@ -29,40 +29,46 @@ int ur_path_event(struct rdma_event_channel *channel, int ms,
 	return rdma_get_cm_event(channel, ret) ? -errno : 0;
 }
 
-/* Return: NULL when it came, else what came in its place. */
-static const char *expect(struct rdma_event_channel *channel,
-			  enum rdma_cm_event_type want)
+/* Return: 0 when it came. That nobody has the peer's address is the peer's silence, not ours. */
+static int expect(struct rdma_event_channel *channel,
+		  enum rdma_cm_event_type want)
 {
 	struct rdma_cm_event *event;
 	enum rdma_cm_event_type got;
-	int err = ur_path_event(channel, STEP_MS + 500, &event);
+	int status, err = ur_path_event(channel, STEP_MS + 500, &event);
+	char why[128];
 
 	if (err)
-		return strerror(-err);
+		return ur_path_fail(UR_PATH_LOCAL, strerror(-err));
 	got = event->event;
+	status = event->status;
 	rdma_ack_cm_event(event);
-	return got == want ? NULL : rdma_event_str(got);
+	if (got == want)
+		return 0;
+	if (got != RDMA_CM_EVENT_ADDR_ERROR || status != -ETIMEDOUT)
+		return ur_path_fail(UR_PATH_LOCAL, rdma_event_str(got));
+	snprintf(why, sizeof(why), "%d %s", status, rdma_event_str(got));
+	return ur_path_fail(UR_PATH_REFUSED, why);
 }
 
-static const char *resolve(struct ur_path_asker *a, const char *address)
+static int resolve(struct ur_path_asker *a, const char *address)
 {
 	struct rdma_addrinfo hints = {.ai_port_space = RDMA_PS_UDP,
 				      .ai_qp_type = IBV_QPT_UD},
 			     *info;
-	const char *why;
 	int err;
 
 	if (rdma_getaddrinfo(address, UR_PATH_PORT, &hints, &info))
-		return "address";
+		return ur_path_fail(UR_PATH_LOCAL, "address");
 	err = rdma_resolve_addr(a->id, NULL, info->ai_dst_addr, STEP_MS);
 	rdma_freeaddrinfo(info);
 	if (err)
-		return strerror(errno);
-	why = expect(a->channel, RDMA_CM_EVENT_ADDR_RESOLVED);
-	if (why)
-		return why;
+		return ur_path_fail(UR_PATH_LOCAL, strerror(errno));
+	err = expect(a->channel, RDMA_CM_EVENT_ADDR_RESOLVED);
+	if (err)
+		return err;
 	if (rdma_resolve_route(a->id, STEP_MS))
-		return strerror(errno);
+		return ur_path_fail(UR_PATH_LOCAL, strerror(errno));
 	return expect(a->channel, RDMA_CM_EVENT_ROUTE_RESOLVED);
 }
 
@@ -112,16 +118,15 @@ static int let_in(struct ur_path_asker *a)
 
 int ur_path_connect(struct ur_path_asker *a, const char *address)
 {
-	const char *why;
 	int err;
 
 	*a = (struct ur_path_asker){.channel = rdma_create_event_channel()};
 	if (!a->channel ||
 	    rdma_create_id(a->channel, &a->id, NULL, RDMA_PS_UDP))
 		return ur_path_fail(UR_PATH_LOCAL, strerror(errno));
-	why = resolve(a, address);
-	if (why)
-		return ur_path_fail(UR_PATH_LOCAL, why);
+	err = resolve(a, address);
+	if (err)
+		return err;
 	err = ur_path_queue_open(&a->queue, a->id);
 	if (err)
 		return ur_path_fail(UR_PATH_LOCAL, strerror(-err));

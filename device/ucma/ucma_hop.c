@@ -164,10 +164,22 @@ static void watch(struct ucma_hops *hops, bool watches)
 		hops->watches = watches;
 }
 
+/* Bound: to one without a number of its own no event of a group goes, since the kernel takes
+ * its 0 for that of the sender. */
 static int open_route_socket(void)
 {
-	return socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK,
-		      NETLINK_ROUTE);
+	const struct sockaddr_nl any = {.nl_family = AF_NETLINK};
+	int err,
+		fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK,
+			    NETLINK_ROUTE);
+
+	if (fd < 0)
+		return -errno;
+	if (!bind(fd, (const struct sockaddr *)&any, sizeof(any)))
+		return fd;
+	err = -errno;
+	close(fd);
+	return err;
 }
 
 int ur_ucma_open_netlink(struct ur_daemon *daemon)
@@ -176,10 +188,10 @@ int ur_ucma_open_netlink(struct ur_daemon *daemon)
 
 	hops->events = open_route_socket();
 	if (hops->events < 0)
-		return -errno;
+		return hops->events;
 	hops->asking.fd = open_route_socket();
 	if (hops->asking.fd < 0)
-		return -errno;
+		return hops->asking.fd;
 	return ur_loop_add(daemon->loop, hops->events, EPOLLIN, on_events,
 			   hops);
 }
