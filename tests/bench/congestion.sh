@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# Prints the tables of doc/measurements/marks.md, queues.md and slow-links.md.
+# Prints the tables of doc/measurements/congestion.md.
 #   tests/bench/congestion.sh [PART...]      default: all, half an hour, root
 # A part is virtual (simulated switches), capture (packets that are marked), queues
 # (Linux's queues in a guest) or links (100 Mbit/s and 1 Gbit/s, alone and beside TCP).

@@ -5,7 +5,7 @@ with a queue of 256 KiB, before which nftables sets CE over a rate. Both hosts a
 
     marks.py [--build DIR] [--seconds S] [--ecn 0|1]
 
-prints the table of doc/measurements/marks.md."""
+prints the table of doc/measurements/congestion.md."""
 import argparse
 import os
 import shutil

@@ -4,7 +4,7 @@
 latency and connection rate on one guest and between two, as a table of ratios.
 Median, and least to most of the rounds, which alternate.
 
-    beside.py [ROUNDS]      prints the table of doc/measurements/soft-roce.md"""
+    beside.py [ROUNDS]      prints the table of doc/measurements/latency.md"""
 import os
 import re
 import statistics

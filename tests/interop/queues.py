@@ -6,7 +6,7 @@ beside TCP with ECN (CUBIC).
 
     queues.py [-r MBIT] [-t SECONDS] [-n ROUNDS] [KIND...]
 
-prints the table of doc/measurements/queues.md."""
+prints the table of doc/measurements/congestion.md."""
 import argparse
 import contextlib
 import re

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Linux's queues that mark, in front of a line of 100 Mbit/s: they mark what we send
 and drop nothing, and we use the line as TCP with ECN does. The table of
-doc/measurements/queues.md has what a busy machine cannot assert."""
+doc/measurements/congestion.md has what a busy machine cannot assert."""
 import os
 
 import pytest

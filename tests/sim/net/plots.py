@@ -4,7 +4,7 @@
 
     python3 tests/sim/net/plots.py [build]
 
-Writes doc/plots/*.svg, and in doc/measurements/switches.md what is between the lines
+Writes doc/plots/*.svg, and in doc/measurements/congestion.md what is between the lines
 "sim_net: begin" and "sim_net: end". The numbers are the same on each machine.
 """
 import pathlib
@@ -14,7 +14,7 @@ import sys
 
 TOP = pathlib.Path(__file__).resolve().parents[3]
 PLOTS = TOP / "doc" / "plots"
-PAGE = TOP / "doc" / "measurements" / "switches.md"
+PAGE = TOP / "doc" / "measurements" / "congestion.md"
 COLOURS = ["#0b62a4", "#d1495b", "#2e8b57", "#c98a00", "#7a5195", "#555555"]
 WIDTH, HEIGHT = 640, 300
 LEFT, RIGHT, TOP_EDGE, BOTTOM = 64, 150, 34, 46
