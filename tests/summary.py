@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Add up JUnit files: a line a stage, what failed and what was skipped and
-why, and how a test failed that passed only when it was run once more
+why, and how a test failed, also one that passed when it was run once more
 (once_more.py); then `flaky: NAME` for each of those, and last the line `N passed, N failed, N skipped`. Status 1 when a
 test failed, or a stage left no result or ran nothing."""
 import os
@@ -23,7 +23,9 @@ def verdict(case):
 
 def how_it_failed(case):
     """What pytest says, in a line; of ctest's the end of what was printed."""
-    text = case.find("flakyFailure").get("message") or ""
+    found = next(case.find(t) for t in ("flakyFailure", "failure", "error")
+                 if case.find(t) is not None)
+    text = found.get("message") or ""
     if len(text) < 20:  # ctest says "Failed" at most
         text = case.findtext("system-out", "")[-LONGEST:] or text
     return " ".join(text.split())[:LONGEST]
@@ -46,7 +48,7 @@ def main(paths):
             count[what] += 1
             name = f"{case.get('classname', '')}.{case.get('name', '')}"
             if what == "failed":
-                print(f"{stage}: FAILED {name}")
+                print(f"{stage}: FAILED {name}: {how_it_failed(case)}")
             elif case.find("flakyFailure") is not None:
                 print(f"{stage}: failed once: {name}: {how_it_failed(case)}")
                 flaky.append(f"{name} ({stage})")

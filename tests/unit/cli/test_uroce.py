@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """uroce against a device that is a few lines of Python.
 usage: test_uroce.py BUILD_DIR"""
+import contextlib
 import json
 import os
 import re
@@ -164,7 +165,8 @@ def test():
     check(uroce("run", "--", "true").returncode, 0)
     check(open(run_dir + "/busy").read(), "0")
     for line in open(run_dir + "/started"):
-        os.kill(int(line), signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(int(line), signal.SIGKILL)
     os.unlink(run_dir + "/started")
     # many at once share one device
     many = [subprocess.Popen([UROCE, "run", "--", "sh", "-c",
@@ -193,7 +195,8 @@ def test():
     p.stdout.close()
     # nor has it a child that it did not make, where it started the device
     for line in open(run_dir + "/started"):
-        os.kill(int(line), signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(int(line), signal.SIGKILL)
     os.unlink(run_dir + "/started")
     r = uroce("run", "--", "python3", "-c", "import os\n"
               "try:\n  os.wait()\nexcept ChildProcessError:\n  print('none')")
