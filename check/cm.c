@@ -234,7 +234,7 @@ UR_FRONT int rdma_get_cm_event(struct rdma_event_channel *channel,
 	ur_table_unlock();
 	if ((*event)->event == RDMA_CM_EVENT_REJECTED ||
 	    (*event)->event == RDMA_CM_EVENT_UNREACHABLE)
-		ur_why_tell((*event)->id->verbs, 0);
+		ur_check_why((*event)->id->verbs, 0);
 	return 0;
 }
 

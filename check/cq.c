@@ -209,7 +209,7 @@ int ur_front_poll_cq(struct ibv_cq *ibcq, int entries, struct ibv_wc *wc)
 	ur_table_unlock();
 	for (int i = 0; failed && i < n; i++)
 		if (ur_completion_failed(&wc[i]))
-			ur_why_tell(ibcq->context, wc[i].qp_num);
+			ur_check_why(ibcq->context, wc[i].qp_num);
 	return n;
 }
 

@@ -45,7 +45,7 @@ static void got(struct ur_watched_cq *cq, struct ibv_cq_ex *ex)
 	ur_completed(cq, &wc, cq->real.read_opcode, length);
 	ur_table_unlock();
 	if (wc.qp_num && ur_completion_failed(&wc))
-		ur_why_tell(cq->o.context, wc.qp_num);
+		ur_check_why(cq->o.context, wc.qp_num);
 }
 
 /* The program goes on from a completion. */

@@ -23,7 +23,7 @@ void *ur_real_try(const char *library, const char *name, void **cache)
 	return found;
 }
 
-void *ur_real_find(const char *library, const char *name, void **cache)
+void *ur_check_find_real(const char *library, const char *name, void **cache)
 {
 	void *found = ur_real_try(library, name, cache);
 

@@ -15,18 +15,18 @@
 
 /* Returns the function, found once and kept in @cache. Ends the process, with a
  * message, where the library has none: then nobody can have called ours. */
-void *ur_real_find(const char *library, const char *name, void **cache);
+void *ur_check_find_real(const char *library, const char *name, void **cache);
 
 /* The same, but returns NULL where the library has none: one that is older than the
  * function, or is not in the process. */
 void *ur_real_try(const char *library, const char *name, void **cache);
 
 /* The function behind one of ours, with its type: ur_real(UR_VERBS, ibv_x). */
-#define ur_real(library, function)                                        \
-	({                                                                \
-		static void *found;                                       \
-		(__typeof__(&(function)))ur_real_find(library, #function, \
-						      &found);            \
+#define ur_real(library, function)                           \
+	({                                                   \
+		static void *found;                          \
+		(__typeof__(&(function)))ur_check_find_real( \
+			library, #function, &found);         \
 	})
 
 #endif

@@ -108,7 +108,7 @@ static bool is_ours(const void *context)
 	return ours;
 }
 
-void ur_why_tell(const void *context, uint32_t qpn)
+void ur_check_why(const void *context, uint32_t qpn)
 {
 	static int told;
 	int saved = errno, sock, fd;

@@ -10,6 +10,6 @@
  * nothing where the context (struct ibv_context *; NULL: of a connection that got
  * none) is of another device, or the mute file has WHY for this place. Without the
  * table's lock; takes a second at most. */
-void ur_why_tell(const void *context, uint32_t qpn);
+void ur_check_why(const void *context, uint32_t qpn);
 
 #endif

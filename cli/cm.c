@@ -8,15 +8,15 @@
 
 static void print_id(struct json_object *id)
 {
-	printf("%s %s %s src %s", ur_json_text(id, "port_space"),
-	       ur_json_text(id, "state"), ur_json_text(id, "device"),
-	       ur_json_text(id, "src"));
-	if (*ur_json_text(id, "dst"))
-		printf(" dst %s", ur_json_text(id, "dst"));
+	printf("%s %s %s src %s", ur_status_text(id, "port_space"),
+	       ur_status_text(id, "state"), ur_status_text(id, "device"),
+	       ur_status_text(id, "src"));
+	if (*ur_status_text(id, "dst"))
+		printf(" dst %s", ur_status_text(id, "dst"));
 	if (ur_json_number(id, "qpn"))
 		printf(" qpn %" PRId64, ur_json_number(id, "qpn"));
 	printf(" pid %" PRId64 " %s\n", ur_json_number(id, "pid"),
-	       ur_json_text(id, "comm"));
+	       ur_status_text(id, "comm"));
 }
 
 static void print_counters(struct json_object *status)

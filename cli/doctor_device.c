@@ -14,19 +14,19 @@
 
 static void check_device(struct doctor *doctor, struct json_object *device)
 {
-	const char *name = ur_json_text(device, "name");
-	const char *netdev = ur_json_text(device, "netdev");
+	const char *name = ur_status_text(device, "name");
+	const char *netdev = ur_status_text(device, "netdev");
 	int64_t mtu = ur_json_number(device, "active_mtu");
 	struct json_object *settings;
 	size_t gids;
 
 	ur_json_array(device, "gids", &gids);
-	if (strcmp(ur_json_text(device, "state"), "ACTIVE"))
+	if (strcmp(ur_status_text(device, "state"), "ACTIVE"))
 		ur_doctor_say(doctor, "device", "problem", "ip link set IF up",
 			      "%s: its port is %s because %s is", name,
-			      ur_json_text(device, "state"), netdev);
+			      ur_status_text(device, "state"), netdev);
 	else if (json_object_object_get_ex(device, "settings", &settings) &&
-		 !strcmp(ur_json_text(settings, "roce_enable"), "0"))
+		 !strcmp(ur_status_text(settings, "roce_enable"), "0"))
 		ur_doctor_say(doctor, "device", "problem",
 			      "uroce link set DEVICE roce_enable on",
 			      "RoCE of %s is switched off", name);
@@ -61,17 +61,17 @@ static void check_twins(struct doctor *doctor, struct json_object *devices,
 			struct json_object *b =
 				json_object_array_get_idx(devices, j);
 
-			if (!strcmp(ur_json_text(a, "netdev"),
-				    ur_json_text(b, "netdev")) ||
-			    !strcmp(ur_json_text(a, "node_guid"),
-				    ur_json_text(b, "node_guid")))
+			if (!strcmp(ur_status_text(a, "netdev"),
+				    ur_status_text(b, "netdev")) ||
+			    !strcmp(ur_status_text(a, "node_guid"),
+				    ur_status_text(b, "node_guid")))
 				ur_doctor_say(
 					doctor, "device", "problem",
 					"name each --netdev once; give each "
 					"interface its own MAC address",
 					"%s and %s are the same twice",
-					ur_json_text(a, "name"),
-					ur_json_text(b, "name"));
+					ur_status_text(a, "name"),
+					ur_status_text(b, "name"));
 		}
 	}
 }
@@ -113,7 +113,7 @@ static void check_confinement(struct doctor *doctor, struct json_object *status)
 
 	if (!json_object_object_get_ex(status, "confinement", &c))
 		return;
-	caps = ur_json_text(c, "capabilities");
+	caps = ur_status_text(c, "capabilities");
 	if (!ur_json_number(c, "asked"))
 		ur_doctor_say(
 			doctor, "confinement", "note",

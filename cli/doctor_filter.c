@@ -79,7 +79,7 @@ static int64_t bad_packets(const struct ur_options *options, const char *name)
 	for (size_t i = 0; i < count; i++) {
 		struct json_object *d = json_object_array_get_idx(devices, i);
 
-		if (!strcmp(ur_json_text(d, "name"), name) &&
+		if (!strcmp(ur_status_text(d, "name"), name) &&
 		    json_object_object_get_ex(d, "counters", &counters))
 			value = ur_json_number(counters, "bad_gid") +
 				ur_json_number(counters, "bad_length");
@@ -156,9 +156,9 @@ void ur_doctor_filter(struct doctor *doctor, struct json_object *status)
 				json_object_array_get_idx(gids, k);
 
 			/* GIDs of v1 have no port. */
-			if (strcmp(ur_json_text(g, "type"), "IB/RoCE v1"))
-				check_gid(doctor, ur_json_text(d, "name"),
-					  ur_json_text(g, "gid"));
+			if (strcmp(ur_status_text(g, "type"), "IB/RoCE v1"))
+				check_gid(doctor, ur_status_text(d, "name"),
+					  ur_status_text(g, "gid"));
 		}
 	}
 }

@@ -89,7 +89,8 @@ static void check_reached(struct doctor *doctor, struct json_object *session)
 		"%s (process %" PRId64
 		") may not open its own /proc/self/mem, as after setuid() or "
 		"PR_SET_DUMPABLE 0: registering its memory fails with EACCES",
-		ur_json_text(session, "comm"), ur_json_number(session, "pid"));
+		ur_status_text(session, "comm"),
+		ur_json_number(session, "pid"));
 }
 
 void ur_doctor_programs(struct doctor *doctor, struct json_object *status)
@@ -119,6 +120,6 @@ void ur_doctor_programs(struct doctor *doctor, struct json_object *status)
 			      bytes <= MEMLOCK_MIN ? "problem" : "note", todo,
 			      "%s (process %" PRId64 ") may lock only %" PRIu64
 			      " bytes",
-			      ur_json_text(s, "comm"), pid, bytes);
+			      ur_status_text(s, "comm"), pid, bytes);
 	}
 }

@@ -31,8 +31,8 @@ static int show_rules(struct ur_options *options)
 			printf("%" PRId64 ": dev=%s %s (met %" PRId64
 			       ", struck %" PRId64 ")\n",
 			       ur_json_number(rule, "id"),
-			       ur_json_text(rule, "device"),
-			       ur_json_text(rule, "rule"),
+			       ur_status_text(rule, "device"),
+			       ur_status_text(rule, "rule"),
 			       ur_json_number(rule, "matched"),
 			       ur_json_number(rule, "done"));
 		}

@@ -32,8 +32,8 @@ static void print_device(struct json_object *device)
 
 	printf("%s: netdev %s state %s mtu %" PRId64 " active_mtu %" PRId64
 	       "\n",
-	       ur_json_text(device, "name"), ur_json_text(device, "netdev"),
-	       ur_json_text(device, "state"),
+	       ur_status_text(device, "name"), ur_status_text(device, "netdev"),
+	       ur_status_text(device, "state"),
 	       ur_json_number(device, "netdev_mtu"),
 	       ur_json_number(device, "active_mtu"));
 	if (ur_json_number(device, "sl7_refused"))
@@ -45,9 +45,10 @@ static void print_device(struct json_object *device)
 
 		printf("    gid %" PRId64 " %s %s netdev %s\n",
 		       ur_json_number(gid, "index"),
-		       short_gid(ur_json_text(gid, "gid"), text, sizeof(text)),
-		       ur_json_text(gid, "type"),
-		       ur_json_text(device, "netdev"));
+		       short_gid(ur_status_text(gid, "gid"), text,
+				 sizeof(text)),
+		       ur_status_text(gid, "type"),
+		       ur_status_text(device, "netdev"));
 	}
 }
 

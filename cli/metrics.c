@@ -19,9 +19,9 @@ static void print_label(const char *text)
 static void print_labels(struct json_object *device)
 {
 	fputs("{device=\"", stdout);
-	print_label(ur_json_text(device, "name"));
+	print_label(ur_status_text(device, "name"));
 	fputs("\",netdev=\"", stdout);
-	print_label(ur_json_text(device, "netdev"));
+	print_label(ur_status_text(device, "netdev"));
 	fputs("\"}", stdout);
 }
 
@@ -43,7 +43,7 @@ static void print_gauge(struct json_object *devices, size_t count,
 
 static int64_t is_active(struct json_object *device)
 {
-	return !strcmp(ur_json_text(device, "state"), "ACTIVE");
+	return !strcmp(ur_status_text(device, "state"), "ACTIVE");
 }
 
 static int64_t active_mtu(struct json_object *device)

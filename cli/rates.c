@@ -73,7 +73,7 @@ find_object(struct json_object *status, const char *list,
 
 static bool is_named(struct json_object *one, const void *name)
 {
-	return !strcmp(ur_json_text(one, "name"), name);
+	return !strcmp(ur_status_text(one, "name"), name);
 }
 
 struct json_object *ur_status_device(struct json_object *status,
@@ -90,7 +90,8 @@ static bool is_same_qp(struct json_object *one, const void *meant)
 	return ur_json_number(one, "qpn") == ur_json_number(qp, "qpn") &&
 	       ur_json_number(one, "session") ==
 		       ur_json_number(qp, "session") &&
-	       !strcmp(ur_json_text(one, "device"), ur_json_text(qp, "device"));
+	       !strcmp(ur_status_text(one, "device"),
+		       ur_status_text(qp, "device"));
 }
 
 struct json_object *ur_status_same_qp(struct json_object *status,

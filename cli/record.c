@@ -44,8 +44,8 @@ static int set_some(const struct ur_options *options, const char *value)
 	for (size_t i = 0; i < count; i++) {
 		ret = set_one(
 			options,
-			ur_json_text(json_object_array_get_idx(devices, i),
-				     "name"),
+			ur_status_text(json_object_array_get_idx(devices, i),
+				       "name"),
 			value);
 		if (ret)
 			break;

@@ -67,8 +67,8 @@ static int64_t count_on(struct json_object *status, const char *list_name,
 	list = ur_json_array(status, list_name, &count);
 	for (size_t i = 0; i < count; i++)
 		n += !strcmp(device,
-			     ur_json_text(json_object_array_get_idx(list, i),
-					  "device"));
+			     ur_status_text(json_object_array_get_idx(list, i),
+					    "device"));
 	return n;
 }
 
@@ -79,7 +79,7 @@ static struct json_object *summary(struct json_object *status)
 
 	devices = ur_json_array(status, "devices", &count);
 	for (size_t i = 0; i < count; i++) {
-		const char *name = ur_json_text(
+		const char *name = ur_status_text(
 			json_object_array_get_idx(devices, i), "name");
 		struct json_object *one = json_object_new_object();
 
@@ -100,7 +100,7 @@ static void print_summary(struct json_object *all)
 	for (size_t i = 0; i < json_object_array_length(all); i++) {
 		struct json_object *one = json_object_array_get_idx(all, i);
 
-		printf("%s:", ur_json_text(one, "device"));
+		printf("%s:", ur_status_text(one, "device"));
 		for (size_t k = 0; k < KINDS; k++)
 			printf(" %s %" PRId64, kinds[k].word,
 			       ur_json_number(one, kinds[k].word));

@@ -44,7 +44,7 @@ static void find_far_end(struct ur_select *select,
 		struct json_object *qp = json_object_array_get_idx(qps, i);
 
 		if (ur_json_number(qp, "qpn") != select->qpn ||
-		    inet_pton(AF_INET6, ur_json_text(qp, "dgid"),
+		    inet_pton(AF_INET6, ur_status_text(qp, "dgid"),
 			      select->far_gid) != 1)
 			continue;
 		select->far_qpn = (uint32_t)ur_json_number(qp, "dest_qpn");

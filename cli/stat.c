@@ -26,8 +26,8 @@ static void print_device(const struct ur_samples *s, struct json_object *device)
 {
 	struct json_object *counters, *before;
 
-	printf("%s: netdev %s", ur_json_text(device, "name"),
-	       ur_json_text(device, "netdev"));
+	printf("%s: netdev %s", ur_status_text(device, "name"),
+	       ur_status_text(device, "netdev"));
 	if (s->before)
 		printf(", per second over %.2f s", s->seconds);
 	putchar('\n');
@@ -35,7 +35,7 @@ static void print_device(const struct ur_samples *s, struct json_object *device)
 	    !json_object_is_type(counters, json_type_object))
 		return;
 	before = s->before ? ur_status_device(s->before,
-					      ur_json_text(device, "name"))
+					      ur_status_text(device, "name"))
 			   : NULL;
 	json_object_object_foreach(counters, name, value)
 	{
@@ -62,9 +62,9 @@ static void print_qp(const struct ur_samples *s, struct json_object *qp)
 		s->before ? ur_status_same_qp(s->before, qp) : NULL;
 
 	printf("%-10s %8" PRId64 " %-7s %-5s %-16s %8" PRId64,
-	       ur_json_text(qp, "device"), ur_json_number(qp, "qpn"),
-	       ur_json_text(qp, "type"), ur_json_text(qp, "state"),
-	       ur_json_text(qp, "comm"), ur_json_number(qp, "pid"));
+	       ur_status_text(qp, "device"), ur_json_number(qp, "qpn"),
+	       ur_status_text(qp, "type"), ur_status_text(qp, "state"),
+	       ur_status_text(qp, "comm"), ur_json_number(qp, "pid"));
 	for (size_t c = 0; c < COLUMNS; c++) {
 		if (s->before)
 			printf(" %*.1f", columns[c].width,
@@ -86,7 +86,7 @@ static struct json_object *select_qps(struct json_object *status)
 	for (size_t i = 0; i < count; i++) {
 		struct json_object *qp = json_object_array_get_idx(qps, i);
 
-		if (ur_status_device(status, ur_json_text(qp, "device")))
+		if (ur_status_device(status, ur_status_text(qp, "device")))
 			json_object_array_add(kept, json_object_get(qp));
 	}
 	return kept;
@@ -106,7 +106,7 @@ static void show_devices(const struct ur_samples *s, bool json)
 			ur_rates_add(
 				s,
 				ur_status_device(s->before,
-						 ur_json_text(one, "name")),
+						 ur_status_text(one, "name")),
 				one);
 	}
 	if (json)

@@ -12,7 +12,7 @@
 #include "cli/client.h"
 #include "cli/status.h"
 
-const char *ur_json_text(struct json_object *object, const char *name)
+const char *ur_status_text(struct json_object *object, const char *name)
 {
 	struct json_object *member;
 
@@ -142,9 +142,9 @@ static bool has_device(struct json_object *devices, size_t count,
 		       const char *member, const char *value)
 {
 	for (size_t i = 0; i < count; i++)
-		if (!strcmp(value,
-			    ur_json_text(json_object_array_get_idx(devices, i),
-					 member)))
+		if (!strcmp(value, ur_status_text(json_object_array_get_idx(
+							  devices, i),
+						  member)))
 			return true;
 	return false;
 }
@@ -160,8 +160,8 @@ static int complain_other(const struct ur_options *options,
 
 		snprintf(present + used, sizeof(present) - used, "%s%s",
 			 used ? ", " : "",
-			 ur_json_text(json_object_array_get_idx(devices, i),
-				      member));
+			 ur_status_text(json_object_array_get_idx(devices, i),
+					member));
 	}
 	ur_complain("the device at %s is %s %s, not %s %s; choose another "
 		    "--run-dir, or wait until it ends with its last user",
@@ -209,8 +209,8 @@ void ur_status_say_netdev(int sock, const struct ur_options *options)
 	device = ur_json_array(status, "devices", &count);
 	if (count) {
 		device = json_object_array_get_idx(device, 0);
-		name = ur_json_text(device, "name");
-		netdev = ur_json_text(device, "netdev");
+		name = ur_status_text(device, "name");
+		netdev = ur_status_text(device, "netdev");
 		if (!strcmp(netdev, "lo"))
 			ur_complain("%s is on lo, since no interface has a "
 				    "default route: it reaches this host only; "
@@ -243,8 +243,8 @@ int ur_status_select(struct json_object *status,
 		struct json_object *device =
 			json_object_array_get_idx(devices, i);
 
-		if (is_named(options, ur_json_text(device, "name")) ||
-		    is_named(options, ur_json_text(device, "netdev")))
+		if (is_named(options, ur_status_text(device, "name")) ||
+		    is_named(options, ur_status_text(device, "netdev")))
 			json_object_array_add(kept, json_object_get(device));
 	}
 	if (options->rest_count &&

@@ -50,7 +50,7 @@ int ur_status_check_devices(int sock, const struct ur_options *options);
 void ur_status_say_netdev(int sock, const struct ur_options *options);
 
 /* Return a member's text or number, or "" or 0 where there is none. */
-const char *ur_json_text(struct json_object *object, const char *name);
+const char *ur_status_text(struct json_object *object, const char *name);
 int64_t ur_json_number(struct json_object *object, const char *name);
 
 /* Returns the member @name, an array of *ret_count; 0 where there is none. */

@@ -30,7 +30,7 @@ static void rates_of(const struct ur_samples *s, struct json_object *device,
 		     double *rates)
 {
 	struct json_object *old =
-		ur_status_device(s->before, ur_json_text(device, "name"));
+		ur_status_device(s->before, ur_status_text(device, "name"));
 
 	for (size_t c = 0; c < COLUMNS; c++)
 		rates[c] = ur_rate(s, old, device, columns[c].counter) /
@@ -85,12 +85,13 @@ static void print_programs(const struct ur_samples *s)
 			json_object_array_get_idx(sessions, i);
 		struct work w;
 
-		if (!strcmp(ur_json_text(one, "file"), "none"))
+		if (!strcmp(ur_status_text(one, "file"), "none"))
 			continue;
 		w = work_of(s, ur_json_number(one, "id"));
 		printf("%-16s %8" PRId64 " %-10s %-8s %6" PRId64 " %6zu",
-		       ur_json_text(one, "comm"), ur_json_number(one, "pid"),
-		       ur_json_text(one, "device"), ur_json_text(one, "file"),
+		       ur_status_text(one, "comm"), ur_json_number(one, "pid"),
+		       ur_status_text(one, "device"),
+		       ur_status_text(one, "file"),
 		       ur_json_number(one, "objects"), w.qps);
 		if (w.hidden)
 			printf(" %10s %10s %10s\n", "-", "-", "-");
@@ -116,8 +117,8 @@ static void print_text(const struct ur_samples *s)
 		struct json_object *d = json_object_array_get_idx(devices, i);
 
 		rates_of(s, d, rates);
-		printf("%-10s %-10s", ur_json_text(d, "name"),
-		       ur_json_text(d, "netdev"));
+		printf("%-10s %-10s", ur_status_text(d, "name"),
+		       ur_status_text(d, "netdev"));
 		for (size_t c = 0; c < COLUMNS; c++)
 			printf(" %10.*f", columns[c].unit > 1 ? 1 : 0,
 			       rates[c]);
@@ -142,7 +143,7 @@ static void print_json(const struct ur_samples *s)
 		rates_of(s, d, rates);
 		json_object_object_add(
 			one, "device",
-			json_object_new_string(ur_json_text(d, "name")));
+			json_object_new_string(ur_status_text(d, "name")));
 		for (size_t c = 0; c < COLUMNS; c++)
 			json_object_object_add(
 				one, columns[c].title,

@@ -48,7 +48,7 @@ static struct json_object *other_end(struct json_object *others,
 /* Somebody who does not answer: does the host say that nobody has the port? */
 static void probe(struct json_object *failure)
 {
-	const char *gid = ur_json_text(failure, "dgid");
+	const char *gid = ur_status_text(failure, "dgid");
 	struct ur_peer peer = {0};
 	int err;
 
@@ -74,7 +74,7 @@ static void print_age(struct json_object *failure)
 	double seconds = (double)ur_json_number(failure, "age_ms") / 1000;
 
 	printf("  when:   %.1f s ago%s\n", seconds,
-	       is_true(failure, "gone") && *ur_json_text(failure, "opcode")
+	       is_true(failure, "gone") && *ur_status_text(failure, "opcode")
 		       ? "; the queue pair was reset or destroyed since"
 		       : "");
 }
@@ -83,10 +83,10 @@ static void print_one(struct json_object *failure, const struct wanted *wanted)
 {
 	struct json_object *other = other_end(wanted->other, failure);
 
-	fputs(ur_json_text(failure, "story"), stdout);
+	fputs(ur_status_text(failure, "story"), stdout);
 	print_age(failure);
 	if (other)
-		printf("  there:  %s", ur_json_text(other, "story"));
+		printf("  there:  %s", ur_status_text(other, "story"));
 	else
 		probe(failure);
 }

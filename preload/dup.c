@@ -23,7 +23,7 @@ UR_EXPORT int close(int fd)
 		errno = EBADF;
 		return -1;
 	}
-	ur_setting_settle(fd);
+	ur_setting_file_settle(fd);
 	if (ur_fdmap_borrowed())
 		return ur_real(close)(fd);
 	/* Other threads find the file as long as the number is it. */
@@ -63,7 +63,7 @@ static int make_way(int to)
 {
 	int err;
 
-	ur_setting_settle(to);
+	ur_setting_file_settle(to);
 	if (!ur_fdmap_is_hidden(to) || ur_fdmap_borrowed())
 		return 0;
 	err = ur_fdmap_evict(to);
@@ -120,7 +120,7 @@ UR_EXPORT int fclose(FILE *stream)
 	/* The bytes in the stream's buffer are written past any wrapper. */
 	if (ur_fdmap_looks(fd) == UR_KIND_SETTING) {
 		fflush(stream);
-		ur_setting_settle(fd);
+		ur_setting_file_settle(fd);
 	}
 	/* fclose() closes inside the C library, where nobody stands. */
 	if (!ur_fdmap_hit(fd) || ur_fdmap_borrowed())

@@ -190,7 +190,7 @@ static ssize_t write_file(struct ur_file *file, int fd, const void *buf,
 	if (ur_file_event_size(file))
 		return -EBADF;
 	return file->kind == UR_KIND_SETTING
-		       ? ur_setting_write(file, fd, buf, len)
+		       ? ur_setting_file_write(file, fd, buf, len)
 		       : ur_file_write(file, fd, buf, len);
 }
 

@@ -61,13 +61,14 @@ static int open_node(const struct ur_rewritten *path, int flags)
 /* Returns whether the path is not opened as a file of its name. */
 static bool is_made(const struct ur_rewritten *path, int flags)
 {
-	return ur_setting_is(path, flags) || ur_mounts_is(path, flags);
+	return ur_setting_file_is(path, flags) || ur_mounts_is(path, flags);
 }
 
 static int open_made(const struct ur_rewritten *path, int flags)
 {
-	int fd = ur_setting_is(path, flags) ? ur_setting_open(path, flags)
-					    : ur_mounts_open(path, flags);
+	int fd = ur_setting_file_is(path, flags)
+			 ? ur_setting_file_open(path, flags)
+			 : ur_mounts_open(path, flags);
 
 	if (fd >= 0)
 		return fd;

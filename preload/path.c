@@ -153,21 +153,21 @@ static int directory(int err)
 
 UR_EXPORT int mkdir(const char *file, mode_t mode)
 {
-	int err = ur_setting_directory(AT_FDCWD, file, true);
+	int err = ur_setting_file_directory(AT_FDCWD, file, true);
 
 	return err <= 0 ? directory(err) : ur_real(mkdir)(file, mode);
 }
 
 UR_EXPORT int mkdirat(int dirfd, const char *file, mode_t mode)
 {
-	int err = ur_setting_directory(dirfd, file, true);
+	int err = ur_setting_file_directory(dirfd, file, true);
 
 	return err <= 0 ? directory(err) : ur_real(mkdirat)(dirfd, file, mode);
 }
 
 UR_EXPORT int rmdir(const char *file)
 {
-	int err = ur_setting_directory(AT_FDCWD, file, false);
+	int err = ur_setting_file_directory(AT_FDCWD, file, false);
 
 	return err <= 0 ? directory(err) : ur_real(rmdir)(file);
 }
@@ -175,7 +175,7 @@ UR_EXPORT int rmdir(const char *file)
 UR_EXPORT int unlinkat(int dirfd, const char *file, int flags)
 {
 	int err = flags & AT_REMOVEDIR
-			  ? ur_setting_directory(dirfd, file, false)
+			  ? ur_setting_file_directory(dirfd, file, false)
 			  : 1;
 
 	return err <= 0 ? directory(err)

@@ -12,7 +12,7 @@
 #include "preload/setting.h"
 #include "preload/tunnel.h"
 
-bool ur_setting_is(const struct ur_rewritten *path, int flags)
+bool ur_setting_file_is(const struct ur_rewritten *path, int flags)
 {
 	return path->what == UR_PATH_TREE && !(flags & O_PATH) &&
 	       (flags & O_ACCMODE) != O_RDONLY;
@@ -97,7 +97,7 @@ static int expose_setting(const struct ur_rewritten *path, int flags, int sock)
 	return fd;
 }
 
-int ur_setting_open(const struct ur_rewritten *path, int flags)
+int ur_setting_file_open(const struct ur_rewritten *path, int flags)
 {
 	const char *rel = NULL;
 	int err = check(path, &rel), sock;
@@ -131,8 +131,8 @@ static void drop_answers(int sock)
 		;
 }
 
-ssize_t ur_setting_write(struct ur_file *file, int fd, const void *buf,
-			 size_t len)
+ssize_t ur_setting_file_write(struct ur_file *file, int fd, const void *buf,
+			      size_t len)
 {
 	struct uroce_tun_msg msg;
 	int fds[UROCE_TUN_MAX_FDS], sock = connection(file, fd);
@@ -156,7 +156,7 @@ ssize_t ur_setting_write(struct ur_file *file, int fd, const void *buf,
 	return ret;
 }
 
-void ur_setting_settle(int fd)
+void ur_setting_file_settle(int fd)
 {
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_SETTLE,
 				    .kind = UROCE_TUN_SETTING};
@@ -183,7 +183,7 @@ void ur_setting_settle(int fd)
 
 #define CONFIG "/sys/kernel/config/rdma_cm"
 
-int ur_setting_directory(int dirfd, const char *name, bool wanted)
+int ur_setting_file_directory(int dirfd, const char *name, bool wanted)
 {
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_DIRECTORY, .kind = wanted};
 	int fds[UROCE_TUN_MAX_FDS], sock, err;

@@ -17,18 +17,18 @@
 /* Beside enum uroce_tun_kind. */
 #define UR_KIND_SETTING UROCE_TUN_SETTING
 
-/* Returns whether to open this with ur_setting_open(). */
-bool ur_setting_is(const struct ur_rewritten *path, int flags);
+/* Returns whether to open this with ur_setting_file_open(). */
+bool ur_setting_file_is(const struct ur_rewritten *path, int flags);
 /* open(2). */
-int ur_setting_open(const struct ur_rewritten *path, int flags);
+int ur_setting_file_open(const struct ur_rewritten *path, int flags);
 /* write(2). */
-ssize_t ur_setting_write(struct ur_file *file, int fd, const void *buf,
-			 size_t len);
+ssize_t ur_setting_file_write(struct ur_file *file, int fd, const void *buf,
+			      size_t len);
 /* mkdir(2) and rmdir(2) of a directory in rdma_cm's configfs. Return 1 where the
  * name is none. */
-int ur_setting_directory(int dirfd, const char *name, bool wanted);
+int ur_setting_file_directory(int dirfd, const char *name, bool wanted);
 /* Waits until what was written to the descriptor, if it is one, has been taken:
  * before its last copy may go. */
-void ur_setting_settle(int fd);
+void ur_setting_file_settle(int fd);
 
 #endif

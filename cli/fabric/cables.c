@@ -41,17 +41,17 @@ static int add_bridge(int sock, unsigned int rack)
 	int err;
 
 	snprintf(name, sizeof(name), "rack%u", rack % 10 + 1);
-	link = ur_nl_begin(&nl, RTM_NEWLINK, NEW_LINK, sizeof(*link));
+	link = ur_nlmsg_begin(&nl, RTM_NEWLINK, NEW_LINK, sizeof(*link));
 	link->ifi_index = (int)(BRIDGE_INDEX + rack);
-	ur_nl_put_text(&nl, IFLA_IFNAME, name);
-	info = ur_nl_nest(&nl, IFLA_LINKINFO);
-	ur_nl_put(&nl, IFLA_INFO_KIND, "bridge", strlen("bridge"));
-	data = ur_nl_nest(&nl, IFLA_INFO_DATA);
-	ur_nl_put(&nl, IFLA_BR_MCAST_SNOOPING, &snooping, sizeof(snooping));
-	ur_nl_end(&nl, data);
-	ur_nl_end(&nl, info);
-	err = ur_nl_ask(sock, &nl);
-	return err ? err : ur_nl_up(sock, BRIDGE_INDEX + rack, 1);
+	ur_nlmsg_put_text(&nl, IFLA_IFNAME, name);
+	info = ur_nlmsg_nest(&nl, IFLA_LINKINFO);
+	ur_nlmsg_put(&nl, IFLA_INFO_KIND, "bridge", strlen("bridge"));
+	data = ur_nlmsg_nest(&nl, IFLA_INFO_DATA);
+	ur_nlmsg_put(&nl, IFLA_BR_MCAST_SNOOPING, &snooping, sizeof(snooping));
+	ur_nlmsg_end(&nl, data);
+	ur_nlmsg_end(&nl, info);
+	err = ur_nlmsg_ask(sock, &nl);
+	return err ? err : ur_nlmsg_up(sock, BRIDGE_INDEX + rack, 1);
 }
 
 /* The cable's end within a nest of the message. */
@@ -59,16 +59,16 @@ static void put_far_end(struct ur_nl *nl, unsigned int index, const char *name,
 			const uint8_t mac[6], uint32_t mtu, int netns)
 {
 	struct ifinfomsg end = {.ifi_index = (int)index};
-	size_t peer = ur_nl_nest(nl, VETH_INFO_PEER);
+	size_t peer = ur_nlmsg_nest(nl, VETH_INFO_PEER);
 
-	ur_nl_extend(nl, &end, sizeof(end));
-	ur_nl_put_text(nl, IFLA_IFNAME, name);
-	ur_nl_put_u32(nl, IFLA_MTU, mtu);
+	ur_nlmsg_extend(nl, &end, sizeof(end));
+	ur_nlmsg_put_text(nl, IFLA_IFNAME, name);
+	ur_nlmsg_put_u32(nl, IFLA_MTU, mtu);
 	if (mac)
-		ur_nl_put(nl, IFLA_ADDRESS, mac, 6);
+		ur_nlmsg_put(nl, IFLA_ADDRESS, mac, 6);
 	if (netns >= 0)
-		ur_nl_put_u32(nl, IFLA_NET_NS_FD, (uint32_t)netns);
-	ur_nl_end(nl, peer);
+		ur_nlmsg_put_u32(nl, IFLA_NET_NS_FD, (uint32_t)netns);
+	ur_nlmsg_end(nl, peer);
 }
 
 /* begin_cable(), put_far_end(), end_cable() make one. */
@@ -76,21 +76,21 @@ static size_t begin_cable(struct ur_nl *nl, unsigned int index,
 			  const char *name, uint32_t mtu, size_t *info)
 {
 	struct ifinfomsg *link =
-		ur_nl_begin(nl, RTM_NEWLINK, NEW_LINK, sizeof(*link));
+		ur_nlmsg_begin(nl, RTM_NEWLINK, NEW_LINK, sizeof(*link));
 
 	link->ifi_index = (int)index;
-	ur_nl_put_text(nl, IFLA_IFNAME, name);
-	ur_nl_put_u32(nl, IFLA_MTU, mtu);
-	*info = ur_nl_nest(nl, IFLA_LINKINFO);
-	ur_nl_put(nl, IFLA_INFO_KIND, "veth", strlen("veth"));
-	return ur_nl_nest(nl, IFLA_INFO_DATA);
+	ur_nlmsg_put_text(nl, IFLA_IFNAME, name);
+	ur_nlmsg_put_u32(nl, IFLA_MTU, mtu);
+	*info = ur_nlmsg_nest(nl, IFLA_LINKINFO);
+	ur_nlmsg_put(nl, IFLA_INFO_KIND, "veth", strlen("veth"));
+	return ur_nlmsg_nest(nl, IFLA_INFO_DATA);
 }
 
 static int end_cable(int sock, struct ur_nl *nl, size_t data, size_t info)
 {
-	ur_nl_end(nl, data);
-	ur_nl_end(nl, info);
-	return ur_nl_ask(sock, nl);
+	ur_nlmsg_end(nl, data);
+	ur_nlmsg_end(nl, info);
+	return ur_nlmsg_ask(sock, nl);
 }
 
 /* Puts the interface into a rack's switch, and up. */
@@ -98,13 +98,13 @@ static int plug_in(int sock, unsigned int index, unsigned int rack)
 {
 	struct ur_nl nl = {0};
 	struct ifinfomsg *link =
-		ur_nl_begin(&nl, RTM_NEWLINK, NLM_F_ACK, sizeof(*link));
+		ur_nlmsg_begin(&nl, RTM_NEWLINK, NLM_F_ACK, sizeof(*link));
 	int err;
 
 	link->ifi_index = (int)index;
-	ur_nl_put_u32(&nl, IFLA_MASTER, BRIDGE_INDEX + rack);
-	err = ur_nl_ask(sock, &nl);
-	return err ? err : ur_nl_up(sock, index, 1);
+	ur_nlmsg_put_u32(&nl, IFLA_MASTER, BRIDGE_INDEX + rack);
+	err = ur_nlmsg_ask(sock, &nl);
+	return err ? err : ur_nlmsg_up(sock, index, 1);
 }
 
 static int add_uplink(int sock, const struct ur_fabric_plan *plan)
@@ -129,7 +129,7 @@ static int add_uplink(int sock, const struct ur_fabric_plan *plan)
 int ur_fabric_switches(int sock, const struct ur_fabric_plan *plan,
 		       struct ur_fabric_error *error)
 {
-	int err = ur_nl_up(sock, LO_INDEX, 1);
+	int err = ur_nlmsg_up(sock, LO_INDEX, 1);
 
 	/* A switch sends no frame to the filters of IP. */
 	ur_namespace_write("/proc/sys/net/bridge/bridge-nf-call-iptables", "0");
@@ -183,23 +183,23 @@ static int set_netdev_up(int sock, unsigned int host, unsigned int card)
 {
 	unsigned int index = ur_fabric_netdev_index(card);
 	uint8_t ipv4[4], ipv6[16];
-	int err = ur_nl_up(sock, index, 1);
+	int err = ur_nlmsg_up(sock, index, 1);
 
 	ur_fabric_ipv4(host, card, ipv4);
 	ur_fabric_ipv6(host, card, ipv6);
 	if (!err)
-		err = ur_nl_address(sock, index, AF_INET, ipv4, 24);
+		err = ur_nlmsg_address(sock, index, AF_INET, ipv4, 24);
 	if (err)
 		return err;
 	/* Without IPv6 in the kernel, or by choice, there is IPv4. */
-	err = ur_nl_address(sock, index, AF_INET6, ipv6, 64);
+	err = ur_nlmsg_address(sock, index, AF_INET6, ipv6, 64);
 	return err == -EOPNOTSUPP || err == -EACCES ? 0 : err;
 }
 
 int ur_fabric_host_net(const struct ur_fabric_plan *plan, unsigned int host,
 		       struct ur_fabric_error *error)
 {
-	int sock = ur_nl_open(NETLINK_ROUTE), err = sock < 0 ? sock : 0;
+	int sock = ur_nlmsg_open(NETLINK_ROUTE), err = sock < 0 ? sock : 0;
 
 	/* Nobody else is there to have the addresses: they are GIDs at once. */
 	ur_namespace_write("/proc/sys/net/ipv6/conf/default/accept_dad", "0");
@@ -213,7 +213,7 @@ int ur_fabric_host_net(const struct ur_fabric_plan *plan, unsigned int host,
 		err = set_netdev_up(sock, host, card);
 	}
 	if (!err)
-		err = ur_nl_up(sock, LO_INDEX, 1);
+		err = ur_nlmsg_up(sock, LO_INDEX, 1);
 	if (sock >= 0)
 		close(sock);
 	return err ? ur_fabric_fail(error, err,

@@ -29,7 +29,7 @@ static void begin_message(struct ur_nl *nl, unsigned short type,
 			  unsigned short flags)
 {
 	struct nfgenmsg *m =
-		ur_nl_begin(nl, NFT(type), flags | NLM_F_ACK, sizeof(*m));
+		ur_nlmsg_begin(nl, NFT(type), flags | NLM_F_ACK, sizeof(*m));
 
 	m->nfgen_family = NFPROTO_NETDEV;
 	m->version = NFNETLINK_V0;
@@ -38,7 +38,7 @@ static void begin_message(struct ur_nl *nl, unsigned short type,
 /* The messages between two of these are done as one, or none is. */
 static void put_batch(struct ur_nl *nl, unsigned short type)
 {
-	struct nfgenmsg *m = ur_nl_begin(nl, type, 0, sizeof(*m));
+	struct nfgenmsg *m = ur_nlmsg_begin(nl, type, 0, sizeof(*m));
 
 	m->nfgen_family = AF_UNSPEC;
 	m->version = NFNETLINK_V0;
@@ -47,14 +47,14 @@ static void put_batch(struct ur_nl *nl, unsigned short type)
 
 static void put_be32(struct ur_nl *nl, unsigned short type, uint32_t value)
 {
-	ur_nl_put_u32(nl, type, htonl(value));
+	ur_nlmsg_put_u32(nl, type, htonl(value));
 }
 
 static void put_table(struct ur_nl *nl, unsigned short message,
 		      unsigned short flags, const char *table)
 {
 	begin_message(nl, message, flags);
-	ur_nl_put_text(nl, NFTA_TABLE_NAME, table);
+	ur_nlmsg_put_text(nl, NFTA_TABLE_NAME, table);
 }
 
 static void put_chain(struct ur_nl *nl, const char *table, const char *chain,
@@ -63,14 +63,14 @@ static void put_chain(struct ur_nl *nl, const char *table, const char *chain,
 	size_t hook;
 
 	begin_message(nl, NFT_MSG_NEWCHAIN, NLM_F_CREATE);
-	ur_nl_put_text(nl, NFTA_CHAIN_TABLE, table);
-	ur_nl_put_text(nl, NFTA_CHAIN_NAME, chain);
-	ur_nl_put_text(nl, NFTA_CHAIN_TYPE, "filter");
-	hook = ur_nl_nest(nl, NFTA_CHAIN_HOOK);
+	ur_nlmsg_put_text(nl, NFTA_CHAIN_TABLE, table);
+	ur_nlmsg_put_text(nl, NFTA_CHAIN_NAME, chain);
+	ur_nlmsg_put_text(nl, NFTA_CHAIN_TYPE, "filter");
+	hook = ur_nlmsg_nest(nl, NFTA_CHAIN_HOOK);
 	put_be32(nl, NFTA_HOOK_HOOKNUM, hooknum);
 	put_be32(nl, NFTA_HOOK_PRIORITY, 0);
-	ur_nl_put_text(nl, NFTA_HOOK_DEV, port);
-	ur_nl_end(nl, hook);
+	ur_nlmsg_put_text(nl, NFTA_HOOK_DEV, port);
+	ur_nlmsg_end(nl, hook);
 }
 
 /* An expression's two nests; end_expr() ends them. */
@@ -80,26 +80,26 @@ struct nest {
 
 static struct nest begin_expr(struct ur_nl *nl, const char *name)
 {
-	struct nest nest = {.element = ur_nl_nest(nl, NFTA_LIST_ELEM)};
+	struct nest nest = {.element = ur_nlmsg_nest(nl, NFTA_LIST_ELEM)};
 
-	ur_nl_put_text(nl, NFTA_EXPR_NAME, name);
-	nest.data = ur_nl_nest(nl, NFTA_EXPR_DATA);
+	ur_nlmsg_put_text(nl, NFTA_EXPR_NAME, name);
+	nest.data = ur_nlmsg_nest(nl, NFTA_EXPR_DATA);
 	return nest;
 }
 
 static void end_expr(struct ur_nl *nl, struct nest nest)
 {
-	ur_nl_end(nl, nest.data);
-	ur_nl_end(nl, nest.element);
+	ur_nlmsg_end(nl, nest.data);
+	ur_nlmsg_end(nl, nest.element);
 }
 
 static void put_value(struct ur_nl *nl, unsigned short type, const void *value,
 		      size_t size)
 {
-	size_t nest = ur_nl_nest(nl, type);
+	size_t nest = ur_nlmsg_nest(nl, type);
 
-	ur_nl_put(nl, NFTA_DATA_VALUE, value, size);
-	ur_nl_end(nl, nest);
+	ur_nlmsg_put(nl, NFTA_DATA_VALUE, value, size);
+	ur_nlmsg_end(nl, nest);
 }
 
 /* Goes on with the rule if register 1 compares so. */
@@ -141,11 +141,11 @@ static void put_drop(struct ur_nl *nl)
 	size_t data, verdict;
 
 	put_be32(nl, NFTA_IMMEDIATE_DREG, NFT_REG_VERDICT);
-	data = ur_nl_nest(nl, NFTA_IMMEDIATE_DATA);
-	verdict = ur_nl_nest(nl, NFTA_DATA_VERDICT);
+	data = ur_nlmsg_nest(nl, NFTA_IMMEDIATE_DATA);
+	verdict = ur_nlmsg_nest(nl, NFTA_DATA_VERDICT);
 	put_be32(nl, NFTA_VERDICT_CODE, NF_DROP);
-	ur_nl_end(nl, verdict);
-	ur_nl_end(nl, data);
+	ur_nlmsg_end(nl, verdict);
+	ur_nlmsg_end(nl, data);
 	end_expr(nl, nest);
 }
 
@@ -153,9 +153,9 @@ static void put_drop(struct ur_nl *nl)
 static size_t begin_rule(struct ur_nl *nl, const char *table, const char *chain)
 {
 	begin_message(nl, NFT_MSG_NEWRULE, NLM_F_CREATE | NLM_F_APPEND);
-	ur_nl_put_text(nl, NFTA_RULE_TABLE, table);
-	ur_nl_put_text(nl, NFTA_RULE_CHAIN, chain);
-	return ur_nl_nest(nl, NFTA_RULE_EXPRESSIONS);
+	ur_nlmsg_put_text(nl, NFTA_RULE_TABLE, table);
+	ur_nlmsg_put_text(nl, NFTA_RULE_CHAIN, chain);
+	return ur_nlmsg_nest(nl, NFTA_RULE_EXPRESSIONS);
 }
 
 /* The two bits of ECN are in the second byte of either header. The kernel mends
@@ -221,7 +221,7 @@ static void put_mark_rule(struct ur_nl *nl, const char *table,
 		put_be32(nl, NFTA_PAYLOAD_CSUM_OFFSET, 10);
 	}
 	end_expr(nl, nest);
-	ur_nl_end(nl, rule);
+	ur_nlmsg_end(nl, rule);
 }
 
 static void put_rules(struct ur_nl *nl, const char *table, const char *chain,
@@ -233,7 +233,7 @@ static void put_rules(struct ur_nl *nl, const char *table, const char *chain,
 		rule = begin_rule(nl, table, chain);
 		put_chance(nl, loss);
 		put_drop(nl);
-		ur_nl_end(nl, rule);
+		ur_nlmsg_end(nl, rule);
 	}
 	for (size_t i = 0; i < 2 && mark; i++)
 		put_mark_rule(nl, table, chain, &places[i], mark);
@@ -242,7 +242,7 @@ static void put_rules(struct ur_nl *nl, const char *table, const char *chain,
 int ur_fabric_filter(const char *port, uint32_t loss, uint32_t mark,
 		     struct ur_fabric_error *error)
 {
-	int sock = ur_nl_open(NETLINK_NETFILTER), err;
+	int sock = ur_nlmsg_open(NETLINK_NETFILTER), err;
 	char table[IFNAMSIZ + 8];
 	struct ur_nl nl = {0};
 
@@ -262,7 +262,7 @@ int ur_fabric_filter(const char *port, uint32_t loss, uint32_t mark,
 		put_rules(&nl, table, "out", loss, mark);
 	}
 	put_batch(&nl, NFNL_MSG_BATCH_END);
-	err = sock < 0 ? sock : ur_nl_ask(sock, &nl);
+	err = sock < 0 ? sock : ur_nlmsg_ask(sock, &nl);
 	if (sock >= 0)
 		close(sock);
 	if (!err)

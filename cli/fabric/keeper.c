@@ -90,7 +90,7 @@ static int make_all(struct ur_fabric_keeper *keeper,
 	err = ur_fabric_own_namespaces(keeper->hosts[0].ns);
 	if (err)
 		return ur_fabric_fail(error, err, "namespaces");
-	keeper->rtnl = ur_nl_open(NETLINK_ROUTE);
+	keeper->rtnl = ur_nlmsg_open(NETLINK_ROUTE);
 	if (keeper->rtnl < 0)
 		return ur_fabric_fail(error, keeper->rtnl, "netlink");
 	err = ur_fabric_switches(keeper->rtnl, &keeper->plan, error);

@@ -18,7 +18,7 @@ static int open_rtnl_of(const struct ur_fabric_keeper *keeper,
 
 	if (setns(keeper->hosts[host].ns[UR_FABRIC_NS_NET], CLONE_NEWNET))
 		return -errno;
-	sock = ur_nl_open(NETLINK_ROUTE);
+	sock = ur_nlmsg_open(NETLINK_ROUTE);
 	/* In another's network the keeper is no keeper. */
 	if (setns(keeper->hosts[0].ns[UR_FABRIC_NS_NET], CLONE_NEWNET))
 		abort();

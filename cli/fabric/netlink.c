@@ -26,8 +26,8 @@ static void *take_room(struct ur_nl *nl, size_t size)
 	return at;
 }
 
-void *ur_nl_begin(struct ur_nl *nl, unsigned short type, unsigned short flags,
-		  size_t body)
+void *ur_nlmsg_begin(struct ur_nl *nl, unsigned short type,
+		     unsigned short flags, size_t body)
 {
 	static char nowhere[256];
 	struct nlmsghdr *head = take_room(nl, NLMSG_LENGTH(body));
@@ -42,8 +42,8 @@ void *ur_nl_begin(struct ur_nl *nl, unsigned short type, unsigned short flags,
 	return NLMSG_DATA(head);
 }
 
-void ur_nl_put(struct ur_nl *nl, unsigned short type, const void *data,
-	       size_t size)
+void ur_nlmsg_put(struct ur_nl *nl, unsigned short type, const void *data,
+		  size_t size)
 {
 	struct rtattr *a = take_room(nl, RTA_LENGTH(size));
 
@@ -57,7 +57,7 @@ void ur_nl_put(struct ur_nl *nl, unsigned short type, const void *data,
 		(unsigned int)(nl->room + nl->len - (char *)nl->last);
 }
 
-void ur_nl_extend(struct ur_nl *nl, const void *data, size_t size)
+void ur_nlmsg_extend(struct ur_nl *nl, const void *data, size_t size)
 {
 	void *at = take_room(nl, size);
 
@@ -68,25 +68,25 @@ void ur_nl_extend(struct ur_nl *nl, const void *data, size_t size)
 		(unsigned int)(nl->room + nl->len - (char *)nl->last);
 }
 
-void ur_nl_put_text(struct ur_nl *nl, unsigned short type, const char *text)
+void ur_nlmsg_put_text(struct ur_nl *nl, unsigned short type, const char *text)
 {
-	ur_nl_put(nl, type, text, strlen(text) + 1);
+	ur_nlmsg_put(nl, type, text, strlen(text) + 1);
 }
 
-void ur_nl_put_u32(struct ur_nl *nl, unsigned short type, uint32_t value)
+void ur_nlmsg_put_u32(struct ur_nl *nl, unsigned short type, uint32_t value)
 {
-	ur_nl_put(nl, type, &value, sizeof(value));
+	ur_nlmsg_put(nl, type, &value, sizeof(value));
 }
 
-size_t ur_nl_nest(struct ur_nl *nl, unsigned short type)
+size_t ur_nlmsg_nest(struct ur_nl *nl, unsigned short type)
 {
 	size_t mark = nl->len;
 
-	ur_nl_put(nl, type | NLA_F_NESTED, NULL, 0);
+	ur_nlmsg_put(nl, type | NLA_F_NESTED, NULL, 0);
 	return mark;
 }
 
-void ur_nl_end(struct ur_nl *nl, size_t mark)
+void ur_nlmsg_end(struct ur_nl *nl, size_t mark)
 {
 	struct rtattr *a = (struct rtattr *)(nl->room + mark);
 
@@ -94,7 +94,7 @@ void ur_nl_end(struct ur_nl *nl, size_t mark)
 		a->rta_len = (unsigned short)(nl->len - mark);
 }
 
-int ur_nl_open(int family)
+int ur_nlmsg_open(int family)
 {
 	int sock = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, family);
 
@@ -130,7 +130,7 @@ static int take_acks(int sock)
 	return count ? count : -EIO;
 }
 
-int ur_nl_ask(int sock, struct ur_nl *nl)
+int ur_nlmsg_ask(int sock, struct ur_nl *nl)
 {
 	int left = nl->acks, n = 0;
 	bool fits = !nl->overflow;
@@ -147,33 +147,33 @@ int ur_nl_ask(int sock, struct ur_nl *nl)
 	return n < 0 ? n : 0;
 }
 
-int ur_nl_up(int sock, unsigned int ifindex, int up)
+int ur_nlmsg_up(int sock, unsigned int ifindex, int up)
 {
 	struct ur_nl nl = {0};
 	struct ifinfomsg *link =
-		ur_nl_begin(&nl, RTM_NEWLINK, NLM_F_ACK, sizeof(*link));
+		ur_nlmsg_begin(&nl, RTM_NEWLINK, NLM_F_ACK, sizeof(*link));
 
 	if (!ifindex)
 		return -ENODEV;
 	link->ifi_index = (int)ifindex;
 	link->ifi_change = IFF_UP;
 	link->ifi_flags = up ? IFF_UP : 0;
-	return ur_nl_ask(sock, &nl);
+	return ur_nlmsg_ask(sock, &nl);
 }
 
-int ur_nl_address(int sock, unsigned int ifindex, int family,
-		  const void *address, int prefix_len)
+int ur_nlmsg_address(int sock, unsigned int ifindex, int family,
+		     const void *address, int prefix_len)
 {
 	size_t size = family == AF_INET ? 4 : 16;
 	struct ur_nl nl = {0};
-	struct ifaddrmsg *m =
-		ur_nl_begin(&nl, RTM_NEWADDR,
-			    NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL, sizeof(*m));
+	struct ifaddrmsg *m = ur_nlmsg_begin(
+		&nl, RTM_NEWADDR, NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL,
+		sizeof(*m));
 
 	m->ifa_family = (unsigned char)family;
 	m->ifa_prefixlen = (unsigned char)prefix_len;
 	m->ifa_index = ifindex;
-	ur_nl_put(&nl, IFA_LOCAL, address, size);
-	ur_nl_put(&nl, IFA_ADDRESS, address, size);
-	return ur_nl_ask(sock, &nl);
+	ur_nlmsg_put(&nl, IFA_LOCAL, address, size);
+	ur_nlmsg_put(&nl, IFA_ADDRESS, address, size);
+	return ur_nlmsg_ask(sock, &nl);
 }

@@ -23,55 +23,55 @@ struct ur_nl {
 };
 
 /**
- * ur_nl_begin() - a message behind those that are there
+ * ur_nlmsg_begin() - a message behind those that are there
  * @type, @flags: of its header; NLM_F_REQUEST is added
  * @body: bytes of its fixed part
  * Return: the fixed part, zeroed, in @nl; a place to write to even where there
  * was no room.
  */
-void *ur_nl_begin(struct ur_nl *nl, unsigned short type, unsigned short flags,
-		  size_t body);
+void *ur_nlmsg_begin(struct ur_nl *nl, unsigned short type,
+		     unsigned short flags, size_t body);
 
 /* Puts an attribute behind the last message; size 0: one to be nested into. */
-void ur_nl_put(struct ur_nl *nl, unsigned short type, const void *data,
-	       size_t size);
+void ur_nlmsg_put(struct ur_nl *nl, unsigned short type, const void *data,
+		  size_t size);
 /* Puts data that are no attribute: the fixed part within a nested one. */
-void ur_nl_extend(struct ur_nl *nl, const void *data, size_t size);
-void ur_nl_put_text(struct ur_nl *nl, unsigned short type, const char *text);
-void ur_nl_put_u32(struct ur_nl *nl, unsigned short type, uint32_t value);
+void ur_nlmsg_extend(struct ur_nl *nl, const void *data, size_t size);
+void ur_nlmsg_put_text(struct ur_nl *nl, unsigned short type, const char *text);
+void ur_nlmsg_put_u32(struct ur_nl *nl, unsigned short type, uint32_t value);
 
-/* Returns a mark for ur_nl_end(), which makes the attribute enclose those that
+/* Returns a mark for ur_nlmsg_end(), which makes the attribute enclose those that
  * were put since. */
-size_t ur_nl_nest(struct ur_nl *nl, unsigned short type);
-void ur_nl_end(struct ur_nl *nl, size_t mark);
+size_t ur_nlmsg_nest(struct ur_nl *nl, unsigned short type);
+void ur_nlmsg_end(struct ur_nl *nl, size_t mark);
 
 /**
- * ur_nl_open() - a socket of a family in this thread's network namespace
+ * ur_nlmsg_open() - a socket of a family in this thread's network namespace
  * Return: the socket, close-on-exec, or -errno.
  */
-int ur_nl_open(int family);
+int ur_nlmsg_open(int family);
 
 /**
- * ur_nl_ask() - send the request, wait for its answers, and make it {0} again
+ * ur_nlmsg_ask() - send the request, wait for its answers, and make it {0} again
  *
  * Return: 0, the first -errno that the kernel answers, -EMSGSIZE where the
  * request did not fit, or -errno of the socket.
  */
-int ur_nl_ask(int sock, struct ur_nl *nl);
+int ur_nlmsg_ask(int sock, struct ur_nl *nl);
 
 /**
- * ur_nl_up() - set an interface up (RTM_NEWLINK), or down
+ * ur_nlmsg_up() - set an interface up (RTM_NEWLINK), or down
  * Return: 0 or -errno; -ENODEV: @ifindex is 0.
  */
-int ur_nl_up(int sock, unsigned int ifindex, int up);
+int ur_nlmsg_up(int sock, unsigned int ifindex, int up);
 
 /**
- * ur_nl_address() - give an interface an address
+ * ur_nlmsg_address() - give an interface an address
  * @family: AF_INET or AF_INET6
  * @address: in network byte order, 4 or 16 bytes
  * Return: 0 or -errno.
  */
-int ur_nl_address(int sock, unsigned int ifindex, int family,
-		  const void *address, int prefix_len);
+int ur_nlmsg_address(int sock, unsigned int ifindex, int family,
+		     const void *address, int prefix_len);
 
 #endif

@@ -35,14 +35,15 @@ static int ask_qdisc(const struct ur_fabric_ends *ends, int end,
 	m->tcm_ifindex = (int)ends->index[end];
 	m->tcm_parent = parent;
 	m->tcm_handle = handle;
-	return ur_nl_ask(ends->sock[end], nl);
+	return ur_nlmsg_ask(ends->sock[end], nl);
 }
 
 /* Takes our disciplines away; the interface's own one is in place then. */
 static void drop_qdiscs(const struct ur_fabric_ends *ends, int end)
 {
 	struct ur_nl nl = {0};
-	struct tcmsg *m = ur_nl_begin(&nl, RTM_DELQDISC, NLM_F_ACK, sizeof(*m));
+	struct tcmsg *m =
+		ur_nlmsg_begin(&nl, RTM_DELQDISC, NLM_F_ACK, sizeof(*m));
 
 	/* Where there is none, it fails, and all is well. */
 	(void)ask_qdisc(ends, end, &nl, m, TC_H_ROOT, 0);
@@ -54,16 +55,16 @@ static int add_netem(const struct ur_fabric_ends *ends, int end,
 	struct tc_netem_qopt opt = {.limit = NETEM_LIMIT};
 	int64_t delay = (int64_t)link->delay_ns;
 	struct ur_nl nl = {0};
-	struct tcmsg *m =
-		ur_nl_begin(&nl, RTM_NEWQDISC,
-			    NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL, sizeof(*m));
+	struct tcmsg *m = ur_nlmsg_begin(&nl, RTM_NEWQDISC,
+					 NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL,
+					 sizeof(*m));
 	size_t options;
 
-	ur_nl_put_text(&nl, TCA_KIND, "netem");
-	options = ur_nl_nest(&nl, TCA_OPTIONS);
-	ur_nl_extend(&nl, &opt, sizeof(opt));
-	ur_nl_put(&nl, TCA_NETEM_LATENCY64, &delay, sizeof(delay));
-	ur_nl_end(&nl, options);
+	ur_nlmsg_put_text(&nl, TCA_KIND, "netem");
+	options = ur_nlmsg_nest(&nl, TCA_OPTIONS);
+	ur_nlmsg_extend(&nl, &opt, sizeof(opt));
+	ur_nlmsg_put(&nl, TCA_NETEM_LATENCY64, &delay, sizeof(delay));
+	ur_nlmsg_end(&nl, options);
 	return ask_qdisc(ends, end, &nl, m, TC_H_ROOT, NETEM_HANDLE);
 }
 
@@ -79,9 +80,9 @@ static int add_tbf(const struct ur_fabric_ends *ends, int end,
 	uint32_t burst = at_most(bytes / BURST_PER_SECOND);
 	struct tc_tbf_qopt opt = {.rate.linklayer = TC_LINKLAYER_ETHERNET};
 	struct ur_nl nl = {0};
-	struct tcmsg *m =
-		ur_nl_begin(&nl, RTM_NEWQDISC,
-			    NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL, sizeof(*m));
+	struct tcmsg *m = ur_nlmsg_begin(&nl, RTM_NEWQDISC,
+					 NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL,
+					 sizeof(*m));
 	size_t options;
 
 	/* A burst that no packet fits into would let none pass. */
@@ -91,13 +92,13 @@ static int add_tbf(const struct ur_fabric_ends *ends, int end,
 		queue = QUEUE_MIN;
 	opt.limit = link->queue ? link->queue : at_most(queue);
 	opt.rate.rate = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
-	ur_nl_put_text(&nl, TCA_KIND, "tbf");
-	options = ur_nl_nest(&nl, TCA_OPTIONS);
-	ur_nl_put(&nl, TCA_TBF_PARMS, &opt, sizeof(opt));
+	ur_nlmsg_put_text(&nl, TCA_KIND, "tbf");
+	options = ur_nlmsg_nest(&nl, TCA_OPTIONS);
+	ur_nlmsg_put(&nl, TCA_TBF_PARMS, &opt, sizeof(opt));
 	if (bytes >= UINT32_MAX)
-		ur_nl_put(&nl, TCA_TBF_RATE64, &bytes, sizeof(bytes));
-	ur_nl_put_u32(&nl, TCA_TBF_BURST, burst);
-	ur_nl_end(&nl, options);
+		ur_nlmsg_put(&nl, TCA_TBF_RATE64, &bytes, sizeof(bytes));
+	ur_nlmsg_put_u32(&nl, TCA_TBF_BURST, burst);
+	ur_nlmsg_end(&nl, options);
 	return ask_qdisc(ends, end, &nl, m,
 			 link->delay_ns ? NETEM_INSIDE : TC_H_ROOT, TBF_HANDLE);
 }
@@ -143,11 +144,11 @@ static int set_link(const struct ur_fabric_ends *ends, int end,
 {
 	struct ur_nl nl = {0};
 	struct ifinfomsg *m =
-		ur_nl_begin(&nl, RTM_NEWLINK, NLM_F_ACK, sizeof(*m));
+		ur_nlmsg_begin(&nl, RTM_NEWLINK, NLM_F_ACK, sizeof(*m));
 
 	m->ifi_index = (int)ends->index[end];
-	ur_nl_put_u32(&nl, attr, value);
-	return ur_nl_ask(ends->sock[end], &nl);
+	ur_nlmsg_put_u32(&nl, attr, value);
+	return ur_nlmsg_ask(ends->sock[end], &nl);
 }
 
 static int apply_to(const struct ur_fabric_ends *ends, int end,
@@ -189,7 +190,7 @@ int ur_fabric_link_apply(const struct ur_fabric_ends *ends,
 	if (!err && traits & UR_FABRIC_DOWN) {
 		/* The switch's end alone: the host sees no carrier, and keeps
 		 * its addresses. */
-		err = ur_nl_up(ends->sock[0], ends->index[0], !link->down);
+		err = ur_nlmsg_up(ends->sock[0], ends->index[0], !link->down);
 		if (err)
 			ur_fabric_fail(error, err, "%s",
 				       link->down ? "down" : "up");
