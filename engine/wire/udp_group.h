@@ -1,65 +1,58 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Receiving sockets of a device of several engines, or of one that lends to engines in
- * programs. All sockets of an address are one group of the kernel (SO_REUSEPORT), and a
- * program says which of them gets a datagram: the one in the place that the first bits of
- * the queue pair's number name. Engines of the device have the first places, by their
- * numbers, and lent sockets have the others (engine_lend.h).
+ * The groups of receiving sockets of a device with several engines, or with grants to programs. All
+ * sockets of an address are one SO_REUSEPORT group of the kernel. A classic BPF filter selects the
+ * socket by the first bits of the queue pair's number, its place: the engines of the device have the
+ * first places, granted slots the others (engine_lend.h).
  *
- * Sockets join in any order, and the kernel numbers them in that order; the group knows who
- * has which number. A datagram for a place without a socket goes to number 0, the first engine's,
- * which hands it over or drops it.
+ * The kernel numbers sockets in the order in which they join; the group maps places to these numbers.
+ * A datagram for a place without a socket goes to number 0, the first engine's, which passes it on or
+ * drops it.
  *
- * All are kept (ground/keep.h): a group goes on when uroced is killed, and has its numbers when the
- * next one comes.
+ * The sockets outlive uroced (ground/keep.h), and so keep their numbers.
  *
- * All functions: any engine's thread.
+ * Thread: any engine's.
  */
-#ifndef UR_DEVICE_UDP_GROUP_H
-#define UR_DEVICE_UDP_GROUP_H
+#ifndef UR_ENGINE_WIRE_UDP_GROUP_H
+#define UR_ENGINE_WIRE_UDP_GROUP_H
 
 #include <sys/socket.h>
 #include "util/bytes.h"
 
 struct ur_udp_group;
 
-/* Returns the groups of a device whose places are that many bits, the first of them the
- * engines'; NULL: there is no memory. device: its number as udp_own.h gives it, or 0; it is
- * given back with the last reference. */
+/* Makes the groups of a device with 2^bits places, of which the first "engines" are its engines'. device: its number of
+ * udp_own.h, or 0; the last reference returns it. Returns NULL without memory. */
 struct ur_udp_group *ur_udp_group_create(u32 bits, u32 engines, u32 device);
 struct ur_udp_group *ur_udp_group_get(struct ur_udp_group *group);
-/* NULL is fine. */
+/* group may be NULL. */
 void ur_udp_group_put(struct ur_udp_group *group);
 u32 ur_udp_group_device(const struct ur_udp_group *group);
 
-/* Binds fd to the address, as the socket in that place for gid. The first engine's is bound
- * alone, so that the port of another program is refused, of this user's too, and lets the others'
- * join afterwards; those who could join besides are of the same user, who is trusted with the
- * device. Returns 0 or -errno; then fd may be bound, and is to be closed. */
+/* Binds fd to the address, as the socket of that place for gid. The first engine binds without SO_REUSEPORT, so that a port
+ * that any other program has is refused; then it lets others join, who must be of the same user. Returns 0 or -errno; on
+ * error fd may be bound, and the caller closes it. */
 int ur_udp_group_join(struct ur_udp_group *group, const u8 gid[16], u32 place,
 		      int fd, const struct sockaddr *address, socklen_t len);
-/* Closes the socket of an engine in that place. With the last of the engines', lent ones are
- * closed. */
+/* Closes the socket of an engine. With the last engine's the granted ones are closed. */
 void ur_udp_group_close(struct ur_udp_group *group, const u8 gid[16], u32 place,
 			int fd);
-/* The address has gone. The socket of an engine stays, with those that were lent: else any user could bind the port of an
- * address that comes back, and it could not be bound here while a program has a copy of a lent one. A device keeps
- * those of 32 addresses, which went last. */
+/* The netdev lost the address. Its sockets stay bound: otherwise any user could bind the port before the address comes
+ * back, and a program's copy of a granted socket would keep us from binding. A device keeps the sockets of the last 32
+ * such addresses. */
 void ur_udp_group_leave(struct ur_udp_group *group, const u8 gid[16], u32 place,
 			int fd);
-/* Closes the sockets of all addresses that have gone. */
+/* Closes the sockets of all lost addresses. */
 void ur_udp_group_end_away(struct ur_udp_group *group);
-/* Returns the socket of an engine in that place which an earlier uroced has left (ground/keep.h), or which has
- * stayed since the address went, to be used in place of one to be joined, and is closed as those are; or -1. */
+/* Takes over the engine's socket of an earlier uroced (ground/keep.h) or of a lost address, in place of
+ * ur_udp_group_join(). Returns it, or -1. */
 int ur_udp_group_take(struct ur_udp_group *group, const u8 gid[16], u32 place);
-/* Closes those that no engine has taken by now, of which there may be fewer than there were, and all of an address that
- * none has. */
+/* Recovery is complete: closes inherited sockets that no engine has taken, and all of addresses that no engine has. */
 void ur_udp_group_settle(struct ur_udp_group *group);
-/* Returns the socket in that place, which stays the group's and gets datagrams from now on, or
- * -1. */
+/* Starts to deliver datagrams to the socket of that place. Returns it, or -1; it stays the group's. */
 int ur_udp_group_use(struct ur_udp_group *group, const u8 gid[16], u32 place);
-/* Nobody uses the sockets in that place for now: they stay, and datagrams for the place go to
- * number 0. left is called for each, to take what is in it, with the group's lock held. */
+/* The slot of that place is free: its sockets stay, and its datagrams go to number 0. Calls left() for each socket, with the
+ * group's lock held, to drain it. */
 void ur_udp_group_rest(struct ur_udp_group *group, u32 place,
 		       void (*left)(void *arg, const u8 gid[16], int fd),
 		       void *arg);

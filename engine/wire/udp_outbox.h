@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * An engine in a program of another network namespace gets no sockets of the device's: its owner could
- * send anything to anybody there. It puts packets that are to leave into a ring (peer_ring.h) that
- * it alone writes, its outbox, and the device's first engine sends them, by the slot's port (udp_own.h):
- * wherever they arrive, they count as that program's. Those that come are in a ring too (udp_relay.h).
+ * The outbox lets a program of another network namespace send. With a socket of the device's
+ * namespace it could send anything to anybody there, so it gets none. It writes packets into a ring
+ * (peer_ring.h), and the device's first engine sends them from the port of the program's slot
+ * (udp_own.h). What comes for the program takes the relay (udp_relay.h).
  *
- * A message is packets that are one datagram, with empty places for their ICRCs, or it names another
- * program of the device that is to be woken. The device copies and checks it (udp_outbox_fits.h). One that it
- * refuses is lost, as on a wire, and counts as send_err.
+ * A record is the packets of one datagram, with room for their ICRCs, or it names another program of
+ * the device to wake. The device copies a record and checks that verbs could have made it
+ * (udp_outbox_fits.h). A record that it refuses is dropped and counted as send_err.
  *
- * The program wakes the device by an eventfd that the device never reads, since the program could make it wait there; the
- * device wakes the program by a socket from which it takes nothing.
+ * The program wakes the device by an eventfd. The device never reads it, since the program could
+ * make that read block. The device wakes the program by a socket that it never reads.
  *
- * All that is kept (ground/keep.h): the next uroced goes on where this one was.
+ * Both files and descriptors outlive uroced (ground/keep.h).
  *
- * All functions: the engine's thread, of the first engine or of the program.
+ * Thread: the engine's, of the first engine or of the program.
  */
-#ifndef UR_DEVICE_UDP_OUTBOX_H
-#define UR_DEVICE_UDP_OUTBOX_H
+#ifndef UR_ENGINE_WIRE_UDP_OUTBOX_H
+#define UR_ENGINE_WIRE_UDP_OUTBOX_H
 
 #include "engine/wire/peer_ring.h"
 #include "transport/transport.h"
@@ -27,13 +27,13 @@ struct ur_udp_pair;
 struct ur_wire;
 struct ur_wire_udp;
 
-/* In an outbox, ur_peer_message's first has the service level, and says that the ICRC is to be
- * wrong. */
+/* In an outbox ur_peer_message.first holds the service level, and a flag: send a wrong ICRC (a fault on
+ * request). */
 #define UR_OUTBOX_SL	 0x07u
 #define UR_OUTBOX_SPOILT 0x80u
 
-/* The device says of a datagram that the kernel has refused why that was, and where it was to go. It counts them, so that
- * the next one is another word. */
+/* Returns the word by which the device reports a datagram that the kernel refused: errno, a hash of the destination,
+ * and a count that makes each report differ from the one before. */
 static inline u64 ur_outbox_refusal(u32 count, u16 error, const u8 daddr[16])
 {
 	u32 part[4];
@@ -42,7 +42,7 @@ static inline u64 ur_outbox_refusal(u32 count, u16 error, const u8 daddr[16])
 	return (u64)(part[0] ^ part[1] ^ part[2] ^ part[3]) << 32 |
 	       (count & 0xffff) << 16 | error;
 }
-/* Returns the error of that word, where it is about that address, or 0. */
+/* Returns the errno of that word if it is about daddr, else 0. */
 static inline int ur_outbox_refused(u64 refusal, const u8 daddr[16])
 {
 	u64 its = ur_outbox_refusal(0, 0, daddr);
@@ -54,45 +54,44 @@ static inline int ur_outbox_refused(u64 refusal, const u8 daddr[16])
 
 struct ur_udp_outbox;
 
-/* Makes that of lent->slot, and fills in its descriptors. words: of both, the device's is the second one. Returns 0
- * or -errno. */
+/* Makes the outbox of lent->slot and fills in its descriptors. words: those of both directions; words[1] is the
+ * device's. Returns 0 or -errno. */
 int ur_udp_outbox_make(struct ur_wire_udp *w, struct ur_lent *lent,
 		       struct ur_peer_word *words);
-/* Finds that of an earlier uroced; without one it does nothing. */
+/* Attaches the outbox of an earlier uroced, if there is one. */
 void ur_udp_outbox_inherit(struct ur_wire_udp *w, u32 slot,
 			   struct ur_peer_word *words);
-/* It is known which addresses its program may have: it is emptied from now on. */
+/* Starts to send. The addresses that the program may use are known. */
 void ur_udp_outbox_begin(struct ur_wire_udp *w, u32 slot);
-/* The slot ends: sends what its program has left there, its last acknowledgements as a rule. */
+/* The slot ends: sends what is left, mostly the last acknowledgements. */
 void ur_udp_outbox_drain(struct ur_wire_udp *w, u32 slot);
-/* The slot is lent no more; and closes what there is, which stays kept. */
+/* ur_udp_outbox_end(): the slot is free again. ur_udp_outbox_close(): uroced ends; the kept copies stay. */
 void ur_udp_outbox_end(struct ur_wire_udp *w, u32 slot);
 void ur_udp_outbox_close(struct ur_wire_udp *w, u32 slot);
-/* Wakes the program in that slot. Returns whether it has an outbox. */
+/* Wakes the program in that slot. Returns whether the slot has an outbox. */
 bool ur_udp_outbox_ring(struct ur_wire_udp *w, u32 slot);
-/* The wire's forward, waits and sleeps, of a device. */
+/* forward(), waits() and sleeps() of the device's wire. */
 bool ur_udp_outboxes_empty(struct ur_wire *wire);
 bool ur_udp_outboxes_wait(const struct ur_wire_udp *w);
 void ur_udp_outboxes_sleep(struct ur_wire_udp *w, bool asleep);
-/* Returns when to look again at what a socket had no room for; UR_NEVER: there is nothing. */
+/* Returns when to retry what a socket had no room for, or UR_NEVER. */
 ur_time ur_udp_outboxes_look(const struct ur_wire_udp *w);
 
 /* ---- a program ---- */
 
-/* The wire's holds. */
+/* holds() of the program's wire. */
 bool ur_udp_outbox_holds(struct ur_wire *wire, const struct ur_av *av, u32 dqpn,
 			 bool datagram);
 
-/* Uses the outbox, whose descriptors stay the caller's, with the ring of what comes. Returns 0 or
- * -errno. */
+/* Attaches the outbox and the relay's ring. The descriptors stay the caller's. Returns 0 or -errno. */
 int ur_udp_outbox_borrow(struct ur_wire_udp *w, const struct ur_lent *lent);
-/* The wire's send, check, and payload_room. */
+/* send(), check() and payload_room() of the program's wire. */
 u32 ur_udp_outbox_send(struct ur_wire *wire, const struct ur_tx *tx, u32 first,
 		       u32 end, int *wait_fd);
 int ur_udp_outbox_check(struct ur_wire *wire, const struct ur_av *av);
 u8 *ur_udp_outbox_payload_room(struct ur_wire *wire, const struct ur_av *av,
 			       u32 dqpn, u32 len);
-/* Wakes who is at the other end of a pair: the device, or a program by it. */
+/* Wakes the other end of a pair: the device, or a program by way of the device. */
 void ur_udp_outbox_wake(struct ur_wire_udp *w, const struct ur_udp_pair *pair);
 
 #endif

@@ -1,95 +1,80 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Packets from one engine of this host to another. They go through the loopback
- * interface, where any program of the host may send too, under any address of the
- * host. A packet of ours differs from a forged one by its source port, which is
- * held: by the process of the devices, or by the engine in a program to which that
- * process lent it.
+ * The table of source ports and addresses of this host's engines. Packets between engines of one host
+ * take the loopback interface, where any program may send under any address of the host. A genuine
+ * packet has a source port that uroced holds, or that it granted to the engine of a program.
  *
- * A port is held against everybody only when it is bound for all addresses of
- * both families, since Linux lets a socket that is bound to one address send
- * from another (IP_PKTINFO, IPV6_PKTINFO), and an IPv6 socket send IPv4.
- * Sockets of the process share ports by SO_REUSEPORT, which only lets in
- * sockets of the same user: whoever runs the device is trusted with it. A port that is
- * lent is nobody else's, and lies below those (UR_UDP_SPORT_MIN): a program may
- * set SO_REUSEPORT on the socket that it got.
+ * A port is safe only if it is bound for all addresses of both families: Linux lets a socket that is
+ * bound to one address send from another one (IP_PKTINFO, IPV6_PKTINFO), and an IPv6 socket send
+ * IPv4. uroced's sockets share ports by SO_REUSEPORT, which admits sockets of the same user only.
+ * A granted port is not shared, and lies below those (UR_UDP_SPORT_MIN), since a program may set
+ * SO_REUSEPORT on its socket.
  *
- * A file in memory says who holds what. The process of the devices alone writes it: programs
- * have a descriptor to read it, and it is that user's. An engine in a program has it mapped to
- * read. It is kept (ground/keep.h), and the next uroced writes on in it.
+ * The table is a file in memory. uroced writes it; programs map it read-only. It outlives uroced
+ * (ground/keep.h), and the next uroced continues it.
  *
- * All functions: any thread.
+ * Thread: any.
  */
-#ifndef UR_DEVICE_UDP_OWN_H
-#define UR_DEVICE_UDP_OWN_H
+#ifndef UR_ENGINE_WIRE_UDP_OWN_H
+#define UR_ENGINE_WIRE_UDP_OWN_H
 
 #include "engine/engine_lend.h"
 #include "util/bytes.h"
 
 struct ur_udp_own;
 
-/* Returns that of this process; NULL: there is no memory. */
+/* Returns the table of this process, or NULL without memory. */
 const struct ur_udp_own *ur_udp_own_mine(void);
-/* Returns its file, to be read, which stays its own, or -EOPNOTSUPP where there is no
- * /proc. */
+/* Returns a descriptor of the table's file to read, which stays the table's, or -EOPNOTSUPP without /proc. */
 int ur_udp_own_file(void);
-/* Called in a program: maps such a file, which stays the caller's, in *own. Returns 0
- * or -errno. */
+/* In a program: maps the table. The descriptor stays the caller's. Returns 0 or -errno. */
 int ur_udp_own_map(int file, const struct ur_udp_own **own);
 void ur_udp_own_unmap(const struct ur_udp_own *own);
 
-/* Returns a number for a device of this process that lends, from 1 on, or 0: there
- * are too many. The device of an earlier uroced that was on the netdev with that index
- * (0: of none) had the same number, and what it had lent is lent still. */
+/* Returns a number from 1 on for a device that grants slots, or 0 if there are too many. A device on the netdev with that
+ * ifindex keeps the number and the grants that it had with an earlier uroced. ifindex 0: on no netdev. */
 u32 ur_udp_own_device(u32 ifindex);
-/* The device is on that netdev from now on. 0 is no device. */
+/* The device moved to another netdev. Device 0 is ignored. */
 void ur_udp_own_move(u32 device, u32 ifindex);
-/* Gives it back; its addresses are removed. */
+/* Returns the number of a device whose addresses are removed. */
 void ur_udp_own_device_end(u32 device);
 
-/* Add an address of a device of this process, or remove it; device is its number or
- * 0. Adding returns 0 or -ENOMEM. */
+/* Add and remove an address of a device; device: its number, or 0. Adding returns 0 or -ENOMEM. */
 int ur_udp_own_add(const u8 gid[16], u32 device);
 void ur_udp_own_del(const u8 gid[16], u32 device);
 
 struct ur_udp_whose {
-	bool own;  /* it is such an address */
-	bool here; /* it is one of the device with that number */
-	u32 device; /* whose it is, that one before others; 0: of one that lends nothing */
+	bool own;   /* an address of some device */
+	bool here;  /* an address of the device asked for */
+	u32 device; /* the device that has it, preferably the one asked for; 0: one without grants */
 };
-/* Says whose address that is. In a program it may say that all are own, while they
- * change. */
+/* Looks an address up. In a program every address may seem to be a device's while the table changes. */
 struct ur_udp_whose ur_udp_own_whose(const struct ur_udp_own *own,
 				     const u8 gid[16], u32 device);
 /* Returns a number, not 0, that changes with the set of addresses. */
 u32 ur_udp_own_generation(const struct ur_udp_own *own);
 
-/* Say that a socket of this process for packets of that family was bound to the
- * port, or is about to be closed; and return whether such a socket holds it. A process that
- * has died holds none. Ports
- * below UR_UDP_SPORT_MIN are never held. */
+/* ur_udp_own_hold(): a socket of this process and that family was bound to the port. ur_udp_own_release(): it is about to be
+ * closed. ur_udp_own_holds(): returns whether one holds the port now. A process that has died holds none, and nobody
+ * holds ports below UR_UDP_SPORT_MIN. */
 void ur_udp_own_hold(u16 port, bool v4);
 void ur_udp_own_release(u16 port, bool v4);
 bool ur_udp_own_holds(const struct ur_udp_own *own, u16 port, bool v4);
 
-/* Says that the device has lent the port to the engine in that slot, or, 0, that it
- * has none any more. */
+/* Records that the slot has that port now. Port 0: it has none. */
 void ur_udp_own_lend(u32 device, u32 slot, u16 port);
-/* Returns the slot of that device to whose engine the port is lent, and puts the number of that loan in
- * *loan; or returns 0, and *loan is 0. */
+/* Returns the slot of that device that the port is granted to, and the number of that grant in *loan; or 0 and 0. */
 u32 ur_udp_own_slot(const struct ur_udp_own *own, u32 device, u16 port,
 		    u32 *loan);
-/* Returns the port that is lent to the engine in that slot, or 0. */
+/* Returns the port of that slot, or 0. */
 u16 ur_udp_own_port(const struct ur_udp_own *own, u32 device, u32 slot);
-/* Devices and addresses of an earlier uroced that nobody has here by now are nobody's. */
+/* Recovery is complete: frees devices and addresses of an earlier uroced that this one does not have. */
 void ur_udp_own_settle(void);
-/* For the keeper, who has such a file: the process of the devices has been killed, and holds no
- * port any more. */
+/* For the keeper: uroced has been killed and holds no port any more. */
 void ur_udp_own_left(int file);
-/* Returns a number that changes whenever the slot is lent. */
+/* Returns the number of the slot's grant, which changes with each grant. */
 u32 ur_udp_own_loan(const struct ur_udp_own *own, u32 device, u32 slot);
-/* Returns that of the loan by which somebody has such numbers of queue pairs at that address, as seen by that
- * device, or 0: none has. */
+/* Returns the number of the grant of that slot at that address, as that device sees it, or 0 if the slot is free. */
 u32 ur_udp_own_loan_at(const struct ur_udp_own *own, const u8 gid[16],
 		       u32 device, u32 slot);
 

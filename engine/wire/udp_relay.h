@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Packets for an engine in a program that gets no sockets: their owner could get the packets
- * of others by them (engine_lend.h). The device's first engine has its sockets, and copies each
- * datagram that comes there, with what a socket says of it, into a ring (peer_ring.h) that only
- * the device writes. The program checks it, as one that it has received itself.
+ * The relay lets a program without a socket of the group receive. The holder of such a socket could
+ * receive the packets of others (engine_lend.h). The device's first engine keeps the slot's sockets and
+ * copies each datagram into a ring (peer_ring.h) that only the device writes, with the sender and
+ * the other facts that a socket reports. The program checks packets as if it had received them itself.
  *
- * A datagram to the port that it was lent wakes a program that sleeps. A datagram for which there is no room stays in its socket.
- * The program wakes the device when there is room again, as it wakes its peers;
- * that datagram may be lost, so that the device also looks by itself, ever more seldom.
+ * A datagram to the port of its slot wakes a sleeping program. A datagram that finds the ring full stays in
+ * its socket. The program sends a wake-up when there is room again. That wake-up may be lost, so the
+ * device also retries by a timer, at growing intervals.
  *
- * The ring is kept (ground/keep.h): the next uroced writes on in it.
+ * The ring outlives uroced (ground/keep.h); the next uroced continues it.
  *
- * All functions: the first engine's thread, of a device.
+ * Thread: the first engine's.
  */
-#ifndef UR_DEVICE_UDP_RELAY_H
-#define UR_DEVICE_UDP_RELAY_H
+#ifndef UR_ENGINE_WIRE_UDP_RELAY_H
+#define UR_ENGINE_WIRE_UDP_RELAY_H
 
 #include "engine/wire/peer_ring.h"
 #include "transport/transport.h"
@@ -26,43 +26,42 @@ struct ur_watch;
 struct ur_wire;
 struct ur_wire_udp;
 
-/* The wire's lend_relay. */
+/* lend_relay() of the wire. */
 int ur_udp_lend_relay(struct ur_wire *wire, struct ur_lent *lent, bool far);
-/* The function of a receiving socket's watch. */
+/* Called when a receiving socket is readable. */
 typedef void ur_udp_readable_fn(struct ur_watch *watch, u32 events);
 
-/* Takes in the datagrams of that slot's socket for the address from now on. Returns 0 or -ENOMEM or
- * -errno of epoll. */
+/* Starts to receive from the slot's socket of that address. Returns 0, -ENOMEM, or -errno of epoll. */
 int ur_udp_relay_begin(struct ur_udp_relay *relay, const u8 gid[16], int fd,
 		       ur_udp_readable_fn *readable);
-/* The program in that slot joins a multicast group once more, or leaves it: what comes there is for it. Joining returns 0
+/* A queue pair of the program in that slot joins a multicast group, or leaves it. Joins are counted. Joining returns 0
  * or -errno. */
 int ur_udp_relay_join(struct ur_wire_udp *w, u32 slot, const u8 gid[16],
 		      ur_udp_readable_fn *readable);
 void ur_udp_relay_leave(struct ur_wire_udp *w, u32 slot, const u8 gid[16]);
-/* The sockets of that slot, or of that address, are about to be closed or lent anew. */
+/* Call before the sockets of that slot, or of that address, are closed or granted again. */
 void ur_udp_relay_end(struct ur_wire_udp *w, u32 slot);
 void ur_udp_relay_end_address(struct ur_wire_udp *w, const u8 gid[16]);
 
-/* Returns whether the slot uses that address of the device. */
+/* Returns whether the slot receives at that address of the device. */
 bool ur_udp_relay_has(const struct ur_udp_relay *relay, const u8 gid[16]);
 
-/* Finds those of an earlier uroced; they begin when it is known which addresses there are. */
+/* Attaches the rings of an earlier uroced; ur_udp_relays_settle() starts them when the addresses are known. */
 void ur_udp_relays_inherit(struct ur_wire_udp *w);
 void ur_udp_relays_settle(struct ur_wire_udp *w, ur_udp_readable_fn *readable);
 void ur_udp_relays_close(struct ur_wire_udp *w);
 
-/* Returns how many datagrams there is room for. 0: the device looks again later. */
+/* Returns for how many datagrams the ring has room. After 0 the device retries later. */
 u32 ur_udp_relay_room(struct ur_udp_relay *relay);
-/* Puts a datagram, packets of seg bytes each but the last, which may be shorter, into the rings of those
- * whose they are, and says so in the wire's relayed. addr: where it came. */
+/* Copies the packets of a datagram into the rings of the slots that own their queue pairs, and sets the wire's
+ * relayed. The packets have seg bytes each; the last may be shorter. addr: where the datagram arrived. */
 void ur_udp_relay_put(struct ur_udp_addr *addr, const struct ur_rx_meta *meta,
 		      const u8 *data, u32 len, u32 seg);
-/* Returns the ring. */
+/* Returns the relay's ring. */
 struct ur_peer_out *ur_udp_relay_ring(struct ur_udp_relay *relay);
-/* The program in that slot has woken us. */
+/* The program in that slot sent a wake-up. */
 void ur_udp_relay_woken(struct ur_wire_udp *w, u32 slot);
-/* The wire's look. */
+/* look() of the wire. */
 void ur_udp_relays_look(struct ur_wire *wire);
 
 #endif
