@@ -70,8 +70,8 @@ runs() { wc -c <"$work/$1"; }
 rm -f "$work"/py-*
 MORE=1 tests/pytest.sh "$work/py.xml" --rootdir "$work/py" "$work/py" -k "good or bad or report" >"$work/log" 2>&1
 expect "pytest, a fault" $? 1 "$work/py.xml" <<-END
-	py: FAILED test_it.test_bad
-	py: FAILED test_it.test_report
+	py: FAILED test_it.test_bad: AssertionError: assert 1 >= 3
+	py: FAILED test_it.test_report: AssertionError: ERROR: AddressSanitizer: heap-use-after-free assert 1 >= 2
 	1 passed, 2 failed, 0 skipped
 END
 [ "$(runs py-bad)" = 2 ] || { failed=1; echo "a fault did not run twice"; }
@@ -93,11 +93,24 @@ END
 rm -f "$work"/ct-*
 tests/ctest.sh "$work/ct" "$work/ct.xml" -j2 >"$work/log" 2>&1
 expect "ctest, a fault" $? 1 "$work/ct.xml" <<-END
-	ct: FAILED bad.bad
-	ct: FAILED report.report
+	ct: FAILED bad.bad: no
+	ct: FAILED report.report: AddressSanitizer:
 	ct: failed once: chance.chance: no
 	flaky: chance.chance (ct)
 	2 passed, 2 failed, 0 skipped
+END
+
+# One that tries all that it can here, and says so, has passed its second run.
+cat >"$work/ct/CTestTestfile.cmake" <<-END
+	add_test(part sh -c [[printf x >>\$1; [ \$(wc -c <\$1) = 1 ] && { echo no; exit 1; }; echo skipped: all else passed; exit 77]] sh "$work/part")
+	set_tests_properties(part PROPERTIES SKIP_RETURN_CODE 77)
+	add_test(good true)
+END
+tests/ctest.sh "$work/ct" "$work/ct.xml" >"$work/log" 2>&1
+expect "ctest, a part" $? 0 "$work/ct.xml" <<-END
+	ct: failed once: part.part: no
+	flaky: part.part (ct)
+	2 passed, 0 failed, 0 skipped
 END
 
 # Where many fail it is no chance, and nothing runs twice.
