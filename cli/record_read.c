@@ -249,7 +249,8 @@ static int read_device(struct ur_record *record,
 		err = ur_status_unanswered(options, sock, "record");
 	close(sock);
 	if (err == -ENODATA)
-		ur_complain("nothing is recorded: 'uroce record start' begins");
+		ur_complain(
+			"nothing is recorded: 'uroce record start' begins; 'uroce why' has what failed");
 	else if (err == -ENOENT)
 		ur_complain("the device at the run directory does not record: "
 			    "it is of an older release");

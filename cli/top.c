@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* uroce top: rates of the devices, and the programs on them, live. */
+/* uroce top: rates of the devices, their trouble, and the programs on them, live. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +8,7 @@
 
 #include "cli/command.h"
 #include "cli/rates.h"
+#include "cli/trouble.h"
 
 /* The columns of a line: each is a counter per second, divided by unit. */
 static const struct {
@@ -100,7 +101,33 @@ static void print_programs(const struct ur_samples *s)
 	}
 }
 
-static void print_text(const struct ur_samples *s)
+/* Prints the trouble of all devices, or that there is none: the first that is asked. */
+static void print_trouble(const struct ur_samples *s,
+			  struct json_object *failures)
+{
+	struct json_object *devices;
+	size_t count, all = 0;
+
+	devices = ur_json_array(s->after, "devices", &count);
+	putchar('\n');
+	for (size_t i = 0; i < count; i++) {
+		struct json_object *d = json_object_array_get_idx(devices, i);
+		struct json_object *said = ur_trouble(s, d, failures);
+		size_t n = json_object_array_length(said);
+
+		for (size_t j = 0; j < n; j++)
+			printf("%s: %s\n", ur_status_text(d, "name"),
+			       json_object_get_string(
+				       json_object_array_get_idx(said, j)));
+		all += n;
+		json_object_put(said);
+	}
+	if (!all)
+		puts("no trouble: ports up; nothing failed, is sent again, "
+		     "refused, waits");
+}
+
+static void print_text(const struct ur_samples *s, struct json_object *failures)
 {
 	struct json_object *devices;
 	double rates[COLUMNS];
@@ -108,7 +135,7 @@ static void print_text(const struct ur_samples *s)
 
 	if (isatty(STDOUT_FILENO))
 		fputs("\033[H\033[2J", stdout);
-	printf("%-10s %-10s", "DEVICE", "NETDEV");
+	printf("%-10s %-10s %-7s", "DEVICE", "NETDEV", "STATE");
 	for (size_t c = 0; c < COLUMNS; c++)
 		printf(" %10s", columns[c].title);
 	putchar('\n');
@@ -117,19 +144,20 @@ static void print_text(const struct ur_samples *s)
 		struct json_object *d = json_object_array_get_idx(devices, i);
 
 		rates_of(s, d, rates);
-		printf("%-10s %-10s", ur_status_text(d, "name"),
-		       ur_status_text(d, "netdev"));
+		printf("%-10s %-10s %-7s", ur_status_text(d, "name"),
+		       ur_status_text(d, "netdev"), ur_status_text(d, "state"));
 		for (size_t c = 0; c < COLUMNS; c++)
 			printf(" %10.*f", columns[c].unit > 1 ? 1 : 0,
 			       rates[c]);
 		putchar('\n');
 	}
+	print_trouble(s, failures);
 	print_programs(s);
 	fflush(stdout);
 }
 
 /* One object a line, for programs that read as it comes. */
-static void print_json(const struct ur_samples *s)
+static void print_json(const struct ur_samples *s, struct json_object *failures)
 {
 	struct json_object *devices, *all = json_object_new_array();
 	double rates[COLUMNS];
@@ -148,6 +176,11 @@ static void print_json(const struct ur_samples *s)
 			json_object_object_add(
 				one, columns[c].title,
 				json_object_new_double(rates[c]));
+		json_object_object_add(
+			one, "state",
+			json_object_new_string(ur_status_text(d, "state")));
+		json_object_object_add(one, "trouble",
+				       ur_trouble(s, d, failures));
 		json_object_array_add(all, one);
 	}
 	puts(json_object_to_json_string_ext(
@@ -158,6 +191,7 @@ static void print_json(const struct ur_samples *s)
 
 int ur_cmd_top(struct ur_options *options)
 {
+	struct json_object *failures = NULL;
 	struct ur_samples samples;
 	int err = 0;
 	long left;
@@ -180,12 +214,15 @@ int ur_cmd_top(struct ur_options *options)
 		err = ur_samples_next(&samples, options);
 		if (err)
 			break;
+		json_object_put(failures);
+		failures = ur_status_get(options, "failures");
 		if (options->json)
-			print_json(&samples);
+			print_json(&samples, failures);
 		else
-			print_text(&samples);
+			print_text(&samples, failures);
 		left -= left > 0;
 	}
+	json_object_put(failures);
 	ur_samples_free(&samples);
 	return err ? UR_EXIT_FAILED : 0;
 }

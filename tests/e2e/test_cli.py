@@ -46,6 +46,34 @@ def test_shows_programs(lab):
     assert float(row[-3]) > 0 and float(row[-2]) > 0, out
 
 
+def test_top_trouble(lab):
+    """The first screen says what is wrong, and that nothing is."""
+    lab.serve()
+
+    def trouble(host):
+        return " | ".join(json.loads(uroce(host, "top", "--json", "0.3", "1"))[0]["trouble"])
+
+    assert "\nno trouble: " in uroce(lab.a, "top", "0.1", "1")
+    server, client = start_pair(lab.a, lab.b, ["ib_write_bw", "-D", "100", "-F"], flag="-x")
+    lab.a.nft(rules.drop(5))
+    wait_for("losses there", lambda: "% of its packets are sent again | " in trouble(lab.b) and
+             "lost on the way to its peers" in trouble(lab.b))
+    wait_for("losses here", lambda: "lost on the way here" in trouble(lab.a))
+    lab.a.nft(rules.arriving("more", "drop"))
+    wait_for("the silent one", lambda: re.search(
+        rf"1 queue pair without an answer, .* of ib_write_bw \(pid {client.pid}\) from "
+        rf"{lab.a.addr4}: 'uroce ping {lab.a.addr4}'", trouble(lab.b)))
+    assert client.wait(60)
+    wait_for("the failure", lambda: re.search(
+        rf"1 failed in 10 minutes \('uroce why'\), \d+ s ago ib_write_bw \(pid {client.pid}\): "
+        r"WRITE .*: transport retry counter exceeded", uroce(lab.b, "top", "0.1", "1")))
+    theirs = uroce(lab.b, "top", "--json", "0.1", "1", wrap=NOBODY)
+    assert json.loads(theirs)[0]["trouble"] == []
+    lab.a.ip("link", "set", "eth0", "down")
+    wait_for("the port", lambda: "the port is DOWN: 'ip link show eth0'" in trouble(lab.a))
+    assert json.loads(uroce(lab.a, "top", "--json", "0.1", "1"))[0]["state"] == "DOWN"
+
+
 def test_res_text(lab):
     """Keys as programs print them, and a word where there is nothing."""
     lab.serve()
@@ -251,7 +279,7 @@ PROMISED = {
     "res cm_id": "pid comm device port_space state src",
     "res session": "id pid uid comm file",
     "top -i 0.1 -c 1": "device,tx MB/s,rx MB/s,loop MB/s,tx pkt/s,rx pkt/s,"
-                       "retries/s,naks/s",
+                       "retries/s,naks/s,state,trouble",
 }
 
 
