@@ -45,7 +45,7 @@ declare -A kinds=(
 	  iperf sockperf qperf ucx-utils libfabric-bin libfabric-dev
 	  libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 openmpi-bin valgrind gdb faketime
 	  python3-mpi4py fio dapl2-utils tgt libiscsi-bin qemu-system-x86
-	  strace kmod file prometheus-node-exporter binutils"
+	  strace kmod file prometheus prometheus-node-exporter binutils"
 	[interop]="$hosts python3-pyverbs python3-scapy qemu-system-x86 mmdebstrap iperf3
 	  busybox-static e2fsprogs cpio xz-utils kmod curl"
 	[apps]="$hosts mpich libmpich-dev openmpi-bin libopenmpi-dev
