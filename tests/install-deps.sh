@@ -47,7 +47,7 @@ declare -A kinds=(
 	  python3-mpi4py fio dapl2-utils tgt libiscsi-bin qemu-system-x86
 	  strace kmod file prometheus prometheus-node-exporter binutils"
 	[interop]="$hosts python3-pyverbs python3-scapy qemu-system-x86 mmdebstrap iperf3
-	  busybox-static e2fsprogs cpio xz-utils kmod curl"
+	  busybox-static e2fsprogs cpio xz-utils kmod curl tgt"
 	[apps]="$hosts mpich libmpich-dev openmpi-bin libopenmpi-dev
 	  libfabric-bin libfabric-dev libgloo-dev librpma-dev
 	  default-jdk-headless golang-go

@@ -58,6 +58,7 @@ What else a stranger relies on, and the test that fails without it (`wire`, `hea
 | hw_counters under Soft-RoCE's and mlx5's names, equal to what a capture counts: packets, duplicates, sequence and RNR NAKs, timeouts, retries exceeded, access errors, marks, flushes, what the host refused; `port_xmit_data`, `port_rcv_data` | `wire: test_counters`, `test_duplicates`, `test_lost`, `test_marked`; `counters`; each way of recovery: `scenario.counters` |
 | the same counts as Soft-RoCE in either part of each corner case, and as many packets come as were sent | `peer: test_corner` |
 | on a bond: connections outlive the loss of either link, active-backup and 802.3ad; 16 queue pairs use both links | `test_inside.py: test_lag` |
+| a file system on a disk of tgtd, by the kernel's iSER initiator: formatted, written and read; while files are written, tgtd is killed and started again, or the cable is off for longer than the initiator's ping waits: it logs in again, and the disk holds every byte; uroced killed and started again goes unnoticed | `test_iser.py` |
 | the peer loses power in mid-transfer, or uroced is killed: the old connection ends (transport retry error, or stale connection at the next REQ, IBTA 12.9.8.3), the next one works | rows `dies and comes back` below |
 """
 COLUMNS = [("uroce", 4), ("rxe", 4), ("uroce", 6), ("rxe", 6)]

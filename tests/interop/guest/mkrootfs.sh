@@ -11,6 +11,7 @@ PKGS=base-files,base-passwd,bash,coreutils,dash,findutils,grep,gzip,hostname,lib
 PKGS+=,iproute2,iputils-ping,ethtool,tcpdump,kmod,procps,busybox-static,util-linux
 PKGS+=,rdma-core,ibverbs-utils,ibverbs-providers,rdmacm-utils,perftest,infiniband-diags
 PKGS+=,libdw1,libisal2,libjson-c5,libseccomp2,libsystemd0
+PKGS+=,open-iscsi,e2fsprogs
 [ -n "${UROCE_FULL:-}" ] && PKGS+=,bpftrace
 PKGS+=,python3,python3-pyverbs,libc6,libibverbs1,librdmacm1,libibumad3,libnl-3-200,libnl-route-3-200,libpci3
 rm -rf rootfs

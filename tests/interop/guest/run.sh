@@ -53,7 +53,7 @@ boot() {
     "${net[@]}" -device virtio-net-pci,netdev=n0,mac=52:54:00:77:00:"$(printf %02x $oct)",csum=off,guest_csum=off,gso=off,host_mtu=$MTU,romfile= \
     $QA > $R/qemu.log 2>&1 < /dev/null &
   local q=$!; disown $q
-  for i in $(seq 1200); do [ -s $R/ready ] && return 0; kill -0 $q 2>/dev/null || break; sleep 0.05; done
+  for i in $(seq 3000); do [ -s $R/ready ] && return 0; kill -0 $q 2>/dev/null || break; sleep 0.05; done
   echo "guest $N did not boot:" >&2; tail -5 $R/qemu.log $R/console.log >&2; kill $q 2>/dev/null; exit 125
 }
 [ -n "$STOP" ] && { stop; exit; }
