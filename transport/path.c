@@ -109,6 +109,7 @@ void ur_path_join(struct ur_qp *qp)
 	qp->share.cut.set = false; /* its first PSN may be chosen later */
 	qp->share.need = 1;
 	qp->share.cnp_at = 0;
+	qp->share.cnps = 0;
 	qp->share.cnp_open = false;
 	if (p->held)
 		ur_path_set_out(p, qp, ur_path_in_flight(qp));

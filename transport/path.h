@@ -40,6 +40,8 @@ struct ur_share {
 	 * them has come yet. */
 	bool cnp_open, cnp_owed;
 	ur_time cnp_at; /* 0: none has come */
+	u32 cnps;	/* since cnps_from, that one too */
+	ur_time cnps_from;
 };
 
 /* Makes the queue pair, which has its address vector, one of those of its path,

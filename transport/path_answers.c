@@ -7,6 +7,7 @@
 #define AGAIN_NS	 100000u
 #define HOSTS_NS	 1000000u /* a round trip that hosts may make so long */
 #define CNP_GAP_LEAST_NS 1000u
+#define CNP_GAPS	 16
 
 u32 ur_path_read(const struct ur_qp *qp)
 {
@@ -226,11 +227,31 @@ static void marked(struct ur_path *p, struct ur_qp *qp, u32 packets)
 		 p->window.srtt);
 }
 
+/*
+ * The shortest mean gap of some CNPs in a row: a host that had other work takes several together, and the time
+ * between these says nothing.
+ */
+static void count_cnp(struct ur_path *p, struct ur_qp *qp)
+{
+	ur_time now = p->port->now;
+	u64 gap = (now - qp->share.cnps_from) / CNP_GAPS;
+
+	if (!qp->share.cnps++) {
+		qp->share.cnps_from = now;
+	} else if (qp->share.cnps > CNP_GAPS) {
+		if (gap < p->cnp_gap_ns)
+			p->cnp_gap_ns = gap > CNP_GAP_LEAST_NS
+						? (u32)gap
+						: CNP_GAP_LEAST_NS;
+		qp->share.cnps = 0;
+	}
+	p->window.sign_ns = p->cnp_gap_ns;
+}
+
 bool ur_path_cnp(struct ur_qp *qp)
 {
 	struct ur_path *p = qp->share.path;
 	ur_time now = qp->port->now;
-	u64 gap = now - qp->share.cnp_at;
 
 	if (!p)
 		return false;
@@ -239,10 +260,7 @@ bool ur_path_cnp(struct ur_qp *qp)
 	/* It has marked what we answer with: the window is not for that. */
 	if (!ur_inflight(&qp->req))
 		return false;
-	if (qp->share.cnp_at && gap < p->cnp_gap_ns)
-		p->cnp_gap_ns =
-			gap > CNP_GAP_LEAST_NS ? (u32)gap : CNP_GAP_LEAST_NS;
-	p->window.sign_ns = p->cnp_gap_ns;
+	count_cnp(p, qp);
 	qp->share.cnp_at = now ? now : 1;
 	qp->share.cnp_open = qp->share.cnp_owed = true;
 	marked(p, qp, 0);

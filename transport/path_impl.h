@@ -49,7 +49,7 @@ struct ur_path {
 	u8 silences;	 /* since the last answer */
 	ur_time next_at; /* window below one packet: not before */
 	ur_time turn_at; /* a slow path: no other turn before */
-	u32 cnp_gap_ns;	 /* the shortest between two CNPs of a queue pair */
+	u32 cnp_gap_ns; /* the shortest mean of some between two CNPs of a queue pair */
 	/* Does the peer answer marks? */
 	enum ur_marks {
 		UR_MARKS_UNKNOWN,

@@ -23,7 +23,8 @@
  * a mark cuts as that does.
  *
  * A peer says that there are marks by one CNP in some time, which may be many round trips. Where nothing waits, as before a meter,
- * the window grows in that time as it else does in a round trip: or it would grow by more than a CNP cuts.
+ * the window grows in that time by a part of what it else does in a round trip: or it would grow by more than a CNP cuts.
+ * A path without marks has it all again soon, since growth doubles.
  *
  * A window of less than one packet is a rate: one packet in several round
  * trips.
@@ -49,6 +50,7 @@
 #define HEAVY		 256
 #define MARKLESS	 32 /* round trips */
 #define MARKLESS_MAX	 10
+#define GENTLE		 16 /* where nothing waits, as before a meter */
 #define GROW_FROM	 (8 * ONE)
 #define GROW_TO		 (20 * ONE)
 #define GROW_LEAST	 103u /* 1/256 packets */
@@ -107,9 +109,22 @@ static u32 more_by_marks(u32 size)
 	return more;
 }
 
+/* Is a round trip shorter than the time between two signs? Where packets wait the next trips are longer, and marks go by
+ * what waits. */
+static bool few_signs(const struct ur_path_window *w)
+{
+	return w->srtt < w->sign_ns && !ur_path_window_long(w, latest(w));
+}
+
+/* Returns the part of so much that a round trip is of the time between two signs. */
+static u32 part_of_sign(const struct ur_path_window *w, u32 whole)
+{
+	return few_signs(w) ? (u32)((u64)whole * w->srtt / w->sign_ns) : whole;
+}
+
 static u64 grow_by_marks(const struct ur_path_window *w, u32 packets)
 {
-	u32 quiet = (w->rounds - w->cut_round) / MARKLESS;
+	u32 quiet = part_of_sign(w, w->rounds - w->cut_round) / MARKLESS;
 	/* For each that is answered, 1/65536 of a packet. */
 	u32 one = ONE * ONE * ONE / w->size;
 	u32 part = w->size > ONE ? root((u32)((1ull << 40) / w->size))
@@ -119,16 +134,9 @@ static u64 grow_by_marks(const struct ur_path_window *w, u32 packets)
 
 	if (more < part / 8)
 		more = part / 8;
-	return ((u64)packets * more) << ur_min_u32(quiet, MARKLESS_MAX);
-}
-
-/* Returns the part of so much that a round trip is of the time between two signs. Where packets wait the next trips are longer,
- * and marks go by what waits. */
-static u32 part_of_sign(const struct ur_path_window *w, u32 whole)
-{
-	if (w->srtt >= w->sign_ns || ur_path_window_long(w, latest(w)))
-		return whole;
-	return (u32)((u64)whole * w->srtt / w->sign_ns);
+	more <<= ur_min_u32(quiet, MARKLESS_MAX);
+	return (u64)packets * part_of_sign(w, more) /
+	       (few_signs(w) ? GENTLE : 1);
 }
 
 /* In a round trip: the double at first; then a packet, or less of a small window
@@ -145,7 +153,7 @@ static void grow(struct ur_path_window *w, u32 packets)
 	else if (size < w->alone.regain)
 		more = (u64)packets * ONE * ONE / 2;
 	else if (w->by_marks)
-		more = grow_by_marks(w, packets) * part_of_sign(w, 4096) / 4096;
+		more = grow_by_marks(w, packets);
 	else if (!ur_path_window_long(w, latest(w)))
 		more = (u64)packets * ONE * ONE /
 		       (w->clean >= CLEAN_PKTS ? 8 : 32);

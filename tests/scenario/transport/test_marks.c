@@ -154,6 +154,31 @@ static void once_in_a_trip(void)
 	wt_stop(&w, &q);
 }
 
+static u32 gap(void)
+{
+	return q.qp->share.path->cnp_gap_ns;
+}
+
+/* A host that had other work takes two CNPs at once, and the peer sends them no faster for that; it does where many
+ * in a row come so fast. */
+static void two_at_once(void)
+{
+	start(UR_QPT_RC);
+	for (int i = 0; i < 40; i++) {
+		trip(100 * WT_US, true);
+		notify();
+	}
+	CHECK_EQ(gap(), 50 * WT_US);
+	wt_work(&q);
+	wt_run(&w);
+	for (int i = 0; i < 40; i++) {
+		wt_sleep(&w, 10 * WT_US);
+		notify();
+	}
+	CHECK_EQ(gap(), 10 * WT_US);
+	wt_stop(&w, &q);
+}
+
 /* A path that needed no window has one again. */
 static void held_again(void)
 {
@@ -369,6 +394,7 @@ int main(int argc, char **argv)
 	cases(&argc, argv);
 	CASE(cut_by_share());
 	CASE(once_in_a_trip());
+	CASE(two_at_once());
 	CASE(held_again());
 	CASE(nothing_sent());
 	CASE(marked_answer());
