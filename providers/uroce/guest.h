@@ -227,6 +227,11 @@ bool ur_guest_renew(const struct ur_guest_old *old, int err, u32 seen,
 			 ur_guest_resume(ctx_, seen_));              \
 		err_;                                                \
 	})
+/* guest_turn.c: a context turns to its next file under this. */
+extern pthread_mutex_t ur_guest_turns;
+/* The next uroced has the context: fd, which becomes the context's, is the file there. The engine looks at the
+ * first one, which stays open. */
+void ur_guest_files_turn(struct uroce_context *ctx, int fd);
 /* guest_files.c: commands of the verbs library itself go on with the next uroced from here on,
  * until the context ends. */
 void ur_guest_files_add(struct uroce_context *ctx);

@@ -12,29 +12,30 @@
 #include "kernel-abi/uroce-resumes.h"
 #include "util/list.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ur_list contexts = {&contexts, &contexts};
 
 /* The file that it had before its first uroced was killed. */
 static bool is_first(const struct uroce_context *ctx, int number)
 {
-	return __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE) &&
-	       ctx->first_cmd_fd == number;
+	return ctx->resumes && ctx->first_cmd_fd == number;
 }
 
-static struct uroce_context *context_of(int number)
+/* *seen: as many turns as it had when the file was its own. */
+static struct uroce_context *context_of(int number, u32 *seen)
 {
 	struct uroce_context *found = NULL;
 
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&ur_guest_turns);
 	ur_list_for_each(it, &contexts) {
 		struct uroce_context *ctx =
 			ur_list_entry(it, struct uroce_context, guest_node);
 
-		if (ctx->ibv.cmd_fd == number || is_first(ctx, number))
-			found = ctx;
+		if (ctx->ibv.cmd_fd != number && !is_first(ctx, number))
+			continue;
+		*seen = is_first(ctx, number) ? 0 : ctx->resumes;
+		found = ctx;
 	}
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&ur_guest_turns);
 	return found;
 }
 
@@ -61,13 +62,11 @@ static bool makes_channel(unsigned long request, const void *command)
 static int resume(int number, unsigned long request, const void *command)
 {
 	struct uroce_context *ctx;
-	u32 seen = 0;
+	u32 seen;
 
 	if (!makes_channel(request, command))
 		return -1;
-	ctx = context_of(number);
-	if (ctx && !is_first(ctx, number))
-		seen = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
+	ctx = context_of(number, &seen);
 	if (!ctx || !ur_guest_resume(ctx, seen))
 		return -1;
 	return ctx->ibv.cmd_fd;
@@ -78,18 +77,18 @@ void ur_guest_files_add(struct uroce_context *ctx)
 	const struct uroce_resumes *preload = uroce_get_resumes();
 	static bool told;
 
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&ur_guest_turns);
 	if (!told && preload)
 		preload->tell(resume);
 	told = true;
 	ur_list_add_tail(&contexts, &ctx->guest_node);
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&ur_guest_turns);
 	ur_guest_keep_senders(ctx, ctx->ibv.cmd_fd);
 }
 
 void ur_guest_files_del(struct uroce_context *ctx)
 {
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&ur_guest_turns);
 	ur_list_del(&ctx->guest_node);
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&ur_guest_turns);
 }

@@ -87,20 +87,6 @@ static int resume_by(struct uroce_context *ctx, int fd)
 	return err;
 }
 
-/* The engine looks at the first one, which stays open. */
-static void use_file(struct uroce_context *ctx, int fd)
-{
-	ur_guest_keep_senders(ctx, fd);
-	if (!ctx->resumes) {
-		ctx->first_cmd_fd = ctx->ibv.cmd_fd;
-		ctx->ibv.cmd_fd = fd;
-	} else {
-		dup3(fd, ctx->ibv.cmd_fd, O_CLOEXEC);
-		close(fd);
-	}
-	__atomic_store_n(&ctx->resumes, ctx->resumes + 1, __ATOMIC_RELEASE);
-}
-
 static bool is_here(const struct uroce_context *ctx)
 {
 	return ctx->guest && ctx->guest_async && *ctx->db.own &&
@@ -117,7 +103,8 @@ static int try_to_resume(struct uroce_context *ctx)
 		return errno;
 	err = resume_by(ctx, fd);
 	if (!err) {
-		use_file(ctx, fd);
+		ur_guest_keep_senders(ctx, fd);
+		ur_guest_files_turn(ctx, fd);
 		return 0;
 	}
 	close(fd);
