@@ -172,7 +172,9 @@ struct uroce_create_ah_resp {
 	__u32 rsv;
 };
 
-/* ALLOC_PD */
+/* ALLOC_PD. A domain's number is at most 2^20. */
+#define UROCE_DOMAIN_BITS 20
+
 struct uroce_alloc_pd_resp {
 	__u32 pdn;
 	__u32 rsv;

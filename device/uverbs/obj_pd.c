@@ -20,6 +20,8 @@ static const struct ur_object_type pd_type = {
 	.destroy = destroy_pd,
 };
 
+_Static_assert(UR_MAX_PD <= 1u << UROCE_DOMAIN_BITS, "providers know that");
+
 int ur_w_alloc_pd(struct ur_cmd *cmd, const void *in, void *out)
 {
 	struct ib_uverbs_alloc_pd_resp *resp = out;

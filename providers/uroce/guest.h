@@ -118,6 +118,13 @@ void ur_guest_has_taken(struct uroce_context *ctx, u64 given_up);
  * a region is free. */
 void ur_guest_gives_no_more_up(struct uroce_context *ctx);
 
+/* Returns the number that a domain has in the engine of this process. uroced gave it number, when the context had been
+ * resumed that often: the next uroced, too, counts from 1. */
+static inline u32 ur_guest_domain(u32 number, u32 resumes)
+{
+	return number + (resumes << UROCE_DOMAIN_BITS);
+}
+
 /* Returns whether there is an engine of this process that the caller may use. In a child
  * of fork it may become this process's now, or the context one without (ctx->guest is NULL then). */
 static inline bool ur_guest_is_here(struct uroce_context *ctx)

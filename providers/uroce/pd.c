@@ -26,9 +26,9 @@ struct ibv_pd *uroce_alloc_pd(struct ibv_context *context)
 		return NULL;
 	}
 	ur_guest_begin(ur_to_ctx(context));
-	pd->pdn = resp.drv.pdn;
 	pd->resumes =
 		__atomic_load_n(&ur_to_ctx(context)->resumes, __ATOMIC_ACQUIRE);
+	pd->pdn = ur_guest_domain(resp.drv.pdn, pd->resumes);
 	return &pd->ibv;
 }
 

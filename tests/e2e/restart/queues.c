@@ -244,6 +244,44 @@ static void use_channel(void)
 	must(!ibv_destroy_qp(with) && !ibv_destroy_cq(made), "their ends");
 }
 
+/* A region of a domain that the next uroced made is no other domain's: before any of the old ones is known there. */
+static void keep_apart(void)
+{
+	struct ibv_qp_init_attr init = {.cap = {.max_send_wr = 1,
+						.max_recv_wr = 1,
+						.max_send_sge = 1,
+						.max_recv_sge = 1},
+					.qp_type = IBV_QPT_RC,
+					.sq_sig_all = 1};
+	struct ibv_pd *made = ibv_alloc_pd(context);
+	struct ibv_mr *region = made ? ibv_reg_mr(made, out, BYTES, 0) : NULL;
+	struct ibv_cq *own = ibv_create_cq(context, 4, NULL, NULL, 0);
+	struct ibv_sge sge = {.addr = (uintptr_t)out, .length = 8};
+	struct ibv_send_wr wr = {.sg_list = &sge,
+				 .num_sge = 1,
+				 .opcode = IBV_WR_SEND},
+			   *bad;
+	struct ibv_qp_attr attr;
+	struct ibv_qp *with;
+	struct ibv_wc wc;
+
+	must(region && own, "a domain's region");
+	init.send_cq = init.recv_cq = own;
+	with = ibv_create_qp(pd, &init);
+	must(with, "ibv_create_qp");
+	attr = pair_attr(&peer.gid, with->qp_num);
+	attr.ah_attr.grh.sgid_index = (uint8_t)peer.gid_index;
+	must(!pair_connect(with, &attr), "RTS");
+	sge.lkey = region->lkey;
+	must(!ibv_post_send(with, &wr, &bad), "ibv_post_send");
+	while (!ibv_poll_cq(own, 1, &wc))
+		;
+	must(wc.status == IBV_WC_LOC_PROT_ERR, "a region of another domain");
+	must(!ibv_destroy_qp(with) && !ibv_destroy_cq(own) &&
+		     !ibv_dereg_mr(region) && !ibv_dealloc_pd(made),
+	     "their ends");
+}
+
 static void end(void)
 {
 	must(!ibv_destroy_qp(qp), "ibv_destroy_qp");
@@ -266,6 +304,7 @@ int main(int argc, char **argv)
 	make();
 	connect_it();
 	rounds_wait(1);
+	keep_apart();
 	change_queues();
 	change_region();
 	change_memory();
