@@ -180,8 +180,11 @@ bool ur_engine_drive(struct ur_engine *e, bool posted)
 		if (wake)
 			ur_mailbox_wake(e);
 		atomic_thread_fence(memory_order_seq_cst);
-		/* A thread that did not get the lock may have rung them. */
-		posted = ur_doorbells_rung(e);
+		/* A thread that did not get the lock may have rung them. Nobody answers them once
+		 * the program has closed its descriptors. */
+		posted = ur_doorbells_rung(e) &&
+			 !atomic_load_explicit(&e->guest.closed,
+					       memory_order_relaxed);
 	} while (posted);
 	pthread_setcancelstate(cancel, NULL);
 	errno = error;
