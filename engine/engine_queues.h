@@ -43,13 +43,14 @@ struct ur_esrq_init {
 	u32 max_wr, max_sge;
 	bool xrc;
 	u32 xrcd;	   /* when xrc */
+	u32 srqn;	   /* as of struct ur_srq_attr */
 	struct ur_ecq *cq; /* when xrc */
 	u64 user_handle;
 	struct ur_easync *async; /* or NULL */
 };
 
 /* Makes a shared receive queue in *srq. Returns 0, -EINVAL (more than the
- * device gives) or -ENOMEM. */
+ * device gives), or as ur_srq_create(). */
 int ur_esrq_create(struct ur_ectx *ectx, const struct ur_esrq_init *init,
 		   struct ur_esrq **srq, struct uroce_create_srq_resp *resp);
 /* Gives it a new ring of at least max_wr receives, to which those that were not
@@ -99,7 +100,8 @@ int ur_eqp_create(struct ur_ectx *ectx, struct ur_eqp_init *init,
 		  struct ur_eqp **qp, struct uroce_create_qp_resp *resp);
 /* Returns the QPN. */
 u32 ur_eqp_number(const struct ur_eqp *qp);
-/* Returns what ur_qp_may_modify() does. */
+/* Returns what ur_qp_may_modify() does. These two leave out attributes that the half of XRC does not have, as the
+ * kernel does: programs set those of RC on both halves. */
 int ur_eqp_may_modify(struct ur_eqp *qp, const struct ur_qp_attr *attr,
 		      u32 mask);
 /* Modifies the queue pair as ur_qp_modify() does. mask: UR_QP_ATTR_*. attr->av
@@ -134,6 +136,8 @@ void ur_eqp_counters(const struct ur_eqp *qp, u64 *values);
 bool ur_eqp_failure(struct ur_eqp *qp, bool peers, struct ur_failure *failure);
 /* Returns the owner of the queue pair with that number, or NULL. */
 void *ur_engine_qp_owner(struct ur_engine *engine, u32 qpn);
+/* Does so for this engine alone, and waits for it as a command does. */
+void *ur_engine_qp_owner_here(struct ur_engine *engine, u32 qpn);
 /* Destroys the queue pair. *async: what is left of its events. Returns 0, or
  * -EBUSY while it is attached to multicast groups. */
 int ur_eqp_destroy(struct ur_eqp *qp, struct ur_events_left *async);

@@ -287,11 +287,27 @@ static int modify(struct ur_engine *engine, struct ur_eqp *qp,
 UR_ENGINE_CALL(4, modify, struct ur_eqp *, struct ur_qp_attr,
 	       const struct ur_epath *, u32);
 
+/* ur_eqp_may_modify() has the rule. */
+static u32 own_attrs(const struct ur_eqp *qp, u32 mask)
+{
+	switch (qp->init.type) {
+	case UR_QPT_XRC_INI:
+		return mask & ~(UR_QP_ATTR_MAX_DEST_RD_ATOMIC |
+				UR_QP_ATTR_MIN_RNR_TIMER);
+	case UR_QPT_XRC_TGT:
+		return mask & ~(UR_QP_ATTR_MAX_QP_RD_ATOMIC |
+				UR_QP_ATTR_RETRY_CNT | UR_QP_ATTR_RNR_RETRY);
+	default:
+		return mask;
+	}
+}
+
 int ur_eqp_modify(struct ur_eqp *qp, const struct ur_qp_attr *attr,
 		  const struct ur_epath *path, u32 mask)
 {
 	int err;
 
+	mask = own_attrs(qp, mask);
 	if ((mask & UR_QP_ATTR_AV) && !path)
 		return -EINVAL;
 	while ((err = call_modify(qp->engine, qp, *attr, path, mask)) ==
@@ -313,7 +329,7 @@ UR_ENGINE_CALL(3, may_modify, struct ur_eqp *, struct ur_qp_attr, u32);
 int ur_eqp_may_modify(struct ur_eqp *qp, const struct ur_qp_attr *attr,
 		      u32 mask)
 {
-	return call_may_modify(qp->engine, qp, *attr, mask);
+	return call_may_modify(qp->engine, qp, *attr, own_attrs(qp, mask));
 }
 
 /* The address vector is the queue pair's own, and no packet is on its way

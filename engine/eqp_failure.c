@@ -74,6 +74,14 @@ static void *find_in(struct ur_engine *engine, u32 qpn)
 	return ur_engine_ask(engine, find_qp, &f, sizeof(f)) ? NULL : f.owner;
 }
 
+void *ur_engine_qp_owner_here(struct ur_engine *engine, u32 qpn)
+{
+	struct find f = {.qpn = qpn};
+
+	ur_engine_call(engine, find_qp, &f);
+	return f.owner;
+}
+
 /* One whose engine is in a program is known where its context is. */
 void *ur_engine_qp_owner(struct ur_engine *engine, u32 qpn)
 {

@@ -180,6 +180,13 @@ struct uroce_alloc_pd_resp {
 	__u32 rsv;
 };
 
+/* OPEN_XRCD. 0: others may open it too, and what is in it is the device's engine's. Else its number: its target
+ * queue pairs and SRQs may be in the program's engine. */
+struct uroce_open_xrcd_resp {
+	__u32 number;
+	__u32 rsv;
+};
+
 /* REG_MR, REREG_MR: there is no memory: reads give zeros, writes are dropped; every
  * address is inside. */
 #define UROCE_MR_F_NULL (1u << 1)
@@ -228,9 +235,9 @@ struct uroce_query_dm_resp {
  * it, and nobody has taken it since. With resumes 0, on the file that has the slot, it says that the process
  * that gives the command is who has the engine now: a child of fork. All other objects are made
  * by the kernel's own commands, and the numbers of queue pairs and the keys of
- * regions are those that these give. Queue pairs of other types than RC, UC and UD,
- * and those made with UROCE_QP_F_DEVICE, have the device's engine all the same, and
- * the device's rings.
+ * regions are those that these give, as those of XRC SRQs. Raw packet queue pairs, target queue pairs of
+ * an XRC domain that others may open, and queue pairs made with UROCE_QP_F_DEVICE, have the device's engine all
+ * the same, and the device's rings.
  */
 #define UROCE_METHOD_ENGINE_OPEN    0x1001
 #define UROCE_ATTR_ENGINE_OPEN_RESP 0x1000 /* out: uroce_engine_open */

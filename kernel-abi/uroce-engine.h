@@ -14,7 +14,7 @@
 #include <linux/types.h>
 #include "kernel-abi/uroce-abi.h"
 
-#define UROCE_DOOR_VERSION 14
+#define UROCE_DOOR_VERSION 15
 #define UROCE_DOOR_SYMBOL  "uroce_door"
 #define UROCE_DOOR_LIBRARY "liburoce-engine.so"
 
@@ -39,8 +39,9 @@ struct uroce_guest_info {
 	__u32 db_map_len;
 };
 
-/* type: RC, UC or UD, of enum ib_uverbs_qp_type. The sizes are those that the
- * device has given. */
+/* type: RC, UC, UD, XRC_INI or XRC_TGT, of enum ib_uverbs_qp_type. The sizes are those that the
+ * device has given. XRC_INI has no receive queue: recv_cq and srq are NULL. XRC_TGT has
+ * no queues and no pdn. */
 struct uroce_guest_qp_init {
 	__u32 type;
 	__u32 qpn, pdn;
@@ -49,17 +50,21 @@ struct uroce_guest_qp_init {
 	__u32 max_inline;
 	__u32 sq_sig_all;
 	__u32 block_self_mcast; /* what it sends to its groups does not come back */
-	__u32 rsv;
-	__u64 user_handle; /* of its events */
+	__u32 xrcdn;		/* XRC_TGT */
+	__u64 user_handle;	/* of its events */
 	struct uroce_guest_cq *send_cq, *recv_cq;
 	struct uroce_guest_srq *srq; /* or NULL */
 };
 
-/* The sizes are those that the device has given. */
+/* The sizes are those that the device has given. xrcdn 0: a basic one; else an XRC one, with the number and
+ * completion queue of XRC. */
 struct uroce_guest_srq_init {
 	__u32 pdn, max_wr, max_sge;
-	__u32 rsv;
+	__u32 xrcdn;
 	__u64 user_handle;
+	struct uroce_guest_cq *cq;
+	__u32 srqn;
+	__u32 rsv;
 };
 
 #define UROCE_GUEST_CQ_IGNORE_OVERRUN (1u << 0)
@@ -132,7 +137,8 @@ struct uroce_door {
 	/* *read: how many of its events the program has read, those of the channel
 	 * and the asynchronous ones; there are no others any more. */
 	int (*destroy_cq)(struct uroce_guest_cq *cq, __u32 read[2]);
-	/* A basic one. */
+	/* -EEXIST: the engine has no place for the number of an XRC one, as of a queue pair; with another one it
+	 * may work. */
 	int (*create_srq)(struct uroce_guest *guest,
 			  const struct uroce_guest_srq_init *init,
 			  struct uroce_guest_srq **srq,
@@ -152,6 +158,12 @@ struct uroce_door {
 			 const struct uroce_guest_qp_init *init,
 			 struct uroce_guest_qp **qp,
 			 struct uroce_create_qp_resp *resp);
+	/* Opens the XRC target with that number once more: for all functions it is another queue pair, with
+	 * the same state. The last that is destroyed ends it. Only type, qpn, xrcdn and user_handle count.
+	 * -ENOENT: there is none in the domain. */
+	int (*open_qp)(struct uroce_guest *guest,
+		       const struct uroce_guest_qp_init *init,
+		       struct uroce_guest_qp **qp);
 	/* Returns whether it may go from the state that it has now to attr->state with the attributes that
 	 * mask names: 0 or -EINVAL. The values stay to be seen. mask: enum ib_qp_attr_mask of the
 	 * kernel. */

@@ -71,6 +71,7 @@ struct ur_srq_attr {
 	u32 limit;
 	bool xrc;
 	u32 xrcd;     /* domain number when xrc */
+	u32 srqn;     /* the number that another table gave it; 0: any */
 	void *cq_ctx; /* completions of an XRC SRQ */
 	void *rq_ctx; /* for rq_next, rq_count */
 	void *ctx;    /* for srq_event */

@@ -20,7 +20,9 @@ int ur_srq_create(struct ur_port *port, const struct ur_srq_attr *attr,
 	s->port = port;
 	s->attr = *attr;
 	s->limit_armed = attr->limit != 0;
-	err = ur_table_add(&port->srqs, s, &s->srqn);
+	s->srqn = attr->srqn;
+	err = s->srqn ? ur_table_put(&port->srqs, s, s->srqn)
+		      : ur_table_add(&port->srqs, s, &s->srqn);
 	if (err) {
 		free(s);
 		return err;

@@ -282,8 +282,8 @@ u32 ur_mw_rkey(const struct ur_mw *mw);
 /* ------------------------------------------------------------------ */
 /* Shared receive queues                                               */
 
-/* Creates a shared receive queue in *srq. attr is copied. Returns 0 or
- * -ENOMEM. */
+/* Creates a shared receive queue in *srq. attr is copied. Returns 0, -ENOMEM,
+ * or -EEXIST where attr->srqn is in use or has no place (ur_table_put()). */
 int ur_srq_create(struct ur_port *port, const struct ur_srq_attr *attr,
 		  struct ur_srq **srq);
 /* Destroys it. Returns 0, or -EBUSY while queue pairs use it. */

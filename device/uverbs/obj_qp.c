@@ -200,15 +200,18 @@ static int make_plain(struct ur_cmd *cmd, struct ur_obj_qp *qp,
 static int open_target(struct ur_obj_qp *qp, struct ur_xrc_target *t,
 		       u64 user_handle)
 {
+	/* The events of a queue pair whose engine is in the program come from there. */
+	struct ur_easync *async =
+		t->in_program ? NULL : ur_async_engine(qp->async);
 	int err;
 
 	t->openers++; /* first: others may close it while its engine is waited for */
-	err = ur_eqp_open(t->qp, ur_async_engine(qp->async), user_handle,
-			  &qp->ref);
+	err = ur_eqp_open(t->qp, async, user_handle, &qp->ref);
 	if (err)
 		return err;
 	qp->target = t;
 	qp->qp = t->qp;
+	qp->in_program = t->in_program;
 	return 0;
 }
 
@@ -226,6 +229,9 @@ static int make_target(struct ur_cmd *cmd, struct ur_obj_qp *qp,
 	init->max_inline = 0;
 	init->xrcd = a->xrcd->xrcd->number;
 	init->realm = ur_ufile_realm(cmd->file);
+	init->away = a->in_program ? cmd->file->slot : 0;
+	init->qpn = a->number;
+	t->in_program = a->in_program;
 	err = ur_eqp_create(cmd->file->ectx, init, &t->qp, udata);
 	if (err)
 		goto err_free;
@@ -354,6 +360,7 @@ int ur_w_open_qp(struct ur_cmd *cmd, const void *in, void *out)
 	struct ur_obj_xrcd *x =
 		ur_object_get(cmd->file, UVERBS_OBJECT_XRCD, req->pd_handle);
 	struct ur_xrc_target *target = NULL;
+	struct uroce_create_qp_req asked;
 	struct ur_obj_qp *qp;
 	int err;
 
@@ -366,7 +373,9 @@ int ur_w_open_qp(struct ur_cmd *cmd, const void *in, void *out)
 		if (ur_eqp_number(t->qp) == req->qpn)
 			target = t;
 	}
-	if (!target)
+	ur_udata_in(cmd, &asked, sizeof(asked));
+	/* A child of fork that has no engine, and its parent's target. */
+	if (!target || (target->in_program && asked.flags == UROCE_QP_F_DEVICE))
 		return -EINVAL;
 	qp = ur_object_new(cmd->file, &qp_type);
 	if (!qp)

@@ -41,6 +41,8 @@ static void xrcd_put(struct ur_xrcd *x)
 		free(x);
 }
 
+_Static_assert(UR_MAX_XRCD <= 1u << UROCE_DOMAIN_BITS, "providers know that");
+
 static int destroy_xrcd(struct ur_object *obj)
 {
 	xrcd_put(ur_obj_xrcd_of(obj)->xrcd);
@@ -174,6 +176,7 @@ int ur_w_open_xrcd(struct ur_cmd *cmd, const void *in, void *out)
 {
 	const struct ib_uverbs_open_xrcd *req = in;
 	struct ib_uverbs_open_xrcd_resp *resp = out;
+	struct uroce_open_xrcd_resp udata = {0};
 	struct ur_obj_xrcd *obj;
 	struct ur_xrcd *x;
 	int err;
@@ -191,7 +194,9 @@ int ur_w_open_xrcd(struct ur_cmd *cmd, const void *in, void *out)
 	obj->xrcd = x;
 	cmd->created = &obj->obj;
 	resp->xrcd_handle = obj->obj.handle;
-	return 0;
+	if (cmd->file->slot && !x->shared)
+		udata.number = x->number;
+	return ur_udata_out(cmd, &udata, sizeof(udata));
 }
 
 int ur_w_close_xrcd(struct ur_cmd *cmd, const void *in, void *out)

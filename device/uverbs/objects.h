@@ -66,6 +66,7 @@ struct ur_obj_xrcd {
 struct ur_xrc_target {
 	struct ur_list node;
 	struct ur_eqp *qp;
+	bool in_program; /* its engine, and so that of all who open it */
 	u32 openers;
 };
 

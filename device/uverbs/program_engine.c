@@ -88,8 +88,7 @@ int ur_program_engine_qp(const struct ur_cmd *cmd, struct ur_qp_args *a)
 	struct uroce_create_qp_req req;
 	bool again;
 
-	if (a->type != IB_UVERBS_QPT_RC && a->type != IB_UVERBS_QPT_UC &&
-	    a->type != IB_UVERBS_QPT_UD)
+	if (a->type == IB_UVERBS_QPT_RAW_PACKET)
 		return 0;
 	ur_udata_in(cmd, &req, sizeof(req));
 	again = req.flags == UROCE_QP_F_AGAIN;
@@ -97,6 +96,10 @@ int ur_program_engine_qp(const struct ur_cmd *cmd, struct ur_qp_args *a)
 	    (again ? !may_have_had(cmd->file, req.number) : req.number))
 		return -EINVAL;
 	a->in_program = cmd->file->slot && req.flags != UROCE_QP_F_DEVICE;
+	/* Others who open the domain could not use it. */
+	if (a->in_program && a->type == IB_UVERBS_QPT_XRC_TGT &&
+	    a->xrcd->xrcd->shared)
+		return -EINVAL;
 	a->number = req.number;
 	return 0;
 }

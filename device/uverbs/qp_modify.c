@@ -97,22 +97,6 @@ static int check_values(struct ur_device *dev,
 	return 0;
 }
 
-/* Programs set the attributes of RC on both halves of XRC; the kernel takes
- * no notice of those of the other half. */
-static u32 own_attrs(enum ur_qp_type type, u32 mask)
-{
-	switch (type) {
-	case UR_QPT_XRC_INI:
-		return mask & ~(UR_QP_ATTR_MAX_DEST_RD_ATOMIC |
-				UR_QP_ATTR_MIN_RNR_TIMER);
-	case UR_QPT_XRC_TGT:
-		return mask & ~(UR_QP_ATTR_MAX_QP_RD_ATOMIC |
-				UR_QP_ATTR_RETRY_CNT | UR_QP_ATTR_RNR_RETRY);
-	default:
-		return mask;
-	}
-}
-
 /* Q_Keys of programs with rights only, IBTA volume 1, 10.2.5; since Linux 6.5
  * (commit 0cadb4db79e1) nobody else sets one. The one in a work request counts
  * as the queue pair's own (transport/ud.c). */
@@ -182,7 +166,7 @@ static int modify_qp(struct ur_cmd *cmd, const struct ib_uverbs_modify_qp *r,
 		ur_why_keep_qp(qp);
 	err = ur_eqp_modify(qp->qp, &attr,
 			    r->attr_mask & UR_QP_ATTR_AV ? &path : NULL,
-			    own_attrs(qp->type, r->attr_mask));
+			    r->attr_mask);
 	if (!err && (r->attr_mask & UR_QP_ATTR_AV))
 		ur_qp_class_apply(cmd->dev, qp);
 	return err;

@@ -356,6 +356,7 @@ __attribute__((visibility("default"))) const struct uroce_door uroce_door = {
 	.create_ah = ur_process_create_ah,
 	.destroy_ah = ur_process_destroy_ah,
 	.create_qp = ur_process_create_qp,
+	.open_qp = ur_process_open_qp,
 	.may_modify_qp = ur_process_may_modify_qp,
 	.modify_qp = ur_process_modify_qp,
 	.query_qp = ur_process_query_qp,

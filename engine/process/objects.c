@@ -4,19 +4,9 @@
 #include <stdlib.h>
 #include "engine/process/process.h"
 
-struct uroce_guest_srq {
-	struct uroce_guest *guest;
-	struct ur_esrq *srq;
-};
-
 struct uroce_guest_ah {
 	struct uroce_guest *guest;
 	struct ur_eah *ah;
-};
-
-struct uroce_guest_qp {
-	struct uroce_guest *guest;
-	struct ur_eqp *qp;
 };
 
 int ur_process_create_srq(struct uroce_guest *guest,
@@ -27,6 +17,10 @@ int ur_process_create_srq(struct uroce_guest *guest,
 	const struct ur_esrq_init init = {.pd = in->pdn,
 					  .max_wr = in->max_wr,
 					  .max_sge = in->max_sge,
+					  .xrc = in->xrcdn,
+					  .xrcd = in->xrcdn,
+					  .srqn = in->srqn,
+					  .cq = in->cq ? in->cq->cq : NULL,
 					  .user_handle = in->user_handle,
 					  .async = guest->async};
 	struct uroce_guest_srq *srq = calloc(1, sizeof(*srq));
@@ -139,10 +133,9 @@ void ur_process_destroy_ah(struct uroce_guest_ah *ah)
 	free(ah);
 }
 
-int ur_process_create_qp(struct uroce_guest *guest,
-			 const struct uroce_guest_qp_init *in,
-			 struct uroce_guest_qp **ret,
-			 struct uroce_create_qp_resp *resp)
+static int make_plain(struct uroce_guest_qp *qp,
+		      const struct uroce_guest_qp_init *in,
+		      struct uroce_create_qp_resp *resp)
 {
 	struct ur_eqp_init init = {
 		.type = (enum ur_qp_type)in->type,
@@ -155,12 +148,21 @@ int ur_process_create_qp(struct uroce_guest *guest,
 		.sq_sig_all = in->sq_sig_all,
 		.block_self_mcast = in->block_self_mcast,
 		.send_cq = in->send_cq->cq,
-		.recv_cq = in->recv_cq->cq,
+		.recv_cq = in->recv_cq ? in->recv_cq->cq : NULL,
 		.srq = in->srq ? in->srq->srq : NULL,
 		.qpn = in->qpn,
 		.user_handle = in->user_handle,
-		.async = guest->async,
+		.async = qp->guest->async,
 	};
+
+	return ur_eqp_create(qp->guest->ectx, &init, &qp->qp, resp);
+}
+
+int ur_process_create_qp(struct uroce_guest *guest,
+			 const struct uroce_guest_qp_init *in,
+			 struct uroce_guest_qp **ret,
+			 struct uroce_create_qp_resp *resp)
+{
 	struct uroce_guest_qp *qp = calloc(1, sizeof(*qp));
 	int err;
 
@@ -168,7 +170,29 @@ int ur_process_create_qp(struct uroce_guest *guest,
 		return -ENOMEM;
 	qp->guest = guest;
 	pthread_mutex_lock(&guest->lock);
-	err = ur_eqp_create(guest->ectx, &init, &qp->qp, resp);
+	err = in->type == UR_QPT_XRC_TGT ? ur_process_make_target(qp, in, resp)
+					 : make_plain(qp, in, resp);
+	guest->objects += !err;
+	pthread_mutex_unlock(&guest->lock);
+	if (err)
+		free(qp);
+	else
+		*ret = qp;
+	return err;
+}
+
+int ur_process_open_qp(struct uroce_guest *guest,
+		       const struct uroce_guest_qp_init *in,
+		       struct uroce_guest_qp **ret)
+{
+	struct uroce_guest_qp *qp = calloc(1, sizeof(*qp));
+	int err;
+
+	if (!qp)
+		return -ENOMEM;
+	qp->guest = guest;
+	pthread_mutex_lock(&guest->lock);
+	err = ur_process_open_target(qp, in);
 	guest->objects += !err;
 	pthread_mutex_unlock(&guest->lock);
 	if (err)
@@ -263,11 +287,14 @@ int ur_process_destroy_qp(struct uroce_guest_qp *qp, u32 *read)
 {
 	struct uroce_guest *guest = qp->guest;
 	struct ur_events_left async;
-	int err;
+	int err = 0;
 
 	pthread_mutex_lock(&guest->withdraws);
 	pthread_mutex_lock(&guest->lock);
-	err = ur_eqp_destroy(qp->qp, &async);
+	if (qp->target)
+		ur_process_close_target(qp, &async);
+	else
+		err = ur_eqp_destroy(qp->qp, &async);
 	guest->objects -= !err;
 	if (!err)
 		*read = ur_process_take_back(guest, &async);

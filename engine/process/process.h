@@ -87,6 +87,35 @@ struct uroce_guest_cq {
 	struct ur_process_channel *channel; /* or NULL */
 };
 
+struct uroce_guest_srq {
+	struct uroce_guest *guest;
+	struct ur_esrq *srq;
+};
+
+/* An XRC target, which lasts as long as one of those who opened it. */
+struct ur_process_target {
+	struct ur_eqp *qp;
+	u32 xrcdn;
+	u32 openers;
+};
+
+struct uroce_guest_qp {
+	struct uroce_guest *guest;
+	struct ur_eqp *qp;
+	struct ur_process_target *target; /* or NULL */
+	struct ur_eqp_ref *ref; /* with target: whose events are its own */
+};
+
+/* targets.c: make a target, or open one, as qp, whose guest is filled, and end what qp has of it. Return 0,
+ * as ur_eqp_create(), or as the door's open_qp. guest->lock is held. */
+int ur_process_make_target(struct uroce_guest_qp *qp,
+			   const struct uroce_guest_qp_init *init,
+			   struct uroce_create_qp_resp *resp);
+int ur_process_open_target(struct uroce_guest_qp *qp,
+			   const struct uroce_guest_qp_init *init);
+void ur_process_close_target(struct uroce_guest_qp *qp,
+			     struct ur_events_left *async);
+
 int ur_process_create_cq(struct uroce_guest *guest,
 			 const struct uroce_guest_cq_init *init,
 			 struct uroce_guest_cq **cq,
@@ -105,6 +134,9 @@ int ur_process_create_qp(struct uroce_guest *guest,
 			 const struct uroce_guest_qp_init *init,
 			 struct uroce_guest_qp **qp,
 			 struct uroce_create_qp_resp *resp);
+int ur_process_open_qp(struct uroce_guest *guest,
+		       const struct uroce_guest_qp_init *init,
+		       struct uroce_guest_qp **qp);
 int ur_process_may_modify_qp(struct uroce_guest_qp *qp,
 			     const struct uroce_engine_qp *attr, u32 mask);
 int ur_process_modify_qp(struct uroce_guest_qp *qp,

@@ -6,9 +6,10 @@
  * made here too. A context without one pays nothing but a look at a pointer. Functions
  * return 0 or a positive errno.
  *
- * Some queues have the device's engine all the same, and the device's rings: of types
- * that an engine in a program does not have (XRC, raw packets), and what is made with an
- * imported protection domain, whose regions another program may have registered.
+ * Some queues have the device's engine all the same, and the device's rings: raw packets, which
+ * an engine in a program does not have; what is made with an imported protection domain, whose
+ * regions another program may have registered; and what belongs to an XRC domain of a file, which
+ * other programs may open.
  */
 #ifndef UR_PROVIDER_GUEST_H
 #define UR_PROVIDER_GUEST_H
@@ -53,7 +54,7 @@ int ur_guest_modify_cq(struct uroce_cq *cq,
 int ur_guest_place_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 		      const struct ibv_qp_init_attr_ex *attr);
 int ur_guest_place_srq(struct uroce_context *ctx, struct uroce_srq *srq,
-		       const struct ibv_pd *pd, bool xrc);
+		       const struct ibv_pd *pd, const struct ibv_xrcd *xrcd);
 /* guest_destroy.c, for contexts with an engine of their own: destroy what is here and
  * what the device has of it, and wait until the program has acknowledged the events
  * that it has read. EBUSY: a queue uses it. */
@@ -64,7 +65,11 @@ int ur_guest_destroy_wq(struct uroce_wq *wq);
 int ur_guest_create_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 		       const struct ibv_qp_init_attr_ex *attr,
 		       struct uroce_create_qp_resp *resp);
-/* max_sge: as the device has given it. */
+/* Opens a target once more, where it is here: in qp->guest. The second one undoes that. */
+int ur_guest_open_qp(struct uroce_context *ctx, struct uroce_qp *qp,
+		     const struct ibv_qp_open_attr *attr);
+void ur_guest_unopen_qp(struct uroce_context *ctx, struct uroce_qp *qp);
+/* max_sge: as the device has given it. EEXIST: another number is needed, as of a queue pair. */
 int ur_guest_create_srq(struct uroce_context *ctx, struct uroce_srq *srq,
 			const struct ibv_pd *pd, u32 max_sge,
 			struct uroce_create_srq_resp *resp);
@@ -175,13 +180,18 @@ void ur_guest_pass_on(struct uroce_context *ctx);
 int ur_guest_renew_pd(struct ibv_pd *pd);
 int ur_guest_renew_cq(struct ibv_cq *cq);
 int ur_guest_renew_srq(struct ibv_srq *srq);
-/* All that a queue pair is made with; srq may be NULL. */
+int ur_guest_renew_xrcd(struct ibv_xrcd *xrcd);
+/* All that a queue pair is made with, but a domain; recv_cq and srq may be NULL. */
 int ur_guest_renew_parts(struct ibv_pd *pd, struct ibv_cq *send_cq,
 			 struct ibv_cq *recv_cq, struct ibv_srq *srq);
 /* Makes one in uroced a member of the groups that it is in. Returns 0 or an errno. */
 int ur_guest_renew_groups(struct uroce_qp *qp, struct ibv_qp *made);
 /* A queue pair gets the state that it has in the engine. */
 int ur_guest_renew_qp(struct uroce_qp *qp);
+/* Opens a target in uroced, which the engine here has, as qp->guest: it may be an earlier uroced that made it. Returns 0 or an
+ * errno. */
+int ur_guest_renew_open(struct uroce_context *ctx, struct uroce_qp *qp,
+			struct ibv_qp_open_attr *attr);
 /* An object that an earlier uroced may have made: how often its context had been resumed then, and how the next one makes it
  * again. */
 struct ur_guest_old {

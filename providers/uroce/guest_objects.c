@@ -67,16 +67,24 @@ static bool is_imports(const struct ibv_qp_init_attr_ex *attr)
 	       (attr->srq && ur_to_srq(attr->srq)->in_device);
 }
 
+/* Returns whether the engine of this process has queue pairs of that type, and the domain of an XRC target. */
+static bool may_be_here(const struct uroce_qp *qp,
+			const struct ibv_qp_init_attr_ex *attr)
+{
+	if (attr->qp_type == IBV_QPT_XRC_RECV)
+		return (attr->comp_mask & IBV_QP_INIT_ATTR_XRCD) &&
+		       ur_to_xrcd(attr->xrcd)->number;
+	return qp->qpt_bit != UR_SENDS_RAW && !is_imports(attr);
+}
+
 int ur_guest_place_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 		      const struct ibv_qp_init_attr_ex *attr)
 {
 	if (ctx->guest && !ur_guest_makes_here(ctx) && ctx->guest)
 		return EIO;
-	qp->in_device =
-		ctx->parted ||
-		(ctx->guest &&
-		 (!(qp->qpt_bit & (UR_SENDS_RC | UR_SENDS_UC | UR_SENDS_UD)) ||
-		  is_imports(attr)));
+	qp->in_device = ctx->parted || (ctx->guest && !may_be_here(qp, attr));
+	if (ctx->guest && !qp->in_device && attr->qp_type == IBV_QPT_XRC_RECV)
+		qp->xrcd = attr->xrcd;
 	/* The doorbell page is that of a uroced that was killed. */
 	if (qp->in_device && ctx->resumes)
 		return EOPNOTSUPP;
@@ -86,15 +94,33 @@ int ur_guest_place_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 }
 
 int ur_guest_place_srq(struct uroce_context *ctx, struct uroce_srq *srq,
-		       const struct ibv_pd *pd, bool xrc)
+		       const struct ibv_pd *pd, const struct ibv_xrcd *xrcd)
 {
+	bool targets_here = xrcd && ur_to_xrcd(xrcd)->number;
+
 	if (ctx->guest && !ur_guest_makes_here(ctx) && ctx->guest)
 		return EIO;
 	srq->in_device =
-		ctx->parted ||
-		(ctx->guest && (xrc || (pd && ur_to_pd(pd)->imported)));
+		ctx->parted || (ctx->guest && ((xrcd && !targets_here) ||
+					       (pd && ur_to_pd(pd)->imported)));
 	srq->db = srq->in_device ? &ctx->device_db : &ctx->db;
-	return srq->in_device && ctx->resumes ? EOPNOTSUPP : 0;
+	return srq->in_device && ctx->guest && (ctx->resumes || targets_here)
+		       ? EOPNOTSUPP
+		       : 0;
+}
+
+static void use_queues(struct uroce_guest_qp_init *init,
+		       const struct ibv_qp_init_attr_ex *attr)
+{
+	init->pdn = ur_to_pd(attr->pd)->pdn;
+	init->send_cq = ur_to_cq(attr->send_cq)->guest;
+	if (attr->qp_type == IBV_QPT_XRC_SEND) {
+		init->max_recv_wr = init->max_recv_sge = 0;
+		return;
+	}
+	init->recv_cq = ur_to_cq(attr->recv_cq)->guest;
+	if (attr->srq)
+		init->srq = ur_to_srq(attr->srq)->guest;
 }
 
 int ur_guest_create_qp(struct uroce_context *ctx, struct uroce_qp *qp,
@@ -113,6 +139,8 @@ int ur_guest_create_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 		.user_handle = (uintptr_t)&qp->ibv,
 	};
 
+	int err;
+
 	if (!ctx->guest || qp->in_device)
 		return 0;
 	if (!ur_guest_is_here(ctx))
@@ -120,21 +148,63 @@ int ur_guest_create_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 	if (attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS)
 		init.block_self_mcast =
 			attr->create_flags & IBV_QP_CREATE_BLOCK_SELF_MCAST_LB;
-	init.pdn = ur_to_pd(attr->pd)->pdn;
-	init.send_cq = ur_to_cq(attr->send_cq)->guest;
-	init.recv_cq = ur_to_cq(attr->recv_cq)->guest;
-	if (attr->srq)
-		init.srq = ur_to_srq(attr->srq)->guest;
+	if (qp->xrcd) {
+		init.xrcdn = ur_to_xrcd(qp->xrcd)->number;
+		err = ur_guest_set_async(ctx);
+		if (err)
+			return err;
+	} else {
+		use_queues(&init, attr);
+	}
 	qp->handle = qp->ibv.handle;
 	qp->resumes = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
 	return -ctx->door->create_qp(ctx->guest, &init, &qp->guest, resp);
+}
+
+/* As the library asks for them. */
+#define OPEN_ATTRS \
+	(IBV_QP_OPEN_ATTR_NUM | IBV_QP_OPEN_ATTR_XRCD | IBV_QP_OPEN_ATTR_TYPE)
+
+int ur_guest_open_qp(struct uroce_context *ctx, struct uroce_qp *qp,
+		     const struct ibv_qp_open_attr *attr)
+{
+	struct uroce_guest_qp_init init = {
+		.type = attr->qp_type,
+		.qpn = attr->qp_num,
+		.user_handle = (uintptr_t)&qp->ibv,
+	};
+	int err;
+
+	if (!ctx->guest || (attr->comp_mask & OPEN_ATTRS) != OPEN_ATTRS ||
+	    attr->qp_type != IBV_QPT_XRC_RECV ||
+	    !ur_to_xrcd(attr->xrcd)->number)
+		return 0;
+	if (!ur_guest_makes_here(ctx))
+		return ctx->guest ? EIO : 0;
+	init.xrcdn = ur_to_xrcd(attr->xrcd)->number;
+	err = -ctx->door->open_qp(ctx->guest, &init, &qp->guest);
+	if (err)
+		return err == ENOENT
+			       ? 0
+			       : err; /* the device knows what it is then */
+	qp->xrcd = attr->xrcd;
+	qp->resumes = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
+	return 0;
+}
+
+void ur_guest_unopen_qp(struct uroce_context *ctx, struct uroce_qp *qp)
+{
+	u32 read; /* the program has not had it */
+
+	if (qp->guest && ur_guest_is_here_still(ctx))
+		ctx->door->destroy_qp(qp->guest, &read);
 }
 
 int ur_guest_create_srq(struct uroce_context *ctx, struct uroce_srq *srq,
 			const struct ibv_pd *pd, u32 max_sge,
 			struct uroce_create_srq_resp *resp)
 {
-	const struct uroce_guest_srq_init init = {
+	struct uroce_guest_srq_init init = {
 		.max_wr = resp->max_wqes,
 		.max_sge = max_sge,
 		.user_handle = (uintptr_t)&srq->vsrq.srq,
@@ -150,6 +220,11 @@ int ur_guest_create_srq(struct uroce_context *ctx, struct uroce_srq *srq,
 	err = ur_guest_set_async(ctx);
 	if (err)
 		return err;
+	if (srq->vsrq.srq_type == IBV_SRQT_XRC) {
+		init.xrcdn = ur_to_xrcd(&srq->vsrq.xrcd->xrcd)->number;
+		init.cq = ur_to_cq(srq->vsrq.cq)->guest;
+		init.srqn = srqn;
+	}
 	srq->handle = srq->vsrq.srq.handle;
 	srq->resumes = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
 	err = ctx->door->create_srq(ctx->guest, &init, &srq->guest, resp);

@@ -4,6 +4,7 @@
  * them, or they are to be changed: the engine of this process has them all the time. They are made by the kernel's
  * own commands, each of which is checked as ever.
  */
+#include <fcntl.h>
 #include <string.h>
 
 #include "guest.h"
@@ -62,22 +63,86 @@ int ur_guest_renew_cq(struct ibv_cq *ibcq)
 	return err;
 }
 
-/* A basic one; uroced has no limit of it. */
-static int renew_srq(struct ibv_srq *ibsrq)
+int ur_guest_renew_xrcd(struct ibv_xrcd *ibxrcd)
+{
+	UR_REQ(ib_uverbs_open_xrcd, ) req = {0};
+	UR_RESP(ib_uverbs_open_xrcd_resp, struct uroce_open_xrcd_resp drv)
+	resp = {0};
+	struct ibv_xrcd_init_attr init = {
+		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS,
+		.fd = -1,
+		.oflags = O_CREAT,
+	};
+	struct uroce_xrcd *xrcd = ur_to_xrcd(ibxrcd);
+	const struct uroce_context *ctx = ur_to_ctx(ibxrcd->context);
+	u32 resumes = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
+	int err = 0;
+
+	if (__atomic_load_n(&xrcd->resumes, __ATOMIC_ACQUIRE) == resumes)
+		return 0;
+	pthread_mutex_lock(&renewals);
+	if (xrcd->resumes != resumes)
+		err = ibv_cmd_open_xrcd(ibxrcd->context, &xrcd->vxrcd,
+					sizeof(xrcd->vxrcd), &init, &req,
+					sizeof(req), &resp, sizeof(resp));
+	if (!err)
+		__atomic_store_n(&xrcd->resumes, resumes, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&renewals);
+	return err;
+}
+
+static int create_basic(struct ibv_srq *ibsrq, struct uroce_srq *made,
+			const struct ibv_srq_attr *attr)
 {
 	UR_REQ(ib_uverbs_create_srq, ) req = {0};
 	UR_RESP(ib_uverbs_create_srq_resp, struct uroce_create_srq_resp drv)
 	resp = {0};
+	struct ibv_srq_init_attr init = {.attr = *attr};
+
+	return ibv_cmd_create_srq(ur_to_srq(ibsrq)->pd, &made->vsrq.srq, &init,
+				  &req, sizeof(req), &resp, sizeof(resp));
+}
+
+/* The number that it gets in uroced is another one: packets name the engine's. */
+static int create_xrc(struct ibv_srq *ibsrq, struct uroce_srq *made,
+		      const struct ibv_srq_attr *attr)
+{
+	UR_REQ(ib_uverbs_create_xsrq, ) req = {0};
+	UR_RESP(ib_uverbs_create_srq_resp, struct uroce_create_srq_resp drv)
+	resp = {0};
+	const struct verbs_srq *vsrq = &ur_to_srq(ibsrq)->vsrq;
+	struct ibv_srq_init_attr_ex init = {
+		.attr = *attr,
+		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_XRCD |
+			     IBV_SRQ_INIT_ATTR_CQ | IBV_SRQ_INIT_ATTR_PD,
+		.srq_type = IBV_SRQT_XRC,
+		.pd = ur_to_srq(ibsrq)->pd,
+		.xrcd = &vsrq->xrcd->xrcd,
+		.cq = vsrq->cq,
+	};
+
+	return ibv_cmd_create_srq_ex(ibsrq->context, &made->vsrq, &init, &req,
+				     sizeof(req), &resp, sizeof(resp));
+}
+
+static bool is_xrc(const struct uroce_srq *srq)
+{
+	return srq->vsrq.srq_type == IBV_SRQT_XRC;
+}
+
+/* uroced has no limit of it. */
+static int renew_srq(struct ibv_srq *ibsrq)
+{
 	struct uroce_srq *srq = ur_to_srq(ibsrq), *made;
-	struct ibv_srq_init_attr init = {.attr = {.max_wr = srq->rq.max_wqes,
-						  .max_sge = srq->rq.max_sge}};
+	const struct ibv_srq_attr attr = {.max_wr = srq->rq.max_wqes,
+					  .max_sge = srq->rq.max_sge};
 	int err;
 
 	made = calloc(1, sizeof(*made));
 	if (!made)
 		return ENOMEM;
-	err = ibv_cmd_create_srq(ibsrq->pd, &made->vsrq.srq, &init, &req,
-				 sizeof(req), &resp, sizeof(resp));
+	err = is_xrc(srq) ? create_xrc(ibsrq, made, &attr)
+			  : create_basic(ibsrq, made, &attr);
 	if (!err)
 		ibsrq->handle = srq->handle = made->vsrq.srq.handle;
 	free(made);
@@ -94,7 +159,11 @@ int ur_guest_renew_srq(struct ibv_srq *ibsrq)
 	if (!srq->guest ||
 	    __atomic_load_n(&srq->resumes, __ATOMIC_ACQUIRE) == resumes)
 		return 0;
-	err = ur_guest_renew_pd(ibsrq->pd);
+	err = ur_guest_renew_pd(srq->pd);
+	if (!err && is_xrc(srq))
+		err = ur_guest_renew_cq(srq->vsrq.cq);
+	if (!err && is_xrc(srq))
+		err = ur_guest_renew_xrcd(&srq->vsrq.xrcd->xrcd);
 	if (err)
 		return err;
 	pthread_mutex_lock(&renewals);
@@ -115,7 +184,7 @@ int ur_guest_renew_parts(struct ibv_pd *pd, struct ibv_cq *send_cq,
 
 	if (!err)
 		err = ur_guest_renew_cq(send_cq);
-	if (!err)
+	if (!err && recv_cq)
 		err = ur_guest_renew_cq(recv_cq);
 	if (!err && srq)
 		err = ur_guest_renew_srq(srq);
@@ -125,7 +194,9 @@ int ur_guest_renew_parts(struct ibv_pd *pd, struct ibv_cq *send_cq,
 /* The attributes that take it from state to state, as the modify table of the transport has them. */
 static int mask_to(const struct uroce_qp *qp, enum ibv_qp_state state)
 {
-	bool ud = qp->qpt_bit == UR_SENDS_UD, rc = qp->qpt_bit == UR_SENDS_RC;
+	/* uroced takes no notice of those of the other half of XRC. */
+	bool ud = qp->qpt_bit == UR_SENDS_UD,
+	     rc = !ud && qp->qpt_bit != UR_SENDS_UC;
 
 	switch (state) {
 	case IBV_QPS_INIT:
@@ -182,6 +253,67 @@ static int catch_up(const struct uroce_qp *qp, struct ibv_qp *made)
 	return err;
 }
 
+/* The first of those who have it open makes it again. */
+static int make_target_again(struct ibv_context *context, struct uroce_qp *qp,
+			     struct uroce_qp *made,
+			     struct ibv_qp_open_attr *open)
+{
+	struct ibv_qp_init_attr_ex init = {
+		.qp_context = open->qp_context,
+		.qp_type = IBV_QPT_XRC_RECV,
+		.comp_mask = IBV_QP_INIT_ATTR_XRCD,
+		.xrcd = open->xrcd,
+	};
+	struct uroce_create_qp_resp drv;
+	int err;
+
+	made->guest = qp->guest;
+	err = ur_qp_cmd_open(context, made, open);
+	if (err != EINVAL || !ur_to_ctx(context)->resumes)
+		return err;
+	made->number = open->qp_num;
+	err = ur_qp_cmd_create(context, made, &init, &drv);
+	made->number = 0;
+	if (err)
+		return err;
+	err = catch_up(qp, &made->ibv);
+	if (err)
+		ibv_cmd_destroy_qp(&made->ibv);
+	return err;
+}
+
+static pthread_mutex_t queue_pairs = PTHREAD_MUTEX_INITIALIZER;
+
+int ur_guest_renew_open(struct uroce_context *ctx, struct uroce_qp *qp,
+			struct ibv_qp_open_attr *attr)
+{
+	int err = ur_guest_renew_xrcd(attr->xrcd);
+
+	if (err)
+		return err;
+	pthread_mutex_lock(&queue_pairs);
+	err = make_target_again(&ctx->ibv, qp, qp, attr);
+	pthread_mutex_unlock(&queue_pairs);
+	return err;
+}
+
+static int open_again(struct uroce_qp *qp, struct uroce_qp *made)
+{
+	struct ibv_qp_open_attr open = {
+		.comp_mask = IBV_QP_OPEN_ATTR_NUM | IBV_QP_OPEN_ATTR_XRCD |
+			     IBV_QP_OPEN_ATTR_CONTEXT | IBV_QP_OPEN_ATTR_TYPE,
+		.qp_num = qp->ibv.qp_num,
+		.xrcd = qp->xrcd,
+		.qp_context = qp->ibv.qp_context,
+		.qp_type = IBV_QPT_XRC_RECV,
+	};
+	int err = make_target_again(qp->ibv.context, qp, made, &open);
+
+	if (!err)
+		qp->ibv.handle = qp->handle = made->ibv.handle;
+	return err;
+}
+
 /* It keeps its number. */
 static int make_again(struct uroce_qp *qp, struct uroce_qp *made)
 {
@@ -214,24 +346,24 @@ static int make_again(struct uroce_qp *qp, struct uroce_qp *made)
 
 int ur_guest_renew_qp(struct uroce_qp *qp)
 {
-	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	const struct uroce_context *ctx = ur_to_ctx(qp->ibv.context);
 	u32 resumes = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
 	struct uroce_qp *made;
-	int err = ur_guest_renew_parts(qp->ibv.pd, qp->ibv.send_cq,
-				       qp->ibv.recv_cq, qp->ibv.srq);
+	int err = qp->xrcd ? ur_guest_renew_xrcd(qp->xrcd)
+			   : ur_guest_renew_parts(qp->ibv.pd, qp->ibv.send_cq,
+						  qp->ibv.recv_cq, qp->ibv.srq);
 
 	if (err)
 		return err;
 	made = calloc(1, sizeof(*made));
 	if (!made)
 		return ENOMEM;
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&queue_pairs);
 	if (qp->resumes != resumes)
-		err = make_again(qp, made);
+		err = qp->xrcd ? open_again(qp, made) : make_again(qp, made);
 	if (!err)
 		__atomic_store_n(&qp->resumes, resumes, __ATOMIC_RELEASE);
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&queue_pairs);
 	free(made);
 	return err;
 }

@@ -36,8 +36,9 @@ static int create_by(struct ibv_context *context, struct uroce_qp *qp,
 	int err = 0;
 
 	if (ur_to_ctx(context)->guest && !qp->in_device)
-		err = ur_guest_renew_parts(attr->pd, attr->send_cq,
-					   attr->recv_cq, attr->srq);
+		err = qp->xrcd ? ur_guest_renew_xrcd(qp->xrcd)
+			       : ur_guest_renew_parts(attr->pd, attr->send_cq,
+						      attr->recv_cq, attr->srq);
 	return err ? err : ur_qp_cmd_create(context, qp, attr, drv);
 }
 
@@ -204,23 +205,27 @@ struct ibv_qp *uroce_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 struct ibv_qp *uroce_open_qp(struct ibv_context *context,
 			     struct ibv_qp_open_attr *attr)
 {
-	UR_REQ(ib_uverbs_open_qp, struct uroce_create_qp_req drv) req = {0};
-	UR_RESP(ib_uverbs_create_qp_resp, struct uroce_create_qp_resp drv)
-	resp = {0};
+	struct uroce_context *ctx = ur_to_ctx(context);
 	struct uroce_qp *qp = calloc(1, sizeof(*qp));
 	int err;
 
 	if (!qp)
 		return NULL;
-	err = ibv_cmd_open_qp(context, qp, UR_VQP_ROOM, attr, &req, sizeof(req),
-			      &resp, sizeof(resp));
+	err = ur_guest_open_qp(ctx, qp, attr);
+	if (!err)
+		err = UR_GUEST_TRY(context, NULL,
+				   qp->guest
+					   ? ur_guest_renew_open(ctx, qp, attr)
+					   : ur_qp_cmd_open(context, qp, attr));
 	if (err) {
+		ur_guest_unopen_qp(ctx, qp);
 		free(qp);
 		errno = err;
 		return NULL;
 	}
+	qp->handle = qp->ibv.handle;
 	qp->state = IBV_QPS_UNKNOWN;
-	qp->in_device = ur_to_ctx(context)->guest;
+	qp->in_device = ctx->guest && !qp->guest;
 	return &qp->ibv;
 }
 

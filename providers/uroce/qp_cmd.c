@@ -63,6 +63,19 @@ int ur_qp_cmd_create(struct ibv_context *context, struct uroce_qp *qp,
 	return err;
 }
 
+int ur_qp_cmd_open(struct ibv_context *context, struct uroce_qp *qp,
+		   struct ibv_qp_open_attr *attr)
+{
+	UR_REQ(ib_uverbs_open_qp, struct uroce_create_qp_req drv) req = {0};
+	UR_RESP(ib_uverbs_create_qp_resp, struct uroce_create_qp_resp drv)
+	resp = {0};
+
+	if (!qp->guest)
+		req.drv.flags = UROCE_QP_F_DEVICE;
+	return ibv_cmd_open_qp(context, qp, UR_VQP_ROOM, attr, &req,
+			       sizeof(req), &resp, sizeof(resp));
+}
+
 /* A rate fits the extended command only. */
 int ur_qp_cmd_modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {

@@ -70,7 +70,8 @@ struct ibv_srq *uroce_create_srq(struct ibv_pd *pd,
 
 	if (!srq)
 		return NULL;
-	err = ur_guest_place_srq(ur_to_ctx(pd->context), srq, pd, false);
+	srq->pd = pd;
+	err = ur_guest_place_srq(ur_to_ctx(pd->context), srq, pd, NULL);
 	if (!err)
 		err = UR_GUEST_TRY(pd->context, pd,
 				   ibv_cmd_create_srq(pd, &srq->vsrq.srq, attr,
@@ -103,18 +104,51 @@ static int check_srq_attr(const struct ibv_srq_init_attr_ex *attr)
 	     attr->srq_type == IBV_SRQT_TM) ||
 	    (mask & IBV_SRQ_INIT_ATTR_TM))
 		return EOPNOTSUPP;
-	return !is_xrc(attr) && (mask & (IBV_SRQ_INIT_ATTR_XRCD |
-					 IBV_SRQ_INIT_ATTR_CQ))
-		       ? EINVAL
-		       : 0;
+	mask &= IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ;
+	return mask == (is_xrc(attr)
+				? IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ
+				: 0)
+		       ? 0
+		       : EINVAL;
+}
+
+/* With what an earlier uroced has made, too. */
+static int create_by(struct ibv_context *context, struct uroce_srq *srq,
+		     struct ibv_srq_init_attr_ex *attr,
+		     struct uroce_create_srq_resp *drv)
+{
+	UR_REQ(ib_uverbs_create_xsrq, ) req = {0};
+	UR_RESP(ib_uverbs_create_srq_resp, struct uroce_create_srq_resp drv)
+	resp = {0};
+	int err = 0;
+
+	if (is_xrc(attr) && ur_to_ctx(context)->guest && !srq->in_device) {
+		err = ur_guest_renew_parts(attr->pd, attr->cq, NULL, NULL);
+		if (!err)
+			err = ur_guest_renew_xrcd(attr->xrcd);
+	}
+	if (!err)
+		err = ibv_cmd_create_srq_ex(context, &srq->vsrq, attr, &req,
+					    sizeof(req), &resp, sizeof(resp));
+	*drv = resp.drv;
+	return err;
+}
+
+static int try_srq(struct ibv_context *context, struct uroce_srq *srq,
+		   struct ibv_srq_init_attr_ex *attr)
+{
+	struct uroce_create_srq_resp drv;
+	int err = UR_GUEST_TRY(context, is_xrc(attr) ? NULL : attr->pd,
+			       create_by(context, srq, attr, &drv));
+
+	return err ? err
+		   : finish_srq(context, srq, &drv, attr->attr.max_sge,
+				attr->pd);
 }
 
 struct ibv_srq *uroce_create_srq_ex(struct ibv_context *context,
 				    struct ibv_srq_init_attr_ex *attr)
 {
-	UR_REQ(ib_uverbs_create_xsrq, ) req = {0};
-	UR_RESP(ib_uverbs_create_srq_resp, struct uroce_create_srq_resp drv)
-	resp = {0};
 	struct ibv_cq *cq =
 		attr->comp_mask & IBV_SRQ_INIT_ATTR_CQ ? attr->cq : NULL;
 	struct uroce_srq *srq;
@@ -127,21 +161,17 @@ struct ibv_srq *uroce_create_srq_ex(struct ibv_context *context,
 	srq = calloc(1, sizeof(*srq));
 	if (!srq)
 		return NULL;
+	srq->pd = attr->pd;
 	err = ur_guest_place_srq(ur_to_ctx(context), srq, attr->pd,
-				 is_xrc(attr));
-	if (!err)
+				 is_xrc(attr) ? attr->xrcd : NULL);
+	if (!err && srq->in_device)
 		err = ur_cq_use_device(cq);
 	if (err)
 		goto err_free;
-	err = UR_GUEST_TRY(context, is_xrc(attr) ? NULL : attr->pd,
-			   ibv_cmd_create_srq_ex(context, &srq->vsrq, attr,
-						 &req, sizeof(req), &resp,
-						 sizeof(resp)));
-	if (!err)
-		err = finish_srq(context, srq, &resp.drv, attr->attr.max_sge,
-				 attr->pd);
+	err = UR_GUEST_NUMBERED(try_srq(context, srq, attr));
 	if (err) {
-		ur_cq_unuse_device(cq);
+		if (srq->in_device)
+			ur_cq_unuse_device(cq);
 err_free:
 		free(srq);
 		errno = err;
@@ -196,7 +226,8 @@ int uroce_destroy_srq(struct ibv_srq *ibsrq)
 
 	if (err)
 		return err;
-	ur_cq_unuse_device(srq->vsrq.cq);
+	if (srq->in_device)
+		ur_cq_unuse_device(srq->vsrq.cq);
 	ur_unmap(srq->map, srq->map_len);
 	free(srq);
 	return 0;

@@ -83,6 +83,13 @@ struct uroce_pd {
 	u32 resumes; /* the context's when uroced made it; atomic */
 };
 
+struct uroce_xrcd {
+	struct verbs_xrcd vxrcd;
+	/* In the engine of this process; 0: its target queue pairs and SRQs are the device's. */
+	u32 number;
+	u32 resumes; /* the context's when uroced made it; atomic */
+};
+
 struct uroce_td {
 	struct ibv_td ibv;
 	u32 refs; /* parent domains with this thread domain; atomic */
@@ -168,7 +175,8 @@ struct uroce_srq {
 	bool in_device; /* as of a queue pair */
 	u32 resumes;	/* the same; atomic */
 	struct uroce_guest_srq *guest;
-	u32 handle; /* as of a region */
+	struct ibv_pd *pd; /* the library has none of XRC */
+	u32 handle;	   /* as of a region */
 	void *map;
 	size_t map_len;
 };
@@ -194,8 +202,9 @@ struct uroce_qp {
 	u32 max_send_sge;
 	u32 max_inline;
 	u32 ece_options;
-	u32 resumes; /* the context's when uroced made it; atomic */
-	u32 number;  /* the one that uroced is to give it; 0: any */
+	u32 resumes;	       /* the context's when uroced made it; atomic */
+	u32 number;	       /* the one that uroced is to give it; 0: any */
+	struct ibv_xrcd *xrcd; /* of a target whose engine is here */
 	struct uroce_guest_qp *guest;
 	u32 handle;	       /* as of a region */
 	union ibv_gid *groups; /* that it is in, where its engine is here */
@@ -245,6 +254,7 @@ struct uroce_ah {
 	}
 UR_TO(ur_to_ctx, uroce_context, struct ibv_context, ibv)
 UR_TO(ur_to_pd, uroce_pd, struct ibv_pd, ibv)
+UR_TO(ur_to_xrcd, uroce_xrcd, struct ibv_xrcd, vxrcd.xrcd)
 UR_TO(ur_to_td, uroce_td, struct ibv_td, ibv)
 UR_TO(ur_to_mr, uroce_mr, struct verbs_mr, vmr)
 UR_TO(ur_to_mw, uroce_mw, struct ibv_mw, ibv)
@@ -417,6 +427,8 @@ int ur_qp_cmd_create(struct ibv_context *context, struct uroce_qp *qp,
 		     struct ibv_qp_init_attr_ex *attr,
 		     struct uroce_create_qp_resp *drv);
 int ur_qp_cmd_modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
+int ur_qp_cmd_open(struct ibv_context *context, struct uroce_qp *qp,
+		   struct ibv_qp_open_attr *attr);
 /* Maps the rings that the answer says. Returns 0, EPROTO or ENOMEM, with nothing
  * mapped. */
 int ur_qp_map(struct ibv_context *context, struct uroce_qp *qp,

@@ -1,33 +1,44 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* XRC domains. */
+#include "guest.h"
 #include "uroce.h"
 
 struct ibv_xrcd *uroce_open_xrcd(struct ibv_context *context,
 				 struct ibv_xrcd_init_attr *attr)
 {
 	UR_REQ(ib_uverbs_open_xrcd, ) req = {0};
-	UR_RESP(ib_uverbs_open_xrcd_resp, ) resp = {0};
-	struct verbs_xrcd *xrcd = calloc(1, sizeof(*xrcd));
+	UR_RESP(ib_uverbs_open_xrcd_resp, struct uroce_open_xrcd_resp drv)
+	resp = {0};
+	struct uroce_xrcd *xrcd = calloc(1, sizeof(*xrcd));
 	int err;
 
 	if (!xrcd)
 		return NULL;
-	err = ibv_cmd_open_xrcd(context, xrcd, sizeof(*xrcd), attr, &req,
-				sizeof(req), &resp, sizeof(resp));
+	err = UR_GUEST_TRY(context, NULL,
+			   ibv_cmd_open_xrcd(context, &xrcd->vxrcd,
+					     sizeof(xrcd->vxrcd), attr, &req,
+					     sizeof(req), &resp, sizeof(resp)));
 	if (err) {
 		free(xrcd);
 		errno = err;
 		return NULL;
 	}
-	return &xrcd->xrcd;
+	ur_guest_begin(ur_to_ctx(context));
+	xrcd->resumes =
+		__atomic_load_n(&ur_to_ctx(context)->resumes, __ATOMIC_ACQUIRE);
+	if (resp.drv.number)
+		xrcd->number = ur_guest_domain(resp.drv.number, xrcd->resumes);
+	return &xrcd->vxrcd.xrcd;
 }
 
 int uroce_close_xrcd(struct ibv_xrcd *ibxrcd)
 {
-	struct verbs_xrcd *xrcd =
-		ur_container_of(ibxrcd, struct verbs_xrcd, xrcd);
-	int err = ibv_cmd_close_xrcd(xrcd);
+	struct uroce_xrcd *xrcd = ur_to_xrcd(ibxrcd);
+	int err = ibv_cmd_close_xrcd(&xrcd->vxrcd);
 
+	/* One of a file ends with its uroced. */
+	if (err && xrcd->number)
+		err = ur_guest_forgive(ur_to_ctx(ibxrcd->context), err);
 	if (!err)
 		free(xrcd);
 	return err;

@@ -254,9 +254,9 @@ def test_device_has_gone(lab, monkeypatch, place):
 
 
 @pytest.mark.parametrize("tool", ["ib_send_bw", "ib_read_lat"])
-def test_xrc_is_the_devices(pair, process, tool):
-    """An engine in a program does not have it: the device's does, in the same
-    context."""
+def test_xrc_is_of_both(pair, process, tool):
+    """The program's engine sends, and the device's receives, in the same context: others may open
+    the domain."""
     before = packets(pair.a)
     run_pair(pair.a, pair.b, [tool, "-c", "XRC", "-s", "4096", "-n", "300", "-F"],
              flag="-x")
@@ -274,6 +274,14 @@ filter_inherited filter_no_engine filter_no_network fork_apart fork_channel fork
 
 @pytest.mark.parametrize("name", OF_BOTH)
 def test_both_engines(pair, process, name):
+    p = pair.a.start(pair.a.lab.bin("verbs_corners"), name)
+    assert p.wait(60) == 0, p.report()
+
+
+@pytest.mark.parametrize("name", [n for n in OF_BOTH if n.startswith("beside_")])
+def test_xrc_alone(pair, process, name, monkeypatch):
+    """The same with a domain that nobody else can open: all is the program's."""
+    monkeypatch.setenv("BESIDE_ALONE", "1")
     p = pair.a.start(pair.a.lab.bin("verbs_corners"), name)
     assert p.wait(60) == 0, p.report()
 

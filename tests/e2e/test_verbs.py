@@ -10,7 +10,7 @@ NAMES = [name for f in ("objects", "queues", "completions", "memory", "process",
                              "limits", "paging",
                             "regions", "parting", "target", "attributes", "later", "manual", "flags",
                             "event_files", "filters", "beside_queue", "beside_program",
-                            "together", "statuses", "states")
+                            "together", "statuses", "states", "domains")
          for name in re.findall(r'\{"(\w+)", \w+\}',
                                 open(f"{HERE}/verbs/{f}.c").read())]
 

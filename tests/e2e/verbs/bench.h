@@ -95,6 +95,7 @@ extern const struct verbs_test object_tests[], queue_tests[],
 	paging_tests[], region_tests[], parting_tests[], target_tests[],
 	attribute_tests[], later_tests[], manual_tests[], right_tests[],
 	flag_tests[], event_tests[], filter_tests[], together_tests[],
-	status_tests[], beside_tests[], beside_program_tests[], state_tests[];
+	status_tests[], domain_tests[], beside_tests[], beside_program_tests[],
+	state_tests[];
 
 #endif

@@ -26,11 +26,21 @@ void beside_make_rc(struct beside *b)
 	connect_qp(&b->t, b->rc[1].qp, b->rc[0].qp->qp_num);
 }
 
+/* Others could open it: its queues are the device's. */
+static int open_shared(void)
+{
+	int fd = open("/tmp", O_TMPFILE | O_RDWR, 0600);
+
+	CHECK(fd >= 0);
+	return fd;
+}
+
 void beside_make_xrc(struct beside *b)
 {
+	bool alone = getenv("BESIDE_ALONE");
 	struct ibv_xrcd_init_attr xattr = {
 		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS,
-		.fd = -1,
+		.fd = alone ? -1 : open_shared(),
 		.oflags = O_CREAT,
 	};
 	struct ibv_srq_init_attr_ex sattr = {
@@ -48,6 +58,8 @@ void beside_make_xrc(struct beside *b)
 
 	b->domain = ibv_open_xrcd(b->t.ctx, &xattr);
 	CHECK(b->domain);
+	if (!alone)
+		close(xattr.fd);
 	sattr.xrcd = qattr.xrcd = b->domain;
 	b->srq = ibv_create_srq_ex(b->t.ctx, &sattr);
 	CHECK(b->srq);

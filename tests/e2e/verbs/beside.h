@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * RC and XRC queue pairs on one completion queue. With UROCE_ENGINE=process the former
- * are in the program and the latter in the device, which nobody should notice.
+ * RC and XRC queue pairs on one completion queue. With UROCE_ENGINE=process what receives on
+ * XRC is in the device and all else in the program, which nobody should notice; with BESIDE_ALONE in the
+ * environment, all.
  */
 #ifndef UR_TESTS_VERBS_BESIDE_H
 #define UR_TESTS_VERBS_BESIDE_H

@@ -3,6 +3,7 @@
  * Shared receive queues: order, limit event, last-WQE event; XRC: the packet
  * names the SRQ, which must be of the target's domain.
  */
+#include <errno.h>
 #include "tests/scenario/transport/wiretap.h"
 
 static struct wt w;
@@ -171,11 +172,37 @@ static void xrc_here(void)
 	wt_close(&w);
 }
 
+/* Two cannot have the number that another table gave. */
+static void given(void)
+{
+	struct ur_srq_attr attr = {.pd = WT_PD,
+				   .xrc = true,
+				   .xrcd = 3,
+				   .srqn = 0x123456,
+				   .cq_ctx = &pool,
+				   .rq_ctx = &pool,
+				   .ctx = &pool};
+	struct ur_srq *two;
+
+	make_srq(true, 0);
+	CHECK_EQ(ur_srq_destroy(srq), 0);
+	CHECK_EQ(ur_srq_create(w.port, &attr, &srq), 0);
+	CHECK_EQ(ur_srq_number(srq), 0x123456);
+	CHECK_EQ(ur_srq_create(w.port, &attr, &two), -EEXIST);
+	attr.srqn = 0;
+	CHECK_EQ(ur_srq_create(w.port, &attr, &two), 0);
+	CHECK(ur_srq_number(two) != 0x123456);
+	CHECK_EQ(ur_srq_destroy(srq), 0);
+	CHECK_EQ(ur_srq_destroy(two), 0);
+	wt_close(&w);
+}
+
 int main(int argc, char **argv)
 {
 	cases(&argc, argv);
 	CASE(shared());
 	CASE(xrc());
 	CASE(xrc_here());
+	CASE(given());
 	return cases_status();
 }
