@@ -33,12 +33,14 @@ struct ur_options {
 	/* --name: of the device on the netdev before, [0] without any; or
 	 * NULL */
 	const char *name[UR_NETDEVS_MAX];
+	const char *node[UR_NETDEVS_MAX]; /* --node: of the same; or NULL */
 	const char *fault[UR_FAULTS_MAX]; /* of run: rules; the rest is NULL */
 	int netdevs;
 	int devices;		 /* --devices; 0: not given */
 	int racks, mtu;		 /* --racks, --mtu; 0: not given */
 	const char *link, *loss; /* --link, --loss; NULL: not given */
 	bool only;
+	const char *like;	   /* --like: a card; NULL: not given */
 	bool mount;		   /* --mount */
 	bool quiet;		   /* --quiet */
 	bool service;		   /* --service */

@@ -42,13 +42,22 @@ static int open_in(const char *dir, const char *name, int flags)
 	return fd < 0 ? -errno : fd;
 }
 
-static int put_name(const char *name, char **argv)
+/* Puts an option that was given. Returns how many words. */
+static int put_option(char **argv, const char *option, const char *value)
 {
-	if (!name)
+	if (!value)
 		return 0;
-	argv[0] = (char *)"--name";
-	argv[1] = (char *)(uintptr_t)name;
+	argv[0] = (char *)(uintptr_t)option;
+	argv[1] = (char *)(uintptr_t)value;
 	return 2;
+}
+
+/* Puts the options of the device on the netdev before. */
+static int put_device(char **argv, const struct ur_options *options, int i)
+{
+	int n = put_option(argv, "--name", options->name[i]);
+
+	return n + put_option(argv + n, "--node", options->node[i]);
 }
 
 _Noreturn void ur_launch_exec(char **argv)
@@ -73,7 +82,7 @@ static _Noreturn void exec_device(const struct ur_options *options, int ready,
 				  int log)
 {
 	char number[16];
-	char *argv[4 * UR_NETDEVS_MAX + 10];
+	char *argv[6 * UR_NETDEVS_MAX + 14];
 	int n = 0, null;
 
 	snprintf(number, sizeof(number), "%d", ready);
@@ -84,12 +93,12 @@ static _Noreturn void exec_device(const struct ur_options *options, int ready,
 	argv[n++] = (char *)"--ready-fd";
 	argv[n++] = number;
 	for (int i = 0; i < options->netdevs; i++) {
-		argv[n++] = (char *)"--netdev";
-		argv[n++] = (char *)(uintptr_t)options->netdev[i];
-		n += put_name(options->name[i], argv + n);
+		n += put_option(argv + n, "--netdev", options->netdev[i]);
+		n += put_device(argv + n, options, i);
 	}
 	if (!options->netdevs)
-		n += put_name(options->name[0], argv + n);
+		n += put_device(argv + n, options, 0);
+	n += put_option(argv + n, "--like", options->like);
 	if (options->only)
 		argv[n++] = (char *)"--only";
 	argv[n] = NULL;

@@ -121,8 +121,9 @@ static void explain(const char *verb, const char *netdev, const char *name,
 			    netdev, name ? name : "like it");
 		return;
 	case -EINVAL:
-		ur_complain("%s cannot be the name of a device: a letter, "
-			    "then letters, digits and _ . -, at most 31",
+		ur_complain("%s cannot be the name of a device (a letter, "
+			    "then letters, digits and _ . -, at most 31), or "
+			    "node=N is no number to 1023",
 			    name ? name : "that");
 		return;
 	case -EMLINK:
@@ -140,24 +141,35 @@ static void explain(const char *verb, const char *netdev, const char *name,
 	}
 }
 
+/* The name among the words behind the netdev, or NULL. */
+static const char *name_of(char **words)
+{
+	while (*words && !strncmp(*words, "node=", 5))
+		words++;
+	return *words;
+}
+
 static int add_link(struct ur_options *options)
 {
 	char words[UROCE_TUN_NAME_MAX], made[UROCE_TUN_NAME_MAX];
 	char **rest = options->rest;
 	char *only[2] = {made, NULL};
-	int n, err;
+	size_t n = 0;
+	int err;
 
-	if (options->rest_count < 1 || options->rest_count > 2) {
-		ur_complain("link add: NETDEV [NAME]");
+	if (options->rest_count < 1 || options->rest_count > 3) {
+		ur_complain("link add: NETDEV [NAME] [node=N]");
 		return UR_EXIT_USAGE;
 	}
-	n = snprintf(words, sizeof(words), "%s%s%s", rest[0],
-		     rest[1] ? " " : "", rest[1] ? rest[1] : "");
-	err = n < (int)sizeof(words)
+	for (char **word = rest; *word && n < sizeof(words); word++)
+		n += (size_t)snprintf(words + n, sizeof(words) - n, "%s%s",
+				      n ? " " : "", *word);
+	err = n < sizeof(words)
 		      ? ask_daemon(options, UROCE_TUN_LINK_ADD, words, made)
 		      : -EINVAL;
 	if (err) {
-		explain("add", rest[0], rest[1], options->run_dir, err);
+		explain("add", rest[0], name_of(rest + 1), options->run_dir,
+			err);
 		return UR_EXIT_FAILED;
 	}
 	options->rest = only;

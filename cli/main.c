@@ -22,7 +22,7 @@ const struct ur_command ur_commands[] = {
 	{NULL, "disable", "--host | --service [NAME]...",
 	 "undo that, of the host, all services or some", ur_cmd_disable},
 	{"Devices", "link",
-	 "[show] [DEVICE|NETDEV]... | add NETDEV [NAME] | del DEVICE | set "
+	 "[show] [DEVICE|NETDEV]... | add NETDEV [NAME] [node=N] | del DEVICE | set "
 	 "DEVICE [NAME VALUE]",
 	 "show, add, remove and set up devices", ur_cmd_link},
 	{NULL, "fault", "[show] | add [dev=NAME] RULE | del [NUMBER|all]",

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * uroce run --mount: the classes of the device in /sys/class, and the devices that
- * their links lead to in /sys/devices, for programs that the front-end does not reach.
+ * their links lead to in /sys/devices, for programs that the front-end does not reach;
+ * its functions among those of the PCI bus, of which the front-end lists the host's.
  * In a mount namespace of the program's own, where each of the two is a tmpfs with
  * everything of the host's bound into it, since nothing can be made in sysfs itself.
  */
@@ -21,7 +22,8 @@
 
 #define ENTRIES 3
 
-/* A folder of sysfs with the entries of it that are ours. */
+/* A folder of sysfs with the entries of it that are ours; none: all that the device has
+ * in the folder of that name now. */
 struct folder {
 	const char *name, *ours[ENTRIES];
 };
@@ -29,6 +31,7 @@ struct folder {
 static const struct folder folders[] = {
 	{"/sys/devices", {"pci" UROCE_PCI_DOMAIN ":00"}},
 	{"/sys/class", {"infiniband", "infiniband_verbs", "infiniband_mad"}},
+	{"/sys/bus/pci/devices", {NULL}},
 };
 
 static int own_namespace(void)
@@ -146,20 +149,35 @@ static int show_ours(const char *run_dir, const struct folder *folder,
 	return mkdir(to, 0755) ? -errno : show_all(from, to, host, NULL);
 }
 
+static int show_functions(const char *run_dir, const struct folder *folder)
+{
+	char from[PATH_MAX];
+	int err;
+
+	if (snprintf(from, sizeof(from), "%s%s", run_dir, folder->name) >=
+	    (int)sizeof(from))
+		return -ENAMETOOLONG;
+	err = show_all(from, folder->name, from, NULL);
+	return err == -ENOENT ? 0 : err; /* no device */
+}
+
 static int make_folder(const char *run_dir, const struct folder *folder)
 {
 	int before = open(folder->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	char path[64];
 	int err = 0;
 
+	/* A machine without a PCI bus. */
 	if (before < 0)
-		return -errno;
+		return errno == ENOENT && !folder->ours[0] ? 0 : -errno;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", before);
 	if (mount("tmpfs", folder->name, "tmpfs",
 		  MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=755,size=1m"))
 		err = -errno;
 	if (!err)
 		err = show_all(path, folder->name, path, folder);
+	if (!err && !folder->ours[0])
+		err = show_functions(run_dir, folder);
 	for (size_t i = 0; i < ENTRIES && folder->ours[i] && !err; i++)
 		err = show_ours(run_dir, folder, path, folder->ours[i]);
 	close(before);

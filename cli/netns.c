@@ -52,7 +52,9 @@ int ur_netns_name(struct ur_options *options)
 		snprintf(names[i], sizeof(names[i]), "%.*s%lu", (int)len, base,
 			 first + (unsigned int)i);
 		snprintf(netdevs[i], sizeof(netdevs[i]), "card%d", i);
-		options->name[i] = names[i];
+		/* A card's names are uroced's to give. */
+		if (!options->like || options->name[0])
+			options->name[i] = names[i];
 		options->netdev[i] = netdevs[i];
 	}
 	options->netdevs = options->devices;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/option_table.h"
+#include "util/like_words.h"
 
 #define FIELD(field) offsetof(struct ur_options, field)
 
@@ -19,6 +20,18 @@ const struct ur_option ur_option_table[] = {
 	 .kind = UR_OPTION_NAME,
 	 .commands = "run fabric",
 	 .help = "of the device on the --netdev before; of the fabric"},
+	{.name = "node",
+	 .value = "N",
+	 .kind = UR_OPTION_NODE,
+	 .commands = "run",
+	 .help = "the NUMA node of the same device"},
+	{.name = "like",
+	 .value = UR_LIKE_WORDS,
+	 .kind = UR_OPTION_WORD,
+	 .field = FIELD(like),
+	 .words = UR_LIKE_WORDS,
+	 .commands = "run",
+	 .help = "devices look like such a card"},
 	{.name = "devices",
 	 .value = "N",
 	 .kind = UR_OPTION_NUMBER,

@@ -20,6 +20,7 @@ enum ur_option_kind {
 			    * value may lack */
 	UR_OPTION_NETDEV,  /* one more of netdev[] */
 	UR_OPTION_NAME,	   /* the name[] of the netdev before */
+	UR_OPTION_NODE,	   /* the node[] of the same */
 	UR_OPTION_FAULT,   /* one more of fault[] */
 };
 

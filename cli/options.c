@@ -137,6 +137,18 @@ static int set_name(struct ur_options *options, const struct ur_option *o,
 	return 0;
 }
 
+static int set_node(struct ur_options *options, const struct ur_option *o,
+		    const char *command, const char *value)
+{
+	int last = options->netdevs ? options->netdevs - 1 : 0;
+
+	if (options->node[last])
+		return refuse_option(command, o, value,
+				     "the device has a node");
+	options->node[last] = value;
+	return 0;
+}
+
 static int add_fault(struct ur_options *options, const struct ur_option *o,
 		     const char *command, const char *value)
 {
@@ -171,6 +183,8 @@ static int take_option(struct ur_options *options, const struct ur_option *o,
 		return add_netdev(options, o, command, value);
 	case UR_OPTION_NAME:
 		return set_name(options, o, command, value);
+	case UR_OPTION_NODE:
+		return set_node(options, o, command, value);
 	case UR_OPTION_FAULT:
 		return add_fault(options, o, command, value);
 	}

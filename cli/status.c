@@ -153,6 +153,10 @@ static int complain_other(const struct ur_options *options,
 			  struct json_object *devices, size_t count,
 			  const char *member, const char *value)
 {
+	const char *is = !strcmp(member, "name")     ? "called"
+			 : !strcmp(member, "like")   ? "like"
+			 : !strcmp(member, "netdev") ? "on"
+						     : "on node";
 	char present[512] = "";
 
 	for (size_t i = 0; i < count; i++) {
@@ -165,10 +169,26 @@ static int complain_other(const struct ur_options *options,
 	}
 	ur_complain("the device at %s is %s %s, not %s %s; choose another "
 		    "--run-dir, or wait until it ends with its last user",
-		    options->run_dir,
-		    strcmp(member, "name") == 0 ? "called" : "on", present,
-		    strcmp(member, "name") == 0 ? "called" : "on", value);
+		    options->run_dir, is, present, is, value);
 	return -EBUSY;
+}
+
+/* @n: of the options' netdevs and nodes. */
+static int check_node(const struct ur_options *options,
+		      struct json_object *devices, size_t count, int n)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct json_object *d = json_object_array_get_idx(devices, i);
+
+		if (options->netdev[n] &&
+		    strcmp(ur_status_text(d, "netdev"), options->netdev[n]) != 0)
+			continue;
+		if (ur_json_number(d, "numa_node") ==
+		    strtoll(options->node[n], NULL, 10))
+			return 0;
+	}
+	return complain_other(options, devices, count, "numa_node",
+			      options->node[n]);
 }
 
 int ur_status_check_devices(int sock, const struct ur_options *options)
@@ -177,12 +197,16 @@ int ur_status_check_devices(int sock, const struct ur_options *options)
 	size_t count;
 	int err = 0;
 
-	if (!options->netdevs && !options->name[0])
+	if (!options->netdevs && !options->name[0] && !options->node[0] &&
+	    !options->like)
 		return 0;
 	status = ask_status(options, sock, "");
 	if (!status)
 		return -EIO;
 	devices = ur_json_array(status, "devices", &count);
+	if (options->like && !has_device(devices, count, "like", options->like))
+		err = complain_other(options, devices, count, "like",
+				     options->like);
 	for (int n = 0; n < UR_NETDEVS_MAX && !err; n++) {
 		const char *netdev = options->netdev[n];
 		const char *name = options->name[n];
@@ -193,6 +217,8 @@ int ur_status_check_devices(int sock, const struct ur_options *options)
 		else if (name && !has_device(devices, count, "name", name))
 			err = complain_other(options, devices, count, "name",
 					     name);
+		else if (options->node[n])
+			err = check_node(options, devices, count, n);
 	}
 	json_object_put(status);
 	return err;

@@ -15,6 +15,10 @@ _uroce()
 		COMPREPLY=($(compgen -A hostname -- "$cur"))
 		return
 		;;
+	--like)
+		COMPREPLY=($(compgen -W "cx7 bnxt irdma" -- "$cur"))
+		return
+		;;
 	--qpn)
 		COMPREPLY=($(compgen -W "$($uroce res qp 2>/dev/null |
 			sed -n 's/.* qpn \([0-9]*\) .*/\1/p')" -- "$cur"))

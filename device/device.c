@@ -147,7 +147,8 @@ static int identify(struct ur_device *dev, const char *name)
 	if (name)
 		snprintf(dev->name, sizeof(dev->name), "%s", name);
 	for (u32 n = 0; !name; n++) {
-		snprintf(dev->name, sizeof(dev->name), "uroce%u", n);
+		snprintf(dev->name, sizeof(dev->name), "%s%u",
+			 daemon->like->name, n);
 		/* The host may have a device of that name, too. */
 		if (!ur_device_by_name(daemon, dev->name) &&
 		    !ur_sysfs_name_taken(daemon, dev->name))
@@ -203,6 +204,9 @@ static u32 first_nl_index(void)
 void ur_daemon_init(struct ur_daemon *daemon)
 {
 	daemon->next_nl_index = first_nl_index();
+	if (!daemon->like)
+		daemon->like = ur_like_at(0);
+	ur_like_limits(daemon->like, &daemon->limits);
 	ur_list_init(&daemon->watchers);
 	ur_list_init(&daemon->devices);
 	ur_list_init(&daemon->gone);
@@ -215,7 +219,7 @@ void ur_daemon_init(struct ur_daemon *daemon)
 }
 
 int ur_device_create(struct ur_daemon *daemon, const char *netdev,
-		     const char *name)
+		     const char *name, int numa_node)
 {
 	struct ur_device *dev;
 	int err;
@@ -232,6 +236,7 @@ int ur_device_create(struct ur_daemon *daemon, const char *netdev,
 	ur_list_init(&dev->node);
 	ur_list_init(&dev->files);
 	dev->daemon = daemon;
+	dev->numa_node = numa_node;
 	dev->nl_index = daemon->next_nl_index++ & INT32_MAX;
 	dev->pdns.words = UR_MAX_PD / 64;
 	dev->xrcdns.words = UR_MAX_XRCD / 64;

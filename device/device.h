@@ -10,6 +10,7 @@
 #include "engine/engine.h"
 #include "device/gid_table.h"
 #include "device/groups.h"
+#include "device/like.h"
 #include "engine/ground/log.h"
 #include "engine/ground/loop.h"
 #include "device/numbers.h"
@@ -95,6 +96,8 @@ struct ur_daemon {
 	bool cm_v1;	   /* rdma_cm takes those where there are any */
 	bool only;	   /* the host's own devices are not in the tree */
 	u32 speed_mbps;	   /* that ports say; 0: their netdevs' */
+	const struct ur_like *like;
+	struct ur_limits limits; /* of each device */
 	bool peermem; /* their files about GPUs' memory are, all the same */
 	bool by_user; /* users do not reach each other inside a device */
 	const char *engine_options;
@@ -194,6 +197,7 @@ struct ur_device {
 	u32 netdev_mtu;
 	u32 mtu_bytes;	/* active MTU of the port */
 	u32 speed_mbps; /* 0: unknown */
+	int numa_node;	/* that was asked for; -1: the netdev's */
 	u64 node_guid;
 
 	struct ur_gid_table gids;
@@ -218,15 +222,16 @@ struct ur_device {
 	struct ur_device_record *record; /* record.c; NULL: off */
 };
 
-/* Makes the lists of a daemon that is otherwise zero. The caller sets the
- * rest. */
+/* Makes the lists of a daemon that is otherwise zero but for like, NULL: uroce's own,
+ * and its limits. The caller sets the rest. */
 void ur_daemon_init(struct ur_daemon *daemon);
-/* Makes a device on a netdev. name NULL: uroceN with the lowest free N. Returns
- * 0, -ENODEV (no such netdev), -EEXIST (the netdev has a device, or the name is
+/* Makes a device on a netdev. name NULL: uroceN, or what daemon->like says, with the
+ * lowest free N. numa_node -1: that of the netdev's own device, else 0.
+ * Returns 0, -ENODEV (no such netdev), -EEXIST (the netdev has a device, or the name is
  * taken), -EINVAL (not a name for a device), -EMLINK (too many devices) or
  * another -errno. */
 int ur_device_create(struct ur_daemon *daemon, const char *netdev,
-		     const char *name);
+		     const char *name, int numa_node);
 /*
  * Unregisters a device, as the kernel does when a card is pulled out. Its names
  * and addresses are free at once, the files of its clients hang up (which they

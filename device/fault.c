@@ -84,11 +84,12 @@ static int device_fatal(struct ur_device *dev)
 {
 	char name[UR_DEVICE_NAME_MAX], netdev[IF_NAMESIZE];
 	struct ur_daemon *daemon = dev->daemon;
+	int numa_node = dev->numa_node;
 
 	memcpy(name, dev->name, sizeof(name));
 	memcpy(netdev, dev->netdev, sizeof(netdev));
 	ur_device_remove(dev);
-	return ur_device_create(daemon, netdev, name);
+	return ur_device_create(daemon, netdev, name, numa_node);
 }
 
 static int at_once(struct ur_device *dev, enum ur_fault_action action)

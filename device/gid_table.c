@@ -79,6 +79,26 @@ static bool is_free(const struct ur_gid *g)
 	return !g->valid && !g->refused;
 }
 
+/* The link-local address that the kernel makes of a MAC, which is its cards' first GID. */
+static bool is_default(const struct ur_device *dev, const u8 gid[16])
+{
+	return ur_get_be64(gid) == 0xfe80ull << 48 &&
+	       ur_get_be64(gid + 8) == dev->node_guid;
+}
+
+/* Whether a card has that address there: the default GID's place is kept for it, and with pairs
+ * those of RoCEv1. */
+static bool may_have(const struct ur_device *dev, u32 index,
+		     const struct ur_gid_addr *a)
+{
+	const struct ur_like *like = dev->daemon->like;
+	u32 each = like->pairs ? 2 : 1;
+
+	return !like->word ||
+	       ((index < each) == is_default(dev, a->gid) &&
+		index % each == (each == 2 && a->type == UR_GID_ROCE_V2));
+}
+
 /* Programs that an earlier uroced has left know their addresses by their entries. */
 static struct ur_gid *free_slot(struct ur_device *dev,
 				const struct ur_gid_addr *a)
@@ -88,11 +108,11 @@ static struct ur_gid *free_slot(struct ur_device *dev,
 			    : -1;
 	struct ur_gid *last = NULL;
 
-	if (known >= 0 && known < UR_GID_MAX &&
+	if (known >= 0 && known < UR_GID_MAX && may_have(dev, (u32)known, a) &&
 	    is_free(&dev->gids.entry[known]))
 		return &dev->gids.entry[known];
 	for (u32 i = 0; i < UR_GID_MAX; i++) {
-		if (!is_free(&dev->gids.entry[i]))
+		if (!is_free(&dev->gids.entry[i]) || !may_have(dev, i, a))
 			continue;
 		if (!ur_engine_gid_known(dev->engine, i))
 			return &dev->gids.entry[i];

@@ -2,34 +2,29 @@
 /* Adds and removes devices of a running daemon when a client asks for it. */
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include "device/administrator.h"
 #include "device/link.h"
+#include "device/spec.h"
 #include "util/assert.h"
 
-/* "NETDEV" or "NETDEV DEVICE". */
 static int add_device(struct ur_session *s, const char *words, char *ret_name)
 {
-	char netdev[UROCE_TUN_NAME_MAX];
-	char *name;
+	struct ur_device_spec spec;
 	int err;
 
 	ur_assert(ur_loop_mine(s->daemon->loop));
-	snprintf(netdev, sizeof(netdev), "%s", words);
-	name = strchr(netdev, ' ');
-	if (name)
-		*name++ = '\0';
-	/* A name that does not fit is no interface of this host. */
-	if (!*netdev || strlen(netdev) >= IF_NAMESIZE)
-		return -ENODEV;
-	err = ur_device_create(s->daemon, netdev, name);
+	err = ur_device_spec_read(words, &spec);
+	if (!err)
+		err = ur_device_create(s->daemon, spec.netdev,
+				       *spec.name ? spec.name : NULL,
+				       spec.node);
 	if (err)
 		return err;
 	/* The newest. */
 	snprintf(ret_name, UROCE_TUN_NAME_MAX, "%s",
 		 ur_list_entry(s->daemon->devices.prev, struct ur_device, node)
 			 ->name);
-	ur_log("%s: added on %s by process %d (%s)", ret_name, netdev,
+	ur_log("%s: added on %s by process %d (%s)", ret_name, spec.netdev,
 	       (int)s->pid, s->comm);
 	return 0;
 }

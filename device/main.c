@@ -40,6 +40,7 @@
 #include "device/uverbs/kept_programs.h"
 #include "device/uverbs/ufile.h"
 #include "device/report/why.h"
+#include "util/os/proof.h"
 #include "util/os/rundir.h"
 #include "util/os/standard_fds.h"
 
@@ -67,6 +68,7 @@ static void reload(struct ur_daemon *daemon)
 			if (!ur_device_by_netdev(daemon, now.netdev[i])) {
 				memcpy(fresh.name[fresh.n_netdevs], now.name[i],
 				       UR_DEVICE_NAME_MAX);
+				fresh.node[fresh.n_netdevs] = now.node[i];
 				memcpy(fresh.netdev[fresh.n_netdevs++],
 				       now.netdev[i], IF_NAMESIZE);
 			}
@@ -132,9 +134,9 @@ static void raise_limits(void)
 }
 
 static int add_device(struct ur_daemon *daemon, const char *netdev,
-		      const char *name)
+		      const char *name, int node)
 {
-	int err = ur_device_create(daemon, netdev, *name ? name : NULL);
+	int err = ur_device_create(daemon, netdev, *name ? name : NULL, node);
 
 	if (err == -EINVAL && *name)
 		ur_log("%s: %s cannot be the name of a device", netdev, name);
@@ -145,6 +147,20 @@ static int add_device(struct ur_daemon *daemon, const char *netdev,
 	return err;
 }
 
+/* Whether RoCEv1 is to be had for a card that has it. Where it is not, the places of
+ * such GIDs stay empty (gid_table.c). */
+static bool may_pair(const struct ur_like *like)
+{
+	int proof;
+
+	if (!like->pairs || !UROCE_WITH_ROCE_V1)
+		return false;
+	proof = ur_proof_net_raw_ip();
+	if (proof >= 0)
+		close(proof);
+	return proof >= 0;
+}
+
 static int add_devices(struct ur_daemon *daemon,
 		       const struct ur_daemon_options *o)
 {
@@ -153,10 +169,10 @@ static int add_devices(struct ur_daemon *daemon,
 
 	if (!o->n_netdevs) {
 		ur_netlink_default_netdev(daemon, name);
-		return add_device(daemon, name, o->name[0]);
+		return add_device(daemon, name, o->name[0], o->node[0]);
 	}
 	for (int i = 0; i < o->n_netdevs && !err; i++)
-		err = add_device(daemon, o->netdev[i], o->name[i]);
+		err = add_device(daemon, o->netdev[i], o->name[i], o->node[i]);
 	return err;
 }
 
@@ -375,7 +391,8 @@ int main(int argc, char **argv)
 		ur_quota_set_share((u32)o->user_share);
 	daemon.speed_mbps = (u32)o->speed;
 	daemon.on_demand = o->on_demand;
-	daemon.roce_v1 = o->roce_v1 > 0;
+	daemon.like = ur_like_at((u32)o->like);
+	daemon.roce_v1 = o->roce_v1 > 0 || may_pair(daemon.like);
 	daemon.raw_ethernet = o->raw_ethernet > 0;
 	daemon.cm_v1 = o->cm_mode == 1;
 	daemon.only = o->only > 0;

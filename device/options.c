@@ -137,6 +137,7 @@ int ur_daemon_options_parse(int argc, char **argv, struct ur_daemon_options *o)
 
 	memset(o, 0, sizeof(*o));
 	o->ready_fd = -1;
+	o->node[0] = -1;
 	make_forms(longs);
 	opterr = 0;
 	optind = 0; /* begin anew */

@@ -39,6 +39,7 @@ struct ur_daemon_options {
 	/* The name of the device on each netdev, or of the default device where
 	 * there is no netdev. Empty: uroceN. */
 	char name[UR_MAX_NETDEVS][UR_DEVICE_NAME_MAX];
+	int node[UR_MAX_NETDEVS]; /* NUMA, of the same; -1: not given */
 	int n_netdevs;
 	int last;	   /* the netdev that was given last */
 	char run_dir[256]; /* empty: the default */
@@ -56,6 +57,7 @@ struct ur_daemon_options {
 	int cm_mode;	  /* 1, 2; 0: not given */
 	int user_share;	  /* percent; 0: not given */
 	int speed;	  /* Mbit/s that ports say; 0: not given */
+	int like;	  /* place in UR_LIKE_WORDS; 0: not given */
 	const char *record; /* of each device: as its setting; NULL: off */
 	enum ur_isolation isolation;
 	enum ur_confine confine;

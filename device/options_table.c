@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "device/options_table.h"
+#include "device/spec.h"
 #include "engine/engine.h"
 #include "util/bytes.h"
+#include "util/like_words.h"
 
 static int set_string(char *to, size_t size, const char *value)
 {
@@ -28,6 +30,7 @@ static int add_netdev(struct ur_daemon_options *o, const char *name)
 	if (o->n_netdevs == UR_MAX_NETDEVS ||
 	    set_string(o->netdev[o->n_netdevs], IF_NAMESIZE, name))
 		return -EINVAL;
+	o->node[o->n_netdevs] = -1;
 	o->n_netdevs++;
 	return 0;
 }
@@ -40,21 +43,29 @@ static int set_name(struct ur_daemon_options *o, const char *name)
 	return *to ? -EINVAL : set_string(to, UR_DEVICE_NAME_MAX, name);
 }
 
-/* "IF", or "IF NAME"; what was named already keeps its name. */
-static int add_named(struct ur_daemon_options *o, const char *value)
+/* The same of its NUMA node. */
+static int set_node(struct ur_daemon_options *o, const char *value)
 {
-	char netdev[IF_NAMESIZE];
-	size_t len = strcspn(value, " \t");
-	int err;
+	int node = ur_device_spec_node(value);
 
-	if (len >= sizeof(netdev))
+	if (node < 0 || o->node[o->last] >= 0)
 		return -EINVAL;
-	snprintf(netdev, sizeof(netdev), "%.*s", (int)len, value);
-	err = add_netdev(o, netdev);
-	value += len + strspn(value + len, " \t");
-	if (err || !*value || *o->name[o->last])
-		return err;
-	return set_name(o, value);
+	o->node[o->last] = node;
+	return 0;
+}
+
+/* The command line goes before. */
+static int add_spec(struct ur_daemon_options *o, const char *value)
+{
+	struct ur_device_spec spec;
+
+	if (ur_device_spec_read(value, &spec) || add_netdev(o, spec.netdev))
+		return -EINVAL;
+	if (!*o->name[o->last])
+		memcpy(o->name[o->last], spec.name, sizeof(spec.name));
+	if (o->node[o->last] < 0)
+		o->node[o->last] = spec.node;
+	return 0;
 }
 
 static int add_set(struct ur_daemon_options *o, const char *value)
@@ -103,12 +114,20 @@ const struct ur_daemon_option ur_daemon_option_table[] = {
 	 "a device on this network interface (repeat for\n"
 	 "more); default: the default route's, else lo",
 	 UR_DAEMON_OPTION_ON_LINE, UR_DAEMON_OPTION_OTHER, .take = add_netdev},
-	{"netdev", "IF [NAME]", NULL, UR_DAEMON_OPTION_IN_FILE,
-	 UR_DAEMON_OPTION_OTHER, .take = add_named},
+	{"netdev", "IF [NAME] [node=N]", NULL, UR_DAEMON_OPTION_IN_FILE,
+	 UR_DAEMON_OPTION_OTHER, .take = add_spec},
 	{"name", "NAME",
 	 "what the device of the --netdev before is called;\n"
 	 "default uroce0, uroce1 ...",
 	 UR_DAEMON_OPTION_ON_LINE, UR_DAEMON_OPTION_OTHER, .take = set_name},
+	{"node", "N",
+	 "the NUMA node of the same; default that of the\n"
+	 "interface's card, else 0",
+	 UR_DAEMON_OPTION_ON_LINE, UR_DAEMON_OPTION_OTHER, .take = set_node},
+	{"like", UR_LIKE_WORDS,
+	 "names, numbers, limits and GIDs of such a card",
+	 UR_DAEMON_OPTION_BOTH, UR_DAEMON_OPTION_WORD, FIELD(like),
+	 .words = UR_LIKE_WORDS},
 	{"only", NULL,
 	 "programs do not see the devices that the host\n"
 	 "really has",

@@ -73,7 +73,8 @@ struct uroce_query_device_resp {
 	__u32 rate_limit_min;
 	__u32 rate_limit_max;
 	__u32 rate_limit_qpts;
-	__u32 rsv;
+	/* Not 0: the device looks like a card that it is not. */
+	__u32 synthetic;
 };
 
 /* CREATE_CQ */

@@ -206,7 +206,7 @@ enum uroce_tun_right {
 };
 
 enum uroce_tun_link {
-	UROCE_TUN_LINK_ADD = 1, /* name = "NETDEV" or "NETDEV DEVICE" */
+	UROCE_TUN_LINK_ADD = 1, /* name = "NETDEV [DEVICE] [node=N]" */
 	UROCE_TUN_LINK_DEL = 2, /* name = "DEVICE" */
 };
 

@@ -68,7 +68,7 @@ int ur_nl_newlink(struct ur_nl_request *r, struct ur_nl_msg *m)
 		r->why = "types here: rxe, uroce";
 		return -EINVAL;
 	}
-	err = ur_device_create(r->nl->daemon, netdev, name);
+	err = ur_device_create(r->nl->daemon, netdev, name, -1);
 	if (!err)
 		say(r, name, "added");
 	return err;

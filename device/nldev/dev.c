@@ -24,10 +24,13 @@ void ur_nl_put_handle(struct ur_nl_msg *m, const struct ur_device *dev)
 
 static void put_device(struct ur_nl_msg *m, const struct ur_device *dev)
 {
+	char fw[32];
+
 	ur_nl_put_handle(m, dev);
 	ur_nl_put_u32(m, RDMA_NLDEV_ATTR_PORT_INDEX, 1);
 	ur_nl_put_u64(m, RDMA_NLDEV_ATTR_CAP_FLAGS, ur_device_cap_flags());
-	ur_nl_put_text(m, RDMA_NLDEV_ATTR_FW_VERSION, UROCE_VERSION);
+	ur_like_fw(dev->daemon->like, fw, sizeof(fw));
+	ur_nl_put_text(m, RDMA_NLDEV_ATTR_FW_VERSION, fw);
 	ur_nl_put_u64(m, RDMA_NLDEV_ATTR_NODE_GUID, dev->node_guid);
 	ur_nl_put_u64(m, RDMA_NLDEV_ATTR_SYS_IMAGE_GUID, dev->node_guid);
 	ur_nl_put_u8(m, RDMA_NLDEV_ATTR_DEV_NODE_TYPE, NODE_CA);

@@ -18,6 +18,7 @@
 #include "device/report/status.h"
 #include "device/ucma/ucma.h"
 #include "device/uverbs/uverbs_status.h"
+#include "device/numa.h"
 #include "device/port.h"
 #include "device/uverbs/ufile.h"
 #include "engine/ground/hold_time.h"
@@ -85,6 +86,7 @@ static struct json_object *device(struct ur_device *dev)
 	struct json_object *o = ur_json_object();
 	struct ib_uverbs_query_port_resp port = {0};
 	u64 cnt[UR_CNT_COUNT], programs[UR_CNT_COUNT];
+	const char *like = dev->daemon->like->word;
 	char guid[24];
 
 	ur_fill_port(dev, &port);
@@ -93,6 +95,8 @@ static struct json_object *device(struct ur_device *dev)
 	ur_json_text(o, "name", dev->name);
 	ur_json_int(o, "uverbs", dev->uverbs);
 	ur_json_text(o, "netdev", dev->netdev);
+	ur_json_text(o, "like", like ? like : "uroce");
+	ur_json_int(o, "numa_node", ur_numa_node(dev));
 	ur_json_text(o, "node_guid", guid);
 	ur_json_text(o, "state", port.state == 4 ? "ACTIVE" : "DOWN");
 	ur_json_int(o, "netdev_mtu", dev->netdev_mtu);

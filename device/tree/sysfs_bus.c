@@ -5,13 +5,12 @@
  * its own, since such code takes functions and slots of one bus for parts of one card.
  */
 #include <ctype.h>
-#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "device/numa.h"
 #include "device/tree/sysfs.h"
 #include "device/tree/tree.h"
-#include "kernel-abi/uroce-abi.h"
 #include "kernel-abi/uroce-tunnel.h"
 
 #define ROOT	  "pci" UROCE_PCI_DOMAIN ":00"
@@ -36,19 +35,6 @@ static void read_line(char *text, int size, const char *path)
 		*text = '\0';
 	if (f)
 		fclose(f);
-}
-
-/* The node of the netdev's own device, else the first. */
-static u32 numa_node(const struct ur_device *dev)
-{
-	char path[64 + IF_NAMESIZE], text[16];
-	long node;
-
-	snprintf(path, sizeof(path), "/sys/class/net/%s/device/numa_node",
-		 dev->netdev);
-	read_line(text, sizeof(text), path);
-	node = strtol(text, NULL, 10);
-	return node > 0 ? (u32)node : 0;
 }
 
 /* Makes the mask of a list such as "0-3,8", as /sys prints masks. */
@@ -97,33 +83,37 @@ static int put_cpus(const struct ur_device *dev, const char *dir, u32 node)
 static int put_attributes(const struct ur_device *dev, const char *dir,
 			  const char *address)
 {
-	static const struct {
+	const struct ur_like *like = dev->daemon->like;
+	const struct {
 		const char *name, *text;
 	} fixed[] = {
-		{"class", "0x020000\n"}, /* an Ethernet controller */
-		{"modalias", "uroce\n"},
-		{"max_link_speed", "16.0 GT/s PCIe\n"},
-		{"max_link_width", "16\n"},
+		{"class", "0x020000"}, /* an Ethernet controller */
+		{"modalias", "uroce"},
+		{"max_link_speed", like->link_speed},
+		{"max_link_width", "16"},
+		{"current_link_speed", like->link_speed},
+		{"current_link_width", "16"},
 	};
-	static const struct {
+	const struct {
 		const char *name;
-		u32 number;
+		u16 number;
 	} ids[] = {
-		{"vendor", UROCE_VENDOR_ID},
-		{"device", UROCE_VENDOR_PART_ID},
-		{"subsystem_vendor", UROCE_VENDOR_ID},
-		{"subsystem_device", UROCE_VENDOR_PART_ID},
+		{"vendor", like->pci_vendor},
+		{"device", like->pci_device},
+		{"subsystem_vendor", like->subsystem_vendor},
+		{"subsystem_device", like->subsystem_device},
 	};
-	u32 node = numa_node(dev);
-	char text[128];
+	u32 node = ur_numa_node(dev);
+	char text[160];
 	int err = 0;
 
-	for (u32 i = 0; i < UR_ARRAY_SIZE(fixed) && !err; i++)
-		err = ur_tree_put(dev->daemon, fixed[i].text, "%s/%s", dir,
+	for (u32 i = 0; i < UR_ARRAY_SIZE(fixed) && !err; i++) {
+		snprintf(text, sizeof(text), "%s\n", fixed[i].text);
+		err = ur_tree_put(dev->daemon, text, "%s/%s", dir,
 				  fixed[i].name);
+	}
 	for (u32 i = 0; i < UR_ARRAY_SIZE(ids) && !err; i++) {
-		snprintf(text, sizeof(text), "0x%04x\n",
-			 ids[i].number & 0xffff);
+		snprintf(text, sizeof(text), "0x%04x\n", ids[i].number);
 		err = ur_tree_put(dev->daemon, text, "%s/%s", dir, ids[i].name);
 	}
 	snprintf(text, sizeof(text), "%u\n", node);
@@ -131,9 +121,9 @@ static int put_attributes(const struct ur_device *dev, const char *dir,
 		err = ur_tree_put(dev->daemon, text, "%s/numa_node", dir);
 	snprintf(text, sizeof(text),
 		 "DRIVER=uroce\nPCI_CLASS=20000\nPCI_ID=%04X:%04X\n"
-		 "PCI_SLOT_NAME=%s\nMODALIAS=uroce\n",
-		 UROCE_VENDOR_ID & 0xffff, UROCE_VENDOR_PART_ID & 0xffff,
-		 address);
+		 "PCI_SUBSYS_ID=%04X:%04X\nPCI_SLOT_NAME=%s\nMODALIAS=uroce\n",
+		 like->pci_vendor, like->pci_device, like->subsystem_vendor,
+		 like->subsystem_device, address);
 	if (!err)
 		err = ur_tree_put(dev->daemon, text, "%s/uevent", dir);
 	return err ? err : put_cpus(dev, dir, node);

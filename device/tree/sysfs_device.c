@@ -17,6 +17,24 @@
 #define IB     "sys/class/infiniband/%s/"
 #define UVERBS "sys/class/infiniband_verbs/uverbs%u/"
 
+/* Empty where there is no GID: programs that look at all entries take a file that is not
+ * there for an error, as it is one in the kernel, where reading it is EINVAL. */
+static int put_gid_attrs(struct ur_device *dev, u32 i)
+{
+	const struct ur_gid *g = ur_gid_get(dev, i);
+	char netdev[IF_NAMESIZE + 1];
+	int err = ur_tree_put(dev->daemon,
+			      !g			  ? ""
+			      : g->type == UR_GID_ROCE_V1 ? "IB/RoCE v1\n"
+							  : "RoCE v2\n",
+			      IB "ports/1/gid_attrs/types/%u", dev->name, i);
+
+	snprintf(netdev, sizeof(netdev), "%s\n", dev->netdev);
+	return err ? err
+		   : ur_tree_put(dev->daemon, g ? netdev : "",
+				 IB "ports/1/gid_attrs/ndevs/%u", dev->name, i);
+}
+
 /* @fresh: there is nothing of an earlier one to take away. */
 static int put_gid(struct ur_device *dev, u32 i, bool fresh)
 {
@@ -29,27 +47,10 @@ static int put_gid(struct ur_device *dev, u32 i, bool fresh)
 	strcat(text, "\n");
 	err = ur_tree_put(dev->daemon, text, IB "ports/1/gids/%u", dev->name,
 			  i);
-	if (!g) {
-		if (fresh)
-			return err;
-		ur_tree_drop(dev->daemon, IB "ports/1/gid_attrs/types/%u",
-			     dev->name, i);
-		ur_tree_drop(dev->daemon, IB "ports/1/gid_attrs/ndevs/%u",
-			     dev->name, i);
-		return err;
-	}
-	if (!err)
-		err = ur_tree_put(dev->daemon,
-				  g->type == UR_GID_ROCE_V1 ? "IB/RoCE v1\n"
-							    : "RoCE v2\n",
-				  IB "ports/1/gid_attrs/types/%u", dev->name,
-				  i);
-	snprintf(text, sizeof(text), "%s\n", dev->netdev);
-	if (!err)
-		err = ur_tree_put(dev->daemon, text,
-				  IB "ports/1/gid_attrs/ndevs/%u", dev->name,
-				  i);
-	return err;
+	/* A card has empty entries from the beginning. */
+	return err || (!g && fresh && !dev->daemon->like->word)
+		       ? err
+		       : put_gid_attrs(dev, i);
 }
 
 void ur_sysfs_gid(struct ur_device *dev, u32 index)
@@ -120,10 +121,40 @@ void ur_sysfs_port(struct ur_device *dev)
 
 static int put_desc(struct ur_device *dev)
 {
-	char text[64];
+	const char *of_card = dev->daemon->like->node_desc;
+	char text[96];
 
-	snprintf(text, sizeof(text), "%s on %s\n", dev->name, dev->netdev);
+	if (of_card)
+		snprintf(text, sizeof(text), "%s\n", of_card);
+	else
+		snprintf(text, sizeof(text), "%s on %s\n", dev->name,
+			 dev->netdev);
 	return ur_tree_put(dev->daemon, text, IB "node_desc", dev->name);
+}
+
+/* Files that tell one make of cards from another. */
+static int put_card(struct ur_device *dev)
+{
+	const struct ur_like *like = dev->daemon->like;
+	char fw[32];
+	const struct {
+		const char *name, *text;
+	} files[] = {
+		{"fw_ver", fw},
+		{"hw_rev", like->hw_rev},
+		{"hca_type", like->hca_type},
+		{"board_id", like->board_id},
+	};
+	char line[96];
+	int err = 0;
+
+	ur_like_fw(like, fw, sizeof(fw));
+	for (u32 i = 0; i < UR_ARRAY_SIZE(files) && !err; i++) {
+		snprintf(line, sizeof(line), "%s\n", files[i].text);
+		err = ur_tree_put(dev->daemon, line, IB "%s", dev->name,
+				  files[i].name);
+	}
+	return err;
 }
 
 static int put_device(struct ur_device *dev)
@@ -132,10 +163,6 @@ static int put_device(struct ur_device *dev)
 		const char *name, *text;
 	} fixed[] = {
 		{"node_type", "1: CA\n"},
-		{"fw_ver", UROCE_VERSION "\n"},
-		{"hw_rev", "0x1\n"},
-		{"hca_type", "uroce\n"},
-		{"board_id", "uroce\n"},
 		{"ports/1/lid", "0x0\n"},
 		{"ports/1/lid_mask_count", "0\n"},
 		{"ports/1/sm_lid", "0x0\n"},
@@ -146,7 +173,7 @@ static int put_device(struct ur_device *dev)
 	};
 	char text[64];
 	u64 g = dev->node_guid;
-	int err = 0;
+	int err = put_card(dev);
 
 	for (u32 i = 0; i < UR_ARRAY_SIZE(fixed) && !err; i++)
 		err = ur_tree_put(dev->daemon, fixed[i].text, IB "%s",

@@ -22,8 +22,8 @@ static int context_response(struct ur_cmd *cmd)
 		.wake_fd = -1,
 		.sq_bb = UROCE_SQ_BB,
 		.cqe_size = sizeof(struct uroce_cqe),
-		.max_inline = UR_MAX_INLINE,
-		.max_sge = UR_MAX_SGE_COUNT,
+		.max_inline = cmd->dev->daemon->limits.max_inline,
+		.max_sge = cmd->dev->daemon->limits.max_sge,
 	};
 
 	if (cmd->udata_out_len) {

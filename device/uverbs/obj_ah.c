@@ -47,7 +47,6 @@ static const struct ur_object_type ah_type = {
 	.id = UVERBS_OBJECT_AH,
 	.name = "address handles",
 	.size = sizeof(struct ur_obj_ah),
-	.max = UR_MAX_AH,
 	.destroy = destroy_ah,
 };
 

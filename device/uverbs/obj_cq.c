@@ -41,7 +41,6 @@ static const struct ur_object_type cq_type = {
 	.rings = true,
 	.size = sizeof(struct ur_obj_cq),
 	.kib = UR_KIB_CQ,
-	.max = UR_MAX_CQ,
 	.destroy = destroy_cq,
 	.report = report_cq,
 };
@@ -66,7 +65,7 @@ static int create_cq(struct ur_cmd *cmd, const struct cq_args *args,
 	struct ur_obj_cq *cq;
 	int err;
 
-	if (!args->cqe || args->cqe > UR_MAX_CQE ||
+	if (!args->cqe || args->cqe > cmd->dev->daemon->limits.max_cqe ||
 	    args->comp_vector >= ur_num_comp_vectors())
 		return -EINVAL;
 	if (args->flags & ~(IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION |
@@ -193,7 +192,7 @@ int ur_w_resize_cq(struct ur_cmd *cmd, const void *in, void *out)
 	struct ur_obj_cq *cq = get_cq(cmd, req->cq_handle);
 	int err;
 
-	if (!cq || !req->cqe || req->cqe > UR_MAX_CQE)
+	if (!cq || !req->cqe || req->cqe > cmd->dev->daemon->limits.max_cqe)
 		return -EINVAL;
 	/* A client that asks for less may do so: it has both rings for a moment
 	 * only. */

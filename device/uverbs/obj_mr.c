@@ -120,7 +120,6 @@ static const struct ur_object_type mr_type = {
 	.id = UVERBS_OBJECT_MR,
 	.name = "memory regions",
 	.size = sizeof(struct ur_obj_mr),
-	.max = UR_MAX_MR,
 	.destroy = destroy_mr,
 };
 

@@ -21,7 +21,6 @@ static const struct ur_object_type mw_type = {
 	.id = UVERBS_OBJECT_MW,
 	.name = "memory windows",
 	.size = sizeof(struct ur_obj_mw),
-	.max = UR_MAX_MW,
 	.destroy = destroy_mw,
 };
 

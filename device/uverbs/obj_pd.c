@@ -16,7 +16,6 @@ static const struct ur_object_type pd_type = {
 	.id = UVERBS_OBJECT_PD,
 	.name = "protection domains",
 	.size = sizeof(struct ur_obj_pd),
-	.max = UR_MAX_PD,
 	.destroy = destroy_pd,
 };
 

@@ -87,31 +87,30 @@ static const struct ur_object_type qp_type = {
 	.rings = true,
 	.size = sizeof(struct ur_obj_qp),
 	.kib = UR_KIB_QP,
-	.max = UR_MAX_QP,
 	.destroy = destroy_qp,
 	.report = report_qp,
 };
 
 /* Checks the sizes of the queues that it has: ibv_create_qp(3) ignores the
  * others. */
-static int check_caps(const struct ur_qp_args *a)
+static int check_caps(const struct ur_limits *l, const struct ur_qp_args *a)
 {
 	const struct ib_uverbs_qp_cap *cap = &a->cap;
 	bool sends = a->type != IB_UVERBS_QPT_XRC_TGT;
 	bool receives = sends && a->type != IB_UVERBS_QPT_XRC_INI && !a->srq &&
 			!a->table;
 
-	if (sends && (cap->max_send_wr > UR_MAX_QP_WR ||
-		      cap->max_send_sge > UR_MAX_SGE_COUNT ||
-		      cap->max_inline_data > UR_MAX_INLINE))
+	if (sends && (cap->max_send_wr > l->max_qp_wr ||
+		      cap->max_send_sge > l->max_sge ||
+		      cap->max_inline_data > l->max_inline))
 		return -EINVAL;
-	if (receives && (cap->max_recv_wr > UR_MAX_QP_WR ||
-			 cap->max_recv_sge > UR_MAX_SGE_COUNT))
+	if (receives &&
+	    (cap->max_recv_wr > l->max_qp_wr || cap->max_recv_sge > l->max_sge))
 		return -EINVAL;
 	return 0;
 }
 
-static int check_args(const struct ur_qp_args *a)
+static int check_args(const struct ur_limits *l, const struct ur_qp_args *a)
 {
 	switch (a->type) {
 	case IB_UVERBS_QPT_RC:
@@ -144,7 +143,7 @@ static int check_args(const struct ur_qp_args *a)
 	if (a->flags &
 	    ~(IB_UVERBS_QP_CREATE_SQ_SIG_ALL | BLOCK_MULTICAST_LOOPBACK))
 		return -EOPNOTSUPP;
-	return check_caps(a);
+	return check_caps(l, a);
 }
 
 static int check_raw(const struct ur_cmd *cmd)
@@ -303,7 +302,7 @@ int ur_qp_make(struct ur_cmd *cmd, struct ur_qp_args *a, struct ur_obj_qp **ret,
 	struct uroce_create_qp_resp udata = {0};
 	struct ur_obj_async *async;
 	struct ur_obj_qp *qp;
-	int err = check_args(a);
+	int err = check_args(&cmd->dev->daemon->limits, a);
 
 	if (!err)
 		err = ur_program_engine_qp(cmd, a);

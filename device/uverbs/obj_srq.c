@@ -38,7 +38,6 @@ static const struct ur_object_type srq_type = {
 	.name = "shared receive queues",
 	.rings = true,
 	.size = sizeof(struct ur_obj_srq),
-	.max = UR_MAX_SRQ,
 	.destroy = destroy_srq,
 	.report = report_srq,
 };
@@ -54,7 +53,7 @@ struct srq_args {
 	int event_fd;
 };
 
-static int check_args(const struct srq_args *a)
+static int check_args(const struct ur_limits *l, const struct srq_args *a)
 {
 	if (a->type == IB_UVERBS_SRQT_TM)
 		return -EOPNOTSUPP;
@@ -62,8 +61,8 @@ static int check_args(const struct srq_args *a)
 		return -EINVAL;
 	if (a->type == IB_UVERBS_SRQT_XRC && (!a->cq || !a->xrcd))
 		return -EINVAL;
-	if (!a->max_wr || a->max_wr > UR_MAX_SRQ_WR ||
-	    a->max_sge > UR_MAX_SGE_COUNT)
+	if (!a->max_wr || a->max_wr > l->max_srq_wr ||
+	    a->max_sge > l->max_srq_sge)
 		return -EINVAL;
 	return 0;
 }
@@ -79,7 +78,7 @@ static int create_srq(struct ur_cmd *cmd, const struct srq_args *a,
 	};
 	struct ur_obj_async *async;
 	struct ur_obj_srq *srq;
-	int err = check_args(a);
+	int err = check_args(&cmd->dev->daemon->limits, a);
 
 	if (err)
 		return err;
@@ -223,7 +222,7 @@ int ur_w_modify_srq(struct ur_cmd *cmd, const void *in, void *out)
 	had = max_wr;
 	if (req->attr_mask & SRQ_MAX_WR)
 		max_wr = req->max_wr;
-	if (!max_wr || max_wr > UR_MAX_SRQ_WR)
+	if (!max_wr || max_wr > cmd->dev->daemon->limits.max_srq_wr)
 		return -EINVAL;
 	if ((req->attr_mask & SRQ_LIMIT) && req->srq_limit > max_wr)
 		return -EINVAL;

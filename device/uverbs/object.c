@@ -48,6 +48,29 @@ void ur_handles_begin(struct ur_handles *h, u32 n)
 	h->base = (n % FILES_APART + 1) * UR_MAX_HANDLES;
 }
 
+/* How many of a type the attributes of the device tell; 0: nothing. */
+static u32 told(const struct ur_limits *limits, u32 type)
+{
+	switch (type) {
+	case UVERBS_OBJECT_PD:
+		return limits->max_pd;
+	case UVERBS_OBJECT_CQ:
+		return limits->max_cq;
+	case UVERBS_OBJECT_QP:
+		return limits->max_qp;
+	case UVERBS_OBJECT_SRQ:
+		return limits->max_srq;
+	case UVERBS_OBJECT_AH:
+		return limits->max_ah;
+	case UVERBS_OBJECT_MR:
+		return limits->max_mr;
+	case UVERBS_OBJECT_MW:
+		return limits->max_mw;
+	default:
+		return 0;
+	}
+}
+
 void *ur_object_new(struct ur_ufile *file, const struct ur_object_type *type)
 {
 	return ur_object_new_of(file, type,
@@ -70,7 +93,8 @@ void *ur_object_new_of(struct ur_ufile *file, const struct ur_object_type *type,
 		return NULL;
 	q->what = type->name;
 	q->where = file->dev->name;
-	q->max = type->max;
+	q->max = type->max ? type->max
+			   : told(&file->dev->daemon->limits, type->id);
 	if (ur_quota_take(q, file->uid, 1))
 		return NULL;
 	if (ur_memory_take(file->uid, kib))

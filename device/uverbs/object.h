@@ -19,7 +19,9 @@ struct ur_object;
 struct ur_object_type {
 	u32 id; /* UVERBS_OBJECT_* */
 	size_t size;
-	u32 max;	  /* of the device, all files together; 0: no limit */
+	/* All files of the device together; 0: its attributes tell, or there is no
+	 * limit. */
+	u32 max;
 	const char *name; /* plural; those with a limit */
 	bool rings;	  /* takes mappings */
 	u32 kib;	  /* device/memory.h; 0: UR_KIB_OBJECT */

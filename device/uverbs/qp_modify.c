@@ -77,10 +77,10 @@ static int check_values(struct ur_device *dev,
 	if ((mask & UR_QP_ATTR_STATE) && r->qp_state > UR_QP_ERR)
 		return -EINVAL;
 	if ((mask & UR_QP_ATTR_MAX_QP_RD_ATOMIC) &&
-	    r->max_rd_atomic > UR_MAX_RD_ATOMIC)
+	    r->max_rd_atomic > dev->daemon->limits.max_init_rd_atom)
 		return -EINVAL;
 	if ((mask & UR_QP_ATTR_MAX_DEST_RD_ATOMIC) &&
-	    r->max_dest_rd_atomic > UR_MAX_RD_ATOMIC)
+	    r->max_dest_rd_atomic > dev->daemon->limits.max_rd_atom)
 		return -EINVAL;
 	if (mask & UR_QP_ATTR_PATH_MTU) {
 		u32 mtu = mtu_bytes(r->path_mtu);

@@ -73,38 +73,40 @@ static void fill_rss(const struct ur_device *dev,
 static void fill_device(const struct ur_device *dev,
 			struct ib_uverbs_query_device_resp *r)
 {
+	const struct ur_limits *l = &dev->daemon->limits;
+	const struct ur_like *like = dev->daemon->like;
 	u64 guid = __builtin_bswap64(dev->node_guid);
 
-	r->fw_ver = UR_FW_VER;
-	r->hw_ver = UR_HW_VER;
+	r->fw_ver = like->fw_ver;
+	r->hw_ver = like->hw_ver;
 	r->node_guid = guid;
 	r->sys_image_guid = guid;
 	r->max_mr_size = UINT64_MAX;
 	r->page_size_cap = PAGE_SIZE_CAP;
-	r->vendor_id = UROCE_VENDOR_ID;
-	r->vendor_part_id = UROCE_VENDOR_PART_ID;
-	r->max_qp = UR_MAX_QP;
-	r->max_qp_wr = UR_MAX_QP_WR;
+	r->vendor_id = like->vendor_id;
+	r->vendor_part_id = like->vendor_part_id;
+	r->max_qp = l->max_qp;
+	r->max_qp_wr = l->max_qp_wr;
 	r->device_cap_flags = (u32)cap_flags(dev);
-	r->max_sge = UR_MAX_SGE_COUNT;
-	r->max_sge_rd = UR_MAX_SGE_COUNT;
-	r->max_cq = UR_MAX_CQ;
-	r->max_cqe = UR_MAX_CQE;
-	r->max_mr = UR_MAX_MR;
-	r->max_pd = UR_MAX_PD;
-	r->max_qp_rd_atom = UR_MAX_RD_ATOMIC;
+	r->max_sge = l->max_sge;
+	r->max_sge_rd = l->max_sge_rd;
+	r->max_cq = l->max_cq;
+	r->max_cqe = l->max_cqe;
+	r->max_mr = l->max_mr;
+	r->max_pd = l->max_pd;
+	r->max_qp_rd_atom = (u8)l->max_rd_atom;
 	r->max_res_rd_atom = UR_MAX_RES_RD_ATOM;
-	r->max_qp_init_rd_atom = UR_MAX_RD_ATOMIC;
+	r->max_qp_init_rd_atom = (u8)l->max_init_rd_atom;
 	r->atomic_cap = ATOMIC_HCA;
-	r->max_mw = UR_MAX_MW;
+	r->max_mw = l->max_mw;
 	r->max_mcast_grp = UR_MCAST_GROUPS_MAX;
 	r->max_mcast_qp_attach = UR_MCAST_MEMBERS_MAX;
 	r->max_total_mcast_qp_attach =
 		UR_MCAST_GROUPS_MAX * UR_MCAST_MEMBERS_MAX;
-	r->max_ah = UR_MAX_AH;
-	r->max_srq = UR_MAX_SRQ;
-	r->max_srq_wr = UR_MAX_SRQ_WR;
-	r->max_srq_sge = UR_MAX_SGE_COUNT;
+	r->max_ah = l->max_ah;
+	r->max_srq = l->max_srq;
+	r->max_srq_wr = l->max_srq_wr;
+	r->max_srq_sge = l->max_srq_sge;
 	r->max_pkeys = 1;
 	r->local_ca_ack_delay = UR_CA_ACK_DELAY;
 	r->phys_port_cnt = 1;
@@ -121,6 +123,7 @@ int ur_x_query_device(struct ur_cmd *cmd, const void *in, void *out)
 	const struct ib_uverbs_ex_query_device *req = in;
 	struct ib_uverbs_ex_query_device_resp *r = out;
 	const struct uroce_query_device_resp udata = {
+		.synthetic = !!cmd->dev->daemon->like->word,
 		.rate_limit_min = 1,
 		.rate_limit_max = UR_MAX_RATE_KBPS,
 		.rate_limit_qpts =

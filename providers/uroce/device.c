@@ -34,8 +34,9 @@ int uroce_query_device_ex(struct ibv_context *context,
 	ur_guest_begin(ur_to_ctx(context));
 	fw = resp.core.base.fw_ver;
 	snprintf(attr->orig_attr.fw_ver, sizeof(attr->orig_attr.fw_ver),
-		 "%u.%u.%u", (unsigned int)(fw >> 32) & 0xffff,
-		 (unsigned int)(fw >> 16) & 0xffff, (unsigned int)fw & 0xffff);
+		 "%u.%u.%u%s", (unsigned int)(fw >> 32) & 0xffff,
+		 (unsigned int)(fw >> 16) & 0xffff, (unsigned int)fw & 0xffff,
+		 resp.drv.synthetic ? "-uroce" : "");
 	if (resp.core.rss_caps.supported_qpts &&
 	    attr_size >= offsetof(struct ibv_device_attr_ex, max_wq_type_rq)) {
 		attr->rss_caps.rx_hash_fields_mask = HASH_FIELDS;

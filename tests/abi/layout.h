@@ -116,7 +116,7 @@ static const struct field fields[] = {
 	FIELD(uroce_query_device_resp, rate_limit_min, 0, 4),
 	FIELD(uroce_query_device_resp, rate_limit_max, 4, 4),
 	FIELD(uroce_query_device_resp, rate_limit_qpts, 8, 4),
-	FIELD(uroce_query_device_resp, rsv, 12, 4),
+	FIELD(uroce_query_device_resp, synthetic, 12, 4),
 	END(uroce_query_device_resp, 16),
 	FIELD(uroce_create_cq_req, rsv, 0, 8),
 	END(uroce_create_cq_req, 8),

@@ -85,6 +85,8 @@ def test_topology(cables):
         assert d["net"] == [netdev], d
         assert d["verbs"].startswith(f"/sys/devices/pci7572:00/{address}/infiniband_verbs/"), d
         assert d["rate"] >= 10, d
+        assert (d["ucx"]["function"], d["ucx"]["gts"], d["ucx"]["width"]) == (address, 16, 16), d
+        assert d["ucx"]["cpus"] == d["hwloc"]["cpus"], d
         if not os.path.exists("/sys/devices/system/node/node1"):
             assert d["hwloc"]["cpulist"] == online, d
             assert int(d["hwloc"]["cpus"].replace(",", ""), 16).bit_count() >= 1, d

@@ -228,7 +228,7 @@ void device_world_start(void)
 	CHECK(!ur_sysfs_init(&device_world));
 	CHECK(!ur_netlink_open(&device_world, ur_netdevs_changed));
 	CHECK(!ur_ucma_open_netlink(&device_world));
-	CHECK(!ur_device_create(&device_world, "lo", NULL));
+	CHECK(!ur_device_create(&device_world, "lo", NULL, -1));
 	ur_loop_unlock(device_world.loop);
 	start_thread(serve, NULL);
 	device_world_meet();

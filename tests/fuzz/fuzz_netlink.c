@@ -180,7 +180,7 @@ static void open_files(void)
 static void make_device(void)
 {
 	ur_loop_lock(device_world.loop);
-	CHECK(!ur_device_create(&device_world, "lo", NULL));
+	CHECK(!ur_device_create(&device_world, "lo", NULL, -1));
 	ur_loop_unlock(device_world.loop);
 	open_files();
 }

@@ -255,8 +255,8 @@ void world_start(void)
 	CHECK(!ur_sysfs_init(&daemon_));
 	CHECK(!ur_netlink_open(&daemon_, ur_netdevs_changed));
 	CHECK(!ur_ucma_open_netlink(&daemon_));
-	CHECK(!ur_device_create(&daemon_, "eth1", NULL));
-	CHECK(!ur_device_create(&daemon_, "eth2", NULL));
+	CHECK(!ur_device_create(&daemon_, "eth1", NULL, -1));
+	CHECK(!ur_device_create(&daemon_, "eth2", NULL, -1));
 	CHECK(!ur_listen_bind(&daemon_));
 	CHECK(!ur_listen_start(&daemon_));
 	ur_loop_unlock(daemon_.loop);

@@ -58,6 +58,8 @@ struct wq_args {
 
 static int check_args(const struct ur_cmd *cmd, const struct wq_args *a)
 {
+	const struct ur_limits *l = &cmd->dev->daemon->limits;
+
 	if (!ur_has_raw(cmd->dev))
 		return -EOPNOTSUPP;
 	if (!a->pd || !a->cq)
@@ -65,8 +67,7 @@ static int check_args(const struct ur_cmd *cmd, const struct wq_args *a)
 	/* There is no other type, and no flag that we know. */
 	if (a->type != IB_UVERBS_WQT_RQ || a->flags)
 		return -EOPNOTSUPP;
-	if (!a->max_wr || a->max_wr > UR_MAX_QP_WR ||
-	    a->max_sge > UR_MAX_SGE_COUNT)
+	if (!a->max_wr || a->max_wr > l->max_qp_wr || a->max_sge > l->max_sge)
 		return -EINVAL;
 	return ur_context_go(cmd->file, UR_SHARD_RAW);
 }
