@@ -27,7 +27,6 @@ void ur_engine_set_mtu(struct ur_engine *engine, u32 mtu_bytes)
 static int set_ifindex(struct ur_engine *engine, u32 ifindex)
 {
 	engine->config.ifindex = ifindex;
-	ur_udp_own_move(engine->lent_device, ifindex);
 	if (engine->raw)
 		engine->raw->ops->rebind(engine->raw);
 	return 0;
@@ -38,6 +37,8 @@ void ur_engine_set_ifindex(struct ur_engine *engine, u32 ifindex)
 {
 	ur_shards_for_each(e, engine)
 		order_set_ifindex(e, ifindex);
+	ur_udp_own_move(engine->lent_device, ifindex);
+	ur_settings_show(engine);
 }
 
 struct netdev_name {

@@ -165,7 +165,8 @@ int ur_eqp_create(struct ur_ectx *ectx, struct ur_eqp_init *init,
 	struct ur_eqp *qp;
 	int err;
 
-	if (init->type == UR_QPT_RAW_PACKET && !ectx->engine->raw)
+	if (init->type == UR_QPT_RAW_PACKET && !init->away && !init->wq &&
+	    !ectx->engine->raw)
 		return -EOPNOTSUPP;
 	if (init->max_send_wr && !init->max_send_sge)
 		init->max_send_sge = 1;

@@ -11,6 +11,7 @@
 #include "engine/ground/lent_record.h"
 #include "engine/lend_counters.h"
 #include "engine/record.h"
+#include "engine/wire/wire.h"
 #include "util/os/high_fd.h"
 
 int ur_guest_init(struct ur_engine *e)
@@ -104,6 +105,18 @@ static void follow_classes(struct ur_engine *e, u32 classes)
 	}
 }
 
+/* That the device is on now. */
+static void follow_netdev(struct ur_engine *e)
+{
+	u32 ifindex = ur_wire_udp_netdev(ur_wire_of(e, false));
+
+	if (!ifindex || ifindex == e->config.ifindex)
+		return;
+	e->config.ifindex = ifindex;
+	if (e->raw)
+		e->raw->ops->rebind(e->raw);
+}
+
 static void follow(struct ur_engine *e)
 {
 	struct ur_settings_lent now;
@@ -112,6 +125,7 @@ static void follow(struct ur_engine *e)
 		return;
 	ur_engine_apply_cc(e, &now.cc, now.ecn);
 	ur_port_set_mtu(e->port, now.mtu_bytes);
+	follow_netdev(e);
 	follow_classes(e, now.classes);
 	ur_record_follow(e, now.record_run, now.record_kib);
 	if (ur_settings_read_rules(e->guest.settings, e->guest.settings_seen,

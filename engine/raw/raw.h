@@ -8,10 +8,21 @@
 #define UR_DEVICE_RAW_H
 
 #include "engine/raw/flow_key.h"
+#include "engine/raw/raw_sockets.h"
 
 struct ur_engine;
 struct ur_eflow;
 struct ur_eqp;
+
+/* ---- an engine in a program ---- */
+
+/* Called in a program: has raw packet queue pairs from now on, by those sockets, which
+ * become the engine's. Returns 0, -EALREADY or -errno; after an error they stay the
+ * caller's. */
+int ur_engine_borrow_raw(struct ur_engine *engine,
+			 const int fd[UR_RAW_SOCKETS]);
+/* Returns whether it has them. */
+bool ur_engine_has_raw(struct ur_engine *engine);
 
 /* ---- flow rules of raw packet queue pairs ---- */
 

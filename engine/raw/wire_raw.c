@@ -2,19 +2,14 @@
 /* Packet sockets of raw packet queue pairs. See wire_raw.h. */
 #include <errno.h>
 #include <linux/if_packet.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 #include "engine/raw/flow.h"
+#include "engine/raw/raw_sockets.h"
 #include "engine/raw/wire_raw.h"
 
-#ifndef PACKET_IGNORE_OUTGOING
-#define PACKET_IGNORE_OUTGOING 23
-#endif
-
-#define ETH_ALL	  0x0003 /* ETH_P_ALL */
 #define RX_MSGS	  16u
 #define TX_MSGS	  64u
 #define TAG_BYTES 4u
@@ -28,7 +23,8 @@
 struct ur_wire_raw {
 	struct ur_wire wire;
 	struct ur_watch watch;
-	int rx, tx;		  /* -1: not open */
+	bool watched;
+	int fd[UR_RAW_SOCKETS];	  /* -1: none */
 	struct ur_wire_wants has; /* of the receiving socket */
 	struct ur_wire_wants want;
 	u8 *rx_buf;
@@ -47,28 +43,6 @@ static struct ur_wire_raw *to_raw(struct ur_wire *wire)
 
 /* ---- sockets ---- */
 
-/* type 0: it receives nothing. Bound before it is asked for a type, so that no
- * frame of another netdev gets in. */
-static int open_socket(struct ur_wire_raw *w, u16 type)
-{
-	struct sockaddr_ll sa = {
-		.sll_family = AF_PACKET,
-		.sll_protocol = htons(type),
-		.sll_ifindex = (int)w->wire.engine->config.ifindex,
-	};
-	int err, fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK,
-			     0);
-
-	if (fd < 0)
-		return -errno;
-	if (bind(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0) {
-		err = -errno;
-		close(fd);
-		return err;
-	}
-	return fd;
-}
-
 static int member(struct ur_wire_raw *w, int type, bool want, bool *has)
 {
 	struct packet_mreq m = {
@@ -79,42 +53,35 @@ static int member(struct ur_wire_raw *w, int type, bool want, bool *has)
 
 	if (want == *has)
 		return 0;
-	if (setsockopt(w->rx, SOL_PACKET, what, &m, sizeof(m)) < 0)
+	if (setsockopt(w->fd[UR_RAW_RX], SOL_PACKET, what, &m, sizeof(m)) < 0)
 		return -errno;
 	*has = want;
 	return 0;
 }
 
-static void close_rx(struct ur_wire_raw *w)
+/* Frames from before are for no rule that is made later. */
+static void drain(struct ur_wire_raw *w)
 {
-	if (w->rx < 0)
-		return;
-	ur_engine_unwatch(w->wire.engine, w->rx);
-	close(w->rx);
-	w->rx = -1;
-	memset(&w->has, 0, sizeof(w->has));
+	u8 byte;
+
+	while (recv(w->fd[UR_RAW_RX], &byte, 1, MSG_DONTWAIT | MSG_TRUNC) >= 0)
+		;
 }
 
-static int open_rx(struct ur_wire_raw *w)
+static int set_any(struct ur_wire_raw *w, bool any)
 {
-	int one = 1, err;
+	int err;
 
-	if (w->rx >= 0)
+	if (any == w->has.any)
 		return 0;
-	w->rx = err = open_socket(w, ETH_ALL);
-	if (err < 0)
+	err = ur_raw_receive(w->fd[UR_RAW_RX], w->wire.engine->config.ifindex,
+			     any);
+	if (err)
 		return err;
-	ur_wire_rx_buffer(w->rx);
-	setsockopt(w->rx, SOL_PACKET, PACKET_IGNORE_OUTGOING, &one,
-		   sizeof(one));
-	/* The kernel takes a tag out of the frame, and says so beside it. */
-	setsockopt(w->rx, SOL_PACKET, PACKET_AUXDATA, &one, sizeof(one));
-	err = ur_engine_watch(w->wire.engine, w->rx, EPOLLIN, &w->watch);
-	if (err) {
-		close(w->rx);
-		w->rx = -1;
-	}
-	return err;
+	w->has.any = any;
+	if (!any)
+		drain(w);
+	return 0;
 }
 
 static int raw_listen(struct ur_wire *wire, const struct ur_wire_wants *want)
@@ -123,11 +90,7 @@ static int raw_listen(struct ur_wire *wire, const struct ur_wire_wants *want)
 	int err;
 
 	w->want = *want;
-	if (!want->any) {
-		close_rx(w);
-		return 0;
-	}
-	err = open_rx(w);
+	err = set_any(w, want->any);
 	if (!err)
 		err = member(w, PACKET_MR_PROMISC, want->promisc,
 			     &w->has.promisc);
@@ -137,16 +100,17 @@ static int raw_listen(struct ur_wire *wire, const struct ur_wire_wants *want)
 	return err;
 }
 
+/* The memberships have gone with the netdev. Without one nothing comes, and the call is
+ * repeated when there is one. */
 static void raw_rebind(struct ur_wire *wire)
 {
 	struct ur_wire_raw *w = to_raw(wire);
+	u32 ifindex = wire->engine->config.ifindex;
 
-	close_rx(w);
-	if (w->tx >= 0)
-		close(w->tx);
-	w->tx = -1;
-	/* Without a netdev nothing comes; the call is repeated when there is
-	 * one. */
+	if (!ifindex)
+		return;
+	w->has = (struct ur_wire_wants){.any = !w->want.any};
+	ur_raw_move(w->fd[UR_RAW_TX], ifindex);
 	raw_listen(wire, &w->want);
 }
 
@@ -179,13 +143,14 @@ static bool receive(struct ur_wire_raw *w)
 	struct ur_engine *e = w->wire.engine;
 	bool any = false;
 
-	for (int round = 0; w->rx >= 0 && round < ROUNDS; round++) {
+	for (int round = 0; w->has.any && round < ROUNDS; round++) {
 		int n;
 
 		for (u32 i = 0; i < RX_MSGS; i++)
 			w->rx_msg[i].msg_hdr.msg_controllen =
 				sizeof(w->rx_ctl[i]);
-		n = recvmmsg(w->rx, w->rx_msg, RX_MSGS, MSG_DONTWAIT, NULL);
+		n = recvmmsg(w->fd[UR_RAW_RX], w->rx_msg, RX_MSGS, MSG_DONTWAIT,
+			     NULL);
 		if (n <= 0)
 			break;
 		any = true;
@@ -208,7 +173,14 @@ static bool receive(struct ur_wire_raw *w)
 
 static void readable(struct ur_watch *watch, u32 events)
 {
-	receive(ur_container_of(watch, struct ur_wire_raw, watch));
+	struct ur_wire_raw *w =
+		ur_container_of(watch, struct ur_wire_raw, watch);
+
+	/* That its netdev went down is read, too. */
+	if (w->has.any)
+		receive(w);
+	else
+		drain(w);
 }
 
 static bool raw_poll(struct ur_wire *wire)
@@ -218,24 +190,15 @@ static bool raw_poll(struct ur_wire *wire)
 
 /* ---- send ---- */
 
-static int open_tx(struct ur_wire_raw *w)
-{
-	if (w->tx < 0) {
-		w->tx = open_socket(w, 0);
-		if (w->tx >= 0)
-			ur_wire_tx_buffer(w->tx);
-	}
-	return w->tx;
-}
-
 /* Messages [0, n); returns how many were dealt with: fewer means no room. */
-static u32 put_out(struct ur_wire_raw *w, int fd, u32 n)
+static u32 put_out(struct ur_wire_raw *w, u32 n)
 {
 	u32 done = 0;
 	int refused;
 
 	for (;;) {
-		done += ur_wire_put(fd, w->tx_msg + done, n - done, &refused);
+		done += ur_wire_put(w->fd[UR_RAW_TX], w->tx_msg + done,
+				    n - done, &refused);
 		if (!refused)
 			return done;
 		/* no netdev, or too long for it */
@@ -256,24 +219,20 @@ static u32 raw_send(struct ur_wire *wire, const struct ur_tx *tx, u32 first,
 		    u32 end, int *wait_fd)
 {
 	struct ur_wire_raw *w = to_raw(wire);
-	int fd = open_tx(w);
 	u32 i = first;
 
 	while (i < end) {
-		u32 n = ur_min_u32(end - i, TX_MSGS), done = n;
+		u32 n = ur_min_u32(end - i, TX_MSGS), done;
 
 		for (u32 m = 0; m < n; m++) {
 			w->tx_iov[m].iov_base = tx->buf + tx->desc[i + m].off;
 			w->tx_iov[m].iov_len = tx->desc[i + m].len;
 		}
-		if (fd >= 0)
-			done = put_out(w, fd, n);
-		else
-			ur_port_count(wire->engine->port, UR_CNT_send_err, n);
+		done = put_out(w, n);
 		offer(w, tx, i, done);
 		i += done;
 		if (done < n) {
-			*wait_fd = fd;
+			*wait_fd = w->fd[UR_RAW_TX];
 			break;
 		}
 	}
@@ -286,9 +245,11 @@ static void destroy_wire(struct ur_wire *wire)
 {
 	struct ur_wire_raw *w = to_raw(wire);
 
-	close_rx(w);
-	if (w->tx >= 0)
-		close(w->tx);
+	if (w->watched)
+		ur_engine_unwatch(wire->engine, w->fd[UR_RAW_RX]);
+	for (u32 i = 0; i < UR_RAW_SOCKETS; i++)
+		if (w->fd[i] >= 0)
+			close(w->fd[i]);
 	ur_flow_table_destroy(wire->engine->flows);
 	wire->engine->flows = NULL;
 	free(w->rx_buf);
@@ -325,7 +286,8 @@ static int make_buffers(struct ur_wire_raw *w)
 	return 0;
 }
 
-int ur_wire_raw_create(struct ur_engine *engine, struct ur_wire **wire)
+int ur_wire_raw_take(struct ur_engine *engine, const int fd[UR_RAW_SOCKETS],
+		     struct ur_wire **wire)
 {
 	struct ur_wire_raw *w = calloc(1, sizeof(*w));
 	int err;
@@ -335,18 +297,32 @@ int ur_wire_raw_create(struct ur_engine *engine, struct ur_wire **wire)
 	w->wire.ops = &raw_ops;
 	w->wire.engine = engine;
 	w->watch.fn = readable;
-	w->rx = w->tx = -1;
+	w->fd[UR_RAW_RX] = w->fd[UR_RAW_TX] = -1;
 	engine->flows = ur_flow_table_create(engine->config.secret[0] ^
 					     engine->config.seed);
 	err = engine->flows ? make_buffers(w) : -ENOMEM;
-	/* Better refused now than by the first frame. */
-	if (!err && open_tx(w) < 0)
-		err = w->tx;
-	w->tx = err ? -1 : w->tx;
+	if (!err)
+		err = ur_engine_watch(engine, fd[UR_RAW_RX], EPOLLIN,
+				      &w->watch);
 	if (err) {
 		destroy_wire(&w->wire);
 		return err;
 	}
+	w->watched = true;
+	memcpy(w->fd, fd, sizeof(w->fd));
 	*wire = &w->wire;
 	return 0;
+}
+
+int ur_wire_raw_create(struct ur_engine *engine, struct ur_wire **wire)
+{
+	int fd[UR_RAW_SOCKETS];
+	int err = ur_raw_open(engine->config.ifindex, 0, fd);
+
+	if (err)
+		return err;
+	err = ur_wire_raw_take(engine, fd, wire);
+	for (u32 i = 0; err && i < UR_RAW_SOCKETS; i++)
+		close(fd[i]);
+	return err;
 }

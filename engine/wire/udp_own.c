@@ -236,6 +236,11 @@ void ur_udp_own_move(u32 device, u32 ifindex)
 		mine->netdev[device] = ifindex;
 }
 
+u32 ur_udp_own_netdev(const struct ur_udp_own *own, u32 device)
+{
+	return device < DEVICES ? own->netdev[device] : 0;
+}
+
 static void lend_nothing(u32 device)
 {
 	for (u32 slot = 0; slot < SLOTS; slot++)

@@ -36,7 +36,9 @@ void ur_udp_own_unmap(const struct ur_udp_own *own);
 u32 ur_udp_own_device(u32 ifindex);
 /* The device moved to another netdev. Device 0 is ignored. */
 void ur_udp_own_move(u32 device, u32 ifindex);
-/* Returns the number of a device whose addresses are removed. */
+/* Returns the ifindex of the device's netdev, or 0. */
+u32 ur_udp_own_netdev(const struct ur_udp_own *own, u32 device);
+/* Frees the number of a device whose addresses are removed. */
 void ur_udp_own_device_end(u32 device);
 
 /* Add and remove an address of a device; device: its number, or 0. Adding returns 0 or -ENOMEM. */

@@ -181,6 +181,8 @@ void ur_wire_destroy(struct ur_engine *engine);
 void ur_wire_hang_up(struct ur_engine *engine);
 /* Closes the sockets of addresses that have gone, of the wire of RoCEv2. Any thread. */
 void ur_wire_udp_end_away(struct ur_wire *wire);
+/* In a program: returns the index of the netdev that the device is on, or 0. */
+u32 ur_wire_udp_netdev(struct ur_wire *wire);
 
 /* Sends messages until one cannot be sent. Returns how many were; *refused is
  * the errno of the next one, or 0 where there is no room now. */

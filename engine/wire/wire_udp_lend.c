@@ -395,6 +395,14 @@ void ur_udp_lose_own(struct ur_wire_udp *w)
 		end_lending(w);
 }
 
+u32 ur_wire_udp_netdev(struct ur_wire *wire)
+{
+	const struct ur_wire_udp *w =
+		ur_container_of(wire, struct ur_wire_udp, wire);
+
+	return ur_udp_own_netdev(w->own, w->device);
+}
+
 bool ur_udp_is_here(const struct ur_wire *wire, const u8 gid[16])
 {
 	const struct ur_wire_udp *w =
