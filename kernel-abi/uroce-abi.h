@@ -116,6 +116,9 @@ struct uroce_create_qp_req {
 /* The queue pair has the device's engine, though its context has one in a program
  * (UROCE_METHOD_ENGINE_OPEN). */
 #define UROCE_QP_F_DEVICE (1u << 0)
+/* CREATE_WQ, and CREATE_QP with an indirection table: it has the program's engine, which older
+ * providers do not ask for. */
+#define UROCE_QP_F_PROGRAM (1u << 2)
 /* After ENGINE_RESUME: the program's engine has the queue pair already, with that number, which is
  * one of its slot and nobody's in this device. Else number is 0. */
 #define UROCE_QP_F_AGAIN (1u << 1)
@@ -127,7 +130,9 @@ struct uroce_create_rss_qp_req {
 	__u64 fields;  /* enum ibv_rx_hash_fields */
 	__u8 function; /* enum ibv_rx_hash_function_flags */
 	__u8 key_len;  /* UROCE_RX_HASH_KEY_BYTES */
-	__u8 rsv[6];
+	__u8 flags;    /* UROCE_QP_F_* */
+	__u8 rsv;
+	__u32 number;
 	__u8 key[UROCE_RX_HASH_KEY_BYTES];
 };
 
@@ -236,9 +241,10 @@ struct uroce_query_dm_resp {
  * it, and nobody has taken it since. With resumes 0, on the file that has the slot, it says that the process
  * that gives the command is who has the engine now: a child of fork. All other objects are made
  * by the kernel's own commands, and the numbers of queue pairs and the keys of
- * regions are those that these give, as those of XRC SRQs. Raw packet queue pairs, target queue pairs of
- * an XRC domain that others may open, and queue pairs made with UROCE_QP_F_DEVICE, have the device's engine all
- * the same, and the device's rings.
+ * regions are those that these give, as those of XRC SRQs. ENGINE_RAW, of UVERBS_OBJECT_DEVICE, returns
+ * packet sockets to who has CAP_NET_RAW, ENGINE_FLOW, of UVERBS_OBJECT_FLOW, a rule as CREATE_FLOW has read
+ * it. Target queue pairs of an XRC domain that others may open, and queue pairs made with UROCE_QP_F_DEVICE,
+ * have the device's engine all the same, and the device's rings.
  */
 #define UROCE_METHOD_ENGINE_OPEN    0x1001
 #define UROCE_ATTR_ENGINE_OPEN_RESP 0x1000 /* out: uroce_engine_open */
@@ -270,6 +276,13 @@ struct uroce_query_dm_resp {
 #define UROCE_METHOD_ENGINE_RESUME    0x1005
 #define UROCE_ATTR_ENGINE_RESUME      0x1000 /* in: uroce_engine_resume */
 #define UROCE_ATTR_ENGINE_RESUME_RESP 0x1001 /* out: __u32, the slot */
+
+#define UROCE_METHOD_ENGINE_RAW	   0x1006
+#define UROCE_ATTR_ENGINE_RAW_RESP 0x1000 /* out: uroce_engine_raw */
+
+#define UROCE_METHOD_ENGINE_FLOW      0x1001
+#define UROCE_ATTR_ENGINE_FLOW_HANDLE 0x1000 /* in: object handle */
+#define UROCE_ATTR_ENGINE_FLOW_RESP   0x1001 /* out: uroce_engine_flow */
 
 /* How often this context has done so, from 1 on: its handles differ from those before. */
 struct uroce_engine_resume {
@@ -393,6 +406,25 @@ struct uroce_engine_qp {
 	__u8 cur_state; /* what the program takes it to be in, when it modifies it */
 	__u8 sq_draining; /* as the engine has it */
 	__u64 static_bps;
+};
+
+/* Two packet sockets on the device's netdev, one to receive, which has no type of frames yet, and
+ * one to send. The process's own, closed by the provider. A file gets them a few times. */
+struct uroce_engine_raw {
+	__s32 fd[2];
+};
+
+/* A flow rule: the headers of a frame, each at one place, and a mask, as struct ur_flow_key of
+ * uroce's engine. */
+struct uroce_engine_flow {
+	__u8 key[64];
+	__u8 mask[64];
+	__u32 type; /* enum ibv_flow_attr_type */
+	__u16 priority;
+	__u8 dont_trap;
+	__u8 allow_loop_back;
+	__u8 drop;
+	__u8 rsv[7];
 };
 
 struct uroce_engine_path {

@@ -25,6 +25,7 @@ struct uroce_guest_mr;
 struct uroce_guest_srq;
 struct uroce_guest_ah;
 struct uroce_guest_mw;
+struct uroce_guest_flow;
 
 /* Its file of rings, sparse. A process whose limit of file sizes is lower has no
  * engine. */
@@ -39,9 +40,17 @@ struct uroce_guest_info {
 	__u32 db_map_len;
 };
 
-/* type: RC, UC, UD, XRC_INI or XRC_TGT, of enum ib_uverbs_qp_type. The sizes are those that the
- * device has given. XRC_INI has no receive queue: recv_cq and srq are NULL. XRC_TGT has
- * no queues and no pdn. */
+/* How a raw packet queue pair spreads frames over size work queues, a power of two. */
+struct uroce_guest_rss {
+	__u8 key[UROCE_RX_HASH_KEY_BYTES];
+	__u32 fields; /* enum ibv_rx_hash_fields */
+	__u32 size;
+	struct uroce_guest_qp *const *wq;
+};
+
+/* type: RC, UC, UD, RAW_PACKET, XRC_INI or XRC_TGT, of enum ib_uverbs_qp_type. The sizes are those that the
+ * device has given. A completion queue is NULL where the queue is not there: XRC_INI has no receive
+ * queue, XRC_TGT has no queues and no pdn. */
 struct uroce_guest_qp_init {
 	__u32 type;
 	__u32 qpn, pdn;
@@ -51,9 +60,17 @@ struct uroce_guest_qp_init {
 	__u32 sq_sig_all;
 	__u32 block_self_mcast; /* what it sends to its groups does not come back */
 	__u32 xrcdn;		/* XRC_TGT */
-	__u64 user_handle;	/* of its events */
+	__u32 wq; /* of RAW_PACKET: a work queue; it only receives */
+	__u32 rsv;
+	__u64 user_handle; /* of its events */
 	struct uroce_guest_cq *send_cq, *recv_cq;
-	struct uroce_guest_srq *srq; /* or NULL */
+	struct uroce_guest_srq *srq;	   /* or NULL */
+	const struct uroce_guest_rss *rss; /* or NULL */
+};
+
+/* Frames that flow rules have matched. The engine adds; any thread reads, atomically. */
+struct uroce_guest_counts {
+	__u64 packets, bytes;
 };
 
 /* The sizes are those that the device has given. xrcdn 0: a basic one; else an XRC one, with the number and
@@ -180,6 +197,23 @@ struct uroce_door {
 		     __u32 attach);
 	/* -EBUSY: it is in groups. */
 	int (*destroy_qp)(struct uroce_guest_qp *qp, __u32 *read);
+
+	/* Whether it has packet sockets; and takes them, before the first queue pair or work queue of
+	 * raw packets: the descriptors stay the caller's. -EALREADY: it has some. All of these
+	 * are NULL in a library without raw packets. */
+	int (*has_raw)(struct uroce_guest *guest);
+	int (*borrow_raw)(struct uroce_guest *guest,
+			  const struct uroce_engine_raw *raw);
+	/* state: enum ibv_wq_state. It has been checked but for what the queue has become by itself. */
+	int (*modify_wq)(struct uroce_guest_qp *wq, __u32 state);
+	/* counts: NULL, or what is the caller's until the rule ends. A queue pair with rules is not
+	 * destroyed (-EBUSY), nor is a work queue that another one spreads frames to. */
+	int (*create_flow)(struct uroce_guest_qp *qp,
+			   const struct uroce_engine_flow *init,
+			   struct uroce_guest_counts *counts,
+			   struct uroce_guest_flow **flow);
+	void (*destroy_flow)(struct uroce_guest_flow *flow);
+
 	int (*reg_mr)(struct uroce_guest *guest,
 		      const struct uroce_guest_mr_init *init,
 		      struct uroce_guest_mr **mr);

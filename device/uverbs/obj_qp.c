@@ -146,14 +146,15 @@ static int check_args(const struct ur_limits *l, const struct ur_qp_args *a)
 	return check_caps(l, a);
 }
 
-static int check_raw(const struct ur_cmd *cmd)
+static int check_raw(const struct ur_cmd *cmd, const struct ur_qp_args *a)
 {
 	static bool said;
 
 	if (ur_has_raw(cmd->dev) && !ur_client_may_raw(cmd->file->session))
 		return -EPERM;
 	if (ur_has_raw(cmd->dev))
-		return ur_context_go(cmd->file, UR_SHARD_RAW);
+		return a->in_program ? 0
+				     : ur_context_go(cmd->file, UR_SHARD_RAW);
 	if (!said)
 		ur_log("%s: a raw packet queue pair was asked for: that takes "
 		       "%s",
@@ -270,7 +271,7 @@ static int make_spread(struct ur_cmd *cmd, struct ur_obj_qp *qp,
 		err = make_plain(cmd, qp, a, init, udata);
 	if (err)
 		return err;
-	err = ur_rss_spread(qp, a->table, &conf);
+	err = a->in_program ? 0 : ur_rss_spread(qp, a->table, &conf);
 	if (err)
 		ur_eqp_destroy(qp->qp, &none);
 	else
@@ -307,7 +308,7 @@ int ur_qp_make(struct ur_cmd *cmd, struct ur_qp_args *a, struct ur_obj_qp **ret,
 	if (!err)
 		err = ur_program_engine_qp(cmd, a);
 	if (!err && a->type == IB_UVERBS_QPT_RAW_PACKET)
-		err = check_raw(cmd);
+		err = check_raw(cmd, a);
 	if (err)
 		return err;
 	err = ur_async_from_fd(cmd->file, a->event_fd, &async);

@@ -34,6 +34,9 @@ int ur_qp_make(struct ur_cmd *cmd, struct ur_qp_args *a, struct ur_obj_qp **ret,
  * a->type, and says whether its engine is the program's, and has it already.
  * Returns 0 or -EINVAL. */
 int ur_program_engine_qp(const struct ur_cmd *cmd, struct ur_qp_args *a);
+/* The same of UROCE_QP_F_* and the number in such a part. */
+int ur_program_engine_flags(const struct ur_cmd *cmd, u32 flags, u32 number,
+			    bool *in_program);
 
 /* Detaches the queue pair from its i-th multicast group, which stays in the
  * list (obj_mcast.c). Returns 0 or -errno. */
@@ -41,7 +44,7 @@ int ur_qp_leave(struct ur_obj_qp *qp, u32 i);
 
 #if UROCE_WITH_RAW_PACKET
 /* raw/obj_rwq_table.c: takes the driver's part of a command that makes a queue pair
- * with a->table. Returns 0, -EINVAL or -EOPNOTSUPP. */
+ * with a->table, whose work queues have the same engine. Returns 0, -EINVAL or -EOPNOTSUPP. */
 int ur_rss_take(const struct ur_cmd *cmd, const struct ur_qp_args *a,
 		struct ur_rss_conf *conf);
 /* Makes the queue pair's frames go to the work queues of the table. Returns 0 or

@@ -106,6 +106,7 @@ struct ur_obj_qp {
 struct ur_obj_wq {
 	struct ur_object obj;
 	struct ur_eqp *wq;
+	bool in_program; /* as of a queue pair */
 	enum ur_wq_state state;
 	struct ur_obj_pd *pd;
 	struct ur_obj_cq *cq;
@@ -154,7 +155,9 @@ struct ur_obj_counters {
 
 struct ur_obj_flow {
 	struct ur_object obj;
-	struct ur_eflow *flow;
+	struct ur_eflow *
+		flow; /* NULL: the queue pair's engine is in its program, and */
+	struct uroce_engine_flow asked; /* has this */
 	struct ur_obj_qp *qp;
 	struct ur_obj_counters *counters;
 };

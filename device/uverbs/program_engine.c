@@ -82,20 +82,44 @@ static bool may_have_had(const struct ur_ufile *file, u32 number)
 	       ur_engine_lent_number(file->dev->engine, file->slot, number);
 }
 
-/* The driver's part of the command is another one where frames are spread. */
+int ur_program_engine_flags(const struct ur_cmd *cmd, u32 flags, u32 number,
+			    bool *in_program)
+{
+	bool again = flags == UROCE_QP_F_AGAIN;
+
+	if ((flags && !again && flags != UROCE_QP_F_DEVICE &&
+	     flags != UROCE_QP_F_PROGRAM) ||
+	    (again ? !may_have_had(cmd->file, number) : number))
+		return -EINVAL;
+	*in_program = cmd->file->slot && flags != UROCE_QP_F_DEVICE;
+	return 0;
+}
+
+/* The driver's part of a queue pair that spreads frames. */
+static int take_spread(const struct ur_cmd *cmd, struct ur_qp_args *a)
+{
+	struct uroce_create_rss_qp_req req;
+
+	ur_udata_in(cmd, &req, sizeof(req));
+	a->number = req.number;
+	return ur_program_engine_flags(
+		cmd, req.flags ? req.flags : UROCE_QP_F_DEVICE, req.number,
+		&a->in_program);
+}
+
 int ur_program_engine_qp(const struct ur_cmd *cmd, struct ur_qp_args *a)
 {
 	struct uroce_create_qp_req req;
-	bool again;
 
-	if (a->type == IB_UVERBS_QPT_RAW_PACKET)
-		return 0;
+	int err;
+
+	if (a->table)
+		return take_spread(cmd, a);
 	ur_udata_in(cmd, &req, sizeof(req));
-	again = req.flags == UROCE_QP_F_AGAIN;
-	if ((req.flags && !again && req.flags != UROCE_QP_F_DEVICE) ||
-	    (again ? !may_have_had(cmd->file, req.number) : req.number))
-		return -EINVAL;
-	a->in_program = cmd->file->slot && req.flags != UROCE_QP_F_DEVICE;
+	err = ur_program_engine_flags(cmd, req.flags, req.number,
+				      &a->in_program);
+	if (err)
+		return err;
 	/* Others who open the domain could not use it. */
 	if (a->in_program && a->type == IB_UVERBS_QPT_XRC_TGT &&
 	    a->xrcd->xrcd->shared)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* An engine in a program asks for what it needs of the objects that were made here: paths, and the ends of
- * event files. */
+/* An engine in a program asks for what it needs of the objects that were made here: paths, the ends of
+ * event files, flow rules, and packet sockets. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
+#include "device/client_rights.h"
 #include "device/quota.h"
 #include "device/uverbs/given_up.h"
 #include "device/uverbs/kept_programs.h"
@@ -129,3 +130,51 @@ int ur_m_engine_cq(struct ur_cmd *cmd)
 		return fd;
 	return ur_attr_out(cmd, UROCE_ATTR_ENGINE_CQ_RESP, &fd, sizeof(fd));
 }
+
+#if UROCE_WITH_RAW_PACKET
+int ur_m_engine_flow(struct ur_cmd *cmd)
+{
+	const struct ur_obj_flow *flow =
+		ur_obj_flow_of(ur_attr_obj(cmd, UROCE_ATTR_ENGINE_FLOW_HANDLE));
+
+	if (!flow->qp->in_program)
+		return -EINVAL;
+	return ur_attr_out(cmd, UROCE_ATTR_ENGINE_FLOW_RESP, &flow->asked,
+			   sizeof(flow->asked));
+}
+
+/* A program that makes them anew, for another netdev or after a failure, needs few; the limit is of
+ * what uroced's memory is charged with. */
+#define MAX_LOANS 16u
+
+/* A client that may make a raw packet queue pair could make such sockets by itself. */
+int ur_m_engine_raw(struct ur_cmd *cmd)
+{
+	struct ur_ufile *file = cmd->file;
+	struct uroce_engine_raw resp;
+	int fd[UR_RAW_SOCKETS], err;
+	s32 numbers[UR_RAW_SOCKETS];
+
+	if (!ur_has_raw(cmd->dev))
+		return -EOPNOTSUPP;
+	if (!ur_client_may_raw(file->session))
+		return -EPERM;
+	if (!file->slot)
+		return -EINVAL;
+	if (file->raw_loans == MAX_LOANS)
+		return -EMFILE;
+	file->raw_loans++;
+	err = ur_raw_open(cmd->dev->ifindex, file->slot, fd);
+	if (err)
+		return err;
+	err = ur_session_install_all(file->session, fd, UR_RAW_SOCKETS,
+				     numbers);
+	for (u32 i = 0; i < UR_RAW_SOCKETS; i++) {
+		close(fd[i]);
+		resp.fd[i] = err ? -1 : numbers[i];
+	}
+	return err ? err
+		   : ur_attr_out(cmd, UROCE_ATTR_ENGINE_RAW_RESP, &resp,
+				 sizeof(resp));
+}
+#endif

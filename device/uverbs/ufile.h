@@ -27,6 +27,7 @@ struct ur_ufile {
 	/* the slot of its engine, if that is in the program; 0: the device's */
 	u32 slot;
 	bool relayed; /* and the device receives for it, */
+	u8 raw_loans; /* how often it has got packet sockets */
 	bool far;     /* and sends: it is in another network namespace */
 	u32 rings; /* slots to which it has asked for rings then, a bit each */
 	int life; /* a socket that hangs up for that program with the file; 0: none */

@@ -136,6 +136,8 @@ UR_METHOD_HANDLER(ur_m_read_counters);
 	 UR_FLOW_PARTS * sizeof(struct ib_uverbs_flow_spec_ipv6))
 UR_WRITE_HANDLER(ur_x_create_flow);
 UR_WRITE_HANDLER(ur_x_destroy_flow);
+UR_METHOD_HANDLER(ur_m_engine_flow);
+UR_METHOD_HANDLER(ur_m_engine_raw);
 /* raw/obj_wq.c, raw/obj_rwq_table.c */
 UR_WRITE_HANDLER(ur_x_create_wq);
 UR_METHOD_HANDLER(ur_m_create_wq);

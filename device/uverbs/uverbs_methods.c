@@ -280,6 +280,13 @@ static const struct ur_attr_spec a_engine_cq[] = {
 #if UROCE_WITH_RAW_PACKET
 static const struct ur_attr_spec a_destroy_flow[] = {
 	M_OBJ(UVERBS_ATTR_DESTROY_FLOW_HANDLE, UVERBS_OBJECT_FLOW)};
+static const struct ur_attr_spec a_engine_flow[] = {
+	M_OBJ(UROCE_ATTR_ENGINE_FLOW_HANDLE, UVERBS_OBJECT_FLOW),
+	M_OUT(UROCE_ATTR_ENGINE_FLOW_RESP, sizeof(struct uroce_engine_flow)),
+};
+static const struct ur_attr_spec a_engine_raw[] = {
+	M_OUT(UROCE_ATTR_ENGINE_RAW_RESP, sizeof(struct uroce_engine_raw)),
+};
 static const struct ur_attr_spec a_destroy_counters[] = {
 	M_OBJ(0, UVERBS_OBJECT_COUNTERS)};
 
@@ -384,6 +391,9 @@ static const struct ur_method methods[] = {
 	METHOD(RWQ_IND_TBL, UVERBS_METHOD_RWQ_IND_TBL_DESTROY,
 	       a_destroy_rwq_table, ur_m_destroy),
 	METHOD(FLOW, UVERBS_METHOD_FLOW_DESTROY, a_destroy_flow, ur_m_destroy),
+	METHOD(FLOW, UROCE_METHOD_ENGINE_FLOW, a_engine_flow,
+	       ur_m_engine_flow),
+	METHOD(DEVICE, UROCE_METHOD_ENGINE_RAW, a_engine_raw, ur_m_engine_raw),
 	METHOD(COUNTERS, UVERBS_METHOD_COUNTERS_CREATE, a_create_counters,
 	       ur_m_create_counters),
 	METHOD(COUNTERS, UVERBS_METHOD_COUNTERS_DESTROY, a_destroy_counters,

@@ -362,6 +362,13 @@ __attribute__((visibility("default"))) const struct uroce_door uroce_door = {
 	.query_qp = ur_process_query_qp,
 	.mcast = ur_process_mcast,
 	.destroy_qp = ur_process_destroy_qp,
+#if UROCE_WITH_RAW_PACKET
+	.has_raw = ur_process_has_raw,
+	.borrow_raw = ur_process_borrow_raw,
+	.modify_wq = ur_process_modify_wq,
+	.create_flow = ur_process_create_flow,
+	.destroy_flow = ur_process_destroy_flow,
+#endif
 	.reg_mr = ur_process_reg_mr,
 	.rereg_mr = ur_process_rereg_mr,
 	.dereg_mr = ur_process_dereg_mr,

@@ -133,6 +133,11 @@ void ur_process_destroy_ah(struct uroce_guest_ah *ah)
 	free(ah);
 }
 
+static struct ur_ecq *cq_of(const struct uroce_guest_cq *cq)
+{
+	return cq ? cq->cq : NULL;
+}
+
 static int make_plain(struct uroce_guest_qp *qp,
 		      const struct uroce_guest_qp_init *in,
 		      struct uroce_create_qp_resp *resp)
@@ -147,12 +152,13 @@ static int make_plain(struct uroce_guest_qp *qp,
 		.max_inline = in->max_inline,
 		.sq_sig_all = in->sq_sig_all,
 		.block_self_mcast = in->block_self_mcast,
-		.send_cq = in->send_cq->cq,
-		.recv_cq = in->recv_cq ? in->recv_cq->cq : NULL,
+		.send_cq = cq_of(in->send_cq),
+		.recv_cq = cq_of(in->recv_cq),
 		.srq = in->srq ? in->srq->srq : NULL,
 		.qpn = in->qpn,
 		.user_handle = in->user_handle,
 		.async = qp->guest->async,
+		.wq = in->wq,
 	};
 
 	return ur_eqp_create(qp->guest->ectx, &init, &qp->qp, resp);
@@ -172,6 +178,8 @@ int ur_process_create_qp(struct uroce_guest *guest,
 	pthread_mutex_lock(&guest->lock);
 	err = in->type == UR_QPT_XRC_TGT ? ur_process_make_target(qp, in, resp)
 					 : make_plain(qp, in, resp);
+	if (!err && in->rss)
+		err = ur_process_spread(qp, in->rss);
 	guest->objects += !err;
 	pthread_mutex_unlock(&guest->lock);
 	if (err)
@@ -294,8 +302,10 @@ int ur_process_destroy_qp(struct uroce_guest_qp *qp, u32 *read)
 	if (qp->target)
 		ur_process_close_target(qp, &async);
 	else
-		err = ur_eqp_destroy(qp->qp, &async);
+		err = qp->users ? -EBUSY : ur_eqp_destroy(qp->qp, &async);
 	guest->objects -= !err;
+	if (!err)
+		ur_process_unspread(qp);
 	if (!err)
 		*read = ur_process_take_back(guest, &async);
 	pthread_mutex_unlock(&guest->lock);

@@ -104,6 +104,10 @@ struct uroce_guest_qp {
 	struct ur_eqp *qp;
 	struct ur_process_target *target; /* or NULL */
 	struct ur_eqp_ref *ref; /* with target: whose events are its own */
+	u32 users; /* raw.c: rules, and of a work queue those that spread to it */
+	u32 wq_state;
+	struct uroce_guest_qp **table; /* to which it spreads, or NULL */
+	u32 table_size;
 };
 
 /* targets.c: make a target, or open one, as qp, whose guest is filled, and end what qp has of it. Return 0,
@@ -158,6 +162,31 @@ int ur_process_create_ah(struct uroce_guest *guest, u32 pdn,
 			 const struct uroce_engine_path *path,
 			 struct uroce_guest_ah **ah, u32 *number);
 void ur_process_destroy_ah(struct uroce_guest_ah *ah);
+#if UROCE_WITH_RAW_PACKET
+int ur_process_has_raw(struct uroce_guest *guest);
+int ur_process_borrow_raw(struct uroce_guest *guest,
+			  const struct uroce_engine_raw *raw);
+int ur_process_modify_wq(struct uroce_guest_qp *wq, u32 state);
+int ur_process_create_flow(struct uroce_guest_qp *qp,
+			   const struct uroce_engine_flow *init,
+			   struct uroce_guest_counts *counts,
+			   struct uroce_guest_flow **flow);
+void ur_process_destroy_flow(struct uroce_guest_flow *flow);
+/* With guest->lock: makes a queue pair that was just made spread its frames, or destroys it; and one
+ * that is destroyed has spread them. The first returns 0 or -errno. */
+int ur_process_spread(struct uroce_guest_qp *qp,
+		      const struct uroce_guest_rss *rss);
+void ur_process_unspread(struct uroce_guest_qp *qp);
+#else
+static inline int ur_process_spread(struct uroce_guest_qp *qp,
+				    const struct uroce_guest_rss *rss)
+{
+	return 0;
+}
+static inline void ur_process_unspread(struct uroce_guest_qp *qp)
+{
+}
+#endif
 int ur_process_reg_mr(struct uroce_guest *guest,
 		      const struct uroce_guest_mr_init *init,
 		      struct uroce_guest_mr **mr);

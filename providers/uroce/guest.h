@@ -6,10 +6,9 @@
  * made here too. A context without one pays nothing but a look at a pointer. Functions
  * return 0 or a positive errno.
  *
- * Some queues have the device's engine all the same, and the device's rings: raw packets, which
- * an engine in a program does not have; what is made with an imported protection domain, whose
- * regions another program may have registered; and what belongs to an XRC domain of a file, which
- * other programs may open.
+ * Some queues have the device's engine all the same, and the device's rings: what is made with an
+ * imported protection domain, whose regions another program may have registered; and what belongs to
+ * an XRC domain of a file, which other programs may open.
  */
 #ifndef UR_PROVIDER_GUEST_H
 #define UR_PROVIDER_GUEST_H
@@ -181,12 +180,12 @@ int ur_guest_renew_pd(struct ibv_pd *pd);
 int ur_guest_renew_cq(struct ibv_cq *cq);
 int ur_guest_renew_srq(struct ibv_srq *srq);
 int ur_guest_renew_xrcd(struct ibv_xrcd *xrcd);
-/* All that a queue pair is made with, but a domain; recv_cq and srq may be NULL. */
+/* All that a queue pair is made with, but an XRC domain; all but pd may be NULL. */
 int ur_guest_renew_parts(struct ibv_pd *pd, struct ibv_cq *send_cq,
 			 struct ibv_cq *recv_cq, struct ibv_srq *srq);
 /* Makes one in uroced a member of the groups that it is in. Returns 0 or an errno. */
 int ur_guest_renew_groups(struct uroce_qp *qp, struct ibv_qp *made);
-/* A queue pair gets the state that it has in the engine. */
+/* guest_renew_qp.c: a queue pair gets the state that it has in the engine. */
 int ur_guest_renew_qp(struct uroce_qp *qp);
 /* Opens a target in uroced, which the engine here has, as qp->guest: it may be an earlier uroced that made it. Returns 0 or an
  * errno. */
@@ -203,6 +202,7 @@ struct ur_guest_old {
 struct ur_guest_old ur_guest_old_cq(struct uroce_cq *cq);
 struct ur_guest_old ur_guest_old_srq(struct uroce_srq *srq);
 struct ur_guest_old ur_guest_old_qp(struct uroce_qp *qp);
+struct ur_guest_old ur_guest_old_wq(struct uroce_wq *wq);
 /* Makes it again. err: what a command failed with when the context had been resumed seen times, and the object was made
  * after made times; EIO waits for the next uroced. Returns whether that command is to be given once more. */
 bool ur_guest_renew(const struct ur_guest_old *old, int err, u32 seen,
@@ -271,6 +271,22 @@ void ur_guest_keep_senders(const struct uroce_context *ctx, int number);
 	})
 /* This doorbell is rung for datagrams, which may leave together. */
 void ur_guest_batches(struct ur_doorbell *db);
+/* Returns the driver's part of a command that makes a work queue, whose rings are in qp, or a queue pair that
+ * spreads frames. */
+static inline struct uroce_create_qp_req
+ur_guest_wants(const struct uroce_context *ctx, const struct uroce_qp *qp)
+{
+	struct uroce_create_qp_req req = {0};
+
+	if (qp->in_device || ctx->elsewhere)
+		req.flags = UROCE_QP_F_DEVICE;
+	else if (qp->number)
+		req.flags = UROCE_QP_F_AGAIN;
+	else if (ctx->guest)
+		req.flags = UROCE_QP_F_PROGRAM;
+	req.number = qp->number;
+	return req;
+}
 /* Adopt of the doorbells of a context, which is arg. */
 bool ur_guest_adopt(void *arg);
 

@@ -188,7 +188,8 @@ int ur_guest_destroy_wq(struct uroce_wq *wq)
 {
 	struct ibv_wq *ibv = &wq->ibv;
 	struct uroce_context *ctx = ur_to_ctx(ibv->context);
-	u32 events = 0;
+	struct uroce_guest_qp *guest = wq->qp.guest;
+	u32 events = 0, here = 0;
 	const struct destroy d = {UVERBS_OBJECT_WQ,
 				  UVERBS_METHOD_WQ_DESTROY,
 				  UVERBS_ATTR_DESTROY_WQ_HANDLE,
@@ -196,15 +197,29 @@ int ur_guest_destroy_wq(struct uroce_wq *wq)
 				  ibv->handle,
 				  &events,
 				  sizeof(events)};
-	int err;
+	int err = 0;
 
-	if (!ur_guest_is_here_still(ctx))
+	if (!ur_guest_is_here_still(ctx)) {
+		ibv->events_completed = 0;
 		return ibv_cmd_destroy_wq(ibv);
+	}
+	if (guest && ibv->handle != wq->qp.handle)
+		return ur_unknown_handle();
 	pthread_mutex_lock(&ctx->destroys);
-	err = in_device(ctx, &d);
+	if (guest)
+		err = -ctx->door->destroy_qp(guest, &here);
+	if (!err) {
+		wq->qp.guest = NULL;
+		err = in_device(ctx, &d);
+	}
 	pthread_mutex_unlock(&ctx->destroys);
-	if (err)
+	if (err && wq->qp.guest)
+		return err;
+	if (err) {
+		acked_here(&ibv->mutex, &ibv->events_completed, here);
 		return ibv_cmd_destroy_wq(ibv);
-	wait_for_acks(&ibv->mutex, &ibv->cond, &ibv->events_completed, events);
+	}
+	wait_for_acks(&ibv->mutex, &ibv->cond, &ibv->events_completed,
+		      here + events);
 	return 0;
 }

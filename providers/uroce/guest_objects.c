@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "guest.h"
+#include "providers/uroce/raw/guest_raw.h"
 
 int ur_guest_create_cq(struct uroce_context *ctx, struct uroce_cq *cq,
 		       const struct ibv_comp_channel *channel, u32 flags,
@@ -68,13 +69,17 @@ static bool is_imports(const struct ibv_qp_init_attr_ex *attr)
 }
 
 /* Returns whether the engine of this process has queue pairs of that type, and the domain of an XRC target. */
-static bool may_be_here(const struct uroce_qp *qp,
+static bool may_be_here(const struct uroce_context *ctx,
+			const struct uroce_qp *qp,
 			const struct ibv_qp_init_attr_ex *attr)
 {
 	if (attr->qp_type == IBV_QPT_XRC_RECV)
 		return (attr->comp_mask & IBV_QP_INIT_ATTR_XRCD) &&
 		       ur_to_xrcd(attr->xrcd)->number;
-	return qp->qpt_bit != UR_SENDS_RAW && !is_imports(attr);
+	if (qp->qpt_bit == UR_SENDS_RAW && !ctx->door->has_raw)
+		return false;
+	return !is_imports(attr) &&
+	       !(qp->spread && qp->spread->table->wq[0]->qp.in_device);
 }
 
 int ur_guest_place_qp(struct uroce_context *ctx, struct uroce_qp *qp,
@@ -82,7 +87,8 @@ int ur_guest_place_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 {
 	if (ctx->guest && !ur_guest_makes_here(ctx) && ctx->guest)
 		return EIO;
-	qp->in_device = ctx->parted || (ctx->guest && !may_be_here(qp, attr));
+	qp->in_device =
+		ctx->parted || (ctx->guest && !may_be_here(ctx, qp, attr));
 	if (ctx->guest && !qp->in_device && attr->qp_type == IBV_QPT_XRC_RECV)
 		qp->xrcd = attr->xrcd;
 	/* The doorbell page is that of a uroced that was killed. */
@@ -109,18 +115,41 @@ int ur_guest_place_srq(struct uroce_context *ctx, struct uroce_srq *srq,
 		       : 0;
 }
 
+static struct uroce_guest_cq *guest_cq(const struct ibv_cq *cq)
+{
+	return cq ? ur_to_cq(cq)->guest : NULL;
+}
+
 static void use_queues(struct uroce_guest_qp_init *init,
 		       const struct ibv_qp_init_attr_ex *attr)
 {
 	init->pdn = ur_to_pd(attr->pd)->pdn;
-	init->send_cq = ur_to_cq(attr->send_cq)->guest;
+	init->send_cq = guest_cq(attr->send_cq);
 	if (attr->qp_type == IBV_QPT_XRC_SEND) {
 		init->max_recv_wr = init->max_recv_sge = 0;
 		return;
 	}
-	init->recv_cq = ur_to_cq(attr->recv_cq)->guest;
+	init->recv_cq = guest_cq(attr->recv_cq);
 	if (attr->srq)
 		init->srq = ur_to_srq(attr->srq)->guest;
+}
+
+static int create_spread(struct uroce_context *ctx, struct uroce_qp *qp,
+			 struct uroce_guest_qp_init *init,
+			 struct uroce_create_qp_resp *resp)
+{
+	const u32 size = qp->spread->table->size;
+	struct uroce_guest_qp **wq = calloc(size, sizeof(*wq));
+	struct uroce_guest_rss rss;
+	int err;
+
+	if (!wq)
+		return ENOMEM;
+	ur_guest_spread(qp->spread, &rss, wq);
+	init->rss = &rss;
+	err = -ctx->door->create_qp(ctx->guest, init, &qp->guest, resp);
+	free(wq);
+	return err;
 }
 
 int ur_guest_create_qp(struct uroce_context *ctx, struct uroce_qp *qp,
@@ -158,6 +187,14 @@ int ur_guest_create_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 	}
 	qp->handle = qp->ibv.handle;
 	qp->resumes = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
+	if (qp->qpt_bit == UR_SENDS_RAW) {
+		int err = ur_guest_borrow_raw(ctx);
+
+		if (err)
+			return err;
+	}
+	if (qp->spread)
+		return create_spread(ctx, qp, &init, resp);
 	return -ctx->door->create_qp(ctx->guest, &init, &qp->guest, resp);
 }
 

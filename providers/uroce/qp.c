@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Queue pairs: life and states. */
 #include "guest.h"
+#include "providers/uroce/raw/guest_raw.h"
 #include "uroce.h"
 
 static u16 qpt_bit(enum ibv_qp_type type)
@@ -21,10 +22,41 @@ static u16 qpt_bit(enum ibv_qp_type type)
 	}
 }
 
+static int take_spread(struct uroce_qp *qp,
+		       const struct ibv_qp_init_attr_ex *attr)
+{
+	const struct ibv_rx_hash_conf *hash = &attr->rx_hash_conf;
+	struct uroce_spread *s;
+
+	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_IND_TABLE))
+		return 0;
+	if (hash->rx_hash_key_len != sizeof(s->key))
+		return EINVAL;
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return ENOMEM;
+	s->table = ur_to_rwq_table(attr->rwq_ind_tbl);
+	s->hash = *hash;
+	s->hash.rx_hash_key = s->key;
+	memcpy(s->key, hash->rx_hash_key, sizeof(s->key));
+	__atomic_add_fetch(&s->table->users, 1, __ATOMIC_RELAXED);
+	qp->spread = s;
+	return 0;
+}
+
+static void end_spread(struct uroce_qp *qp)
+{
+	if (qp->spread)
+		__atomic_sub_fetch(&qp->spread->table->users, 1,
+				   __ATOMIC_RELAXED);
+	free(qp->spread);
+}
+
 static void free_qp(struct uroce_qp *qp)
 {
 	ur_qp_unmap(qp);
 	free(qp->groups);
+	end_spread(qp);
 	free(qp);
 }
 
@@ -39,6 +71,8 @@ static int create_by(struct ibv_context *context, struct uroce_qp *qp,
 		err = qp->xrcd ? ur_guest_renew_xrcd(qp->xrcd)
 			       : ur_guest_renew_parts(attr->pd, attr->send_cq,
 						      attr->recv_cq, attr->srq);
+	if (!err && qp->spread)
+		err = ur_guest_renew_table(qp->spread->table);
 	return err ? err : ur_qp_cmd_create(context, qp, attr, drv);
 }
 
@@ -143,7 +177,9 @@ struct ibv_qp *uroce_create_qp_ex(struct ibv_context *context,
 	if (!qp)
 		return NULL;
 	qp->qpt_bit = qpt_bit(attr->qp_type);
-	err = ur_guest_place_qp(ur_to_ctx(context), qp, attr);
+	err = take_spread(qp, attr);
+	if (!err)
+		err = ur_guest_place_qp(ur_to_ctx(context), qp, attr);
 	if (!err && qp->in_device)
 		err = use_cqs(qp, attr);
 	if (err)
@@ -176,6 +212,7 @@ err_destroy:
 err_unuse:
 	unuse_cqs(qp);
 err_free:
+	end_spread(qp);
 	free(qp);
 err_out:
 	errno = err;

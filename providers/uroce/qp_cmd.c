@@ -2,7 +2,7 @@
 /* The commands that make and modify queue pairs, in their forms. */
 #include <string.h>
 
-#include "uroce.h"
+#include "guest.h"
 
 /* Creates one with an indirection table; the library knows the table, the
  * device the hash. */
@@ -11,10 +11,14 @@ static int cmd_create_rss(struct ibv_context *context, struct uroce_qp *qp,
 			  struct uroce_create_qp_resp *drv)
 {
 	const struct ibv_rx_hash_conf *hash = &attr->rx_hash_conf;
+	const struct uroce_create_qp_req wants =
+		ur_guest_wants(ur_to_ctx(context), qp);
 	UR_REQ_EX(ib_uverbs_ex_create_qp, struct uroce_create_rss_qp_req drv)
 	req = {.drv = {.fields = hash->rx_hash_fields_mask,
 		       .function = hash->rx_hash_function,
-		       .key_len = hash->rx_hash_key_len}};
+		       .key_len = hash->rx_hash_key_len,
+		       .flags = (u8)wants.flags,
+		       .number = wants.number}};
 	UR_RESP(ib_uverbs_ex_create_qp_resp, struct uroce_create_qp_resp drv)
 	resp = {0};
 	int err;

@@ -209,6 +209,7 @@ struct uroce_qp {
 	u32 handle;	       /* as of a region */
 	union ibv_gid *groups; /* that it is in, where its engine is here */
 	u32 n_groups;
+	struct uroce_spread *spread; /* or NULL */
 	struct ibv_cq *device_cq[2]; /* that count it as a user, or NULL */
 	void *map;
 	size_t map_len;
@@ -237,6 +238,40 @@ struct uroce_qp {
 struct uroce_wq {
 	struct ibv_wq ibv;
 	struct uroce_qp qp;
+	u32 tables; /* that name it; atomic */
+};
+
+struct uroce_rwq_table {
+	struct ibv_rwq_ind_table ibv;
+	u32 resumes; /* as of a queue pair */
+	u32 users;   /* queue pairs; atomic */
+	u32 size;
+	struct uroce_wq *wq[];
+};
+
+/* How a queue pair spreads its frames. */
+struct uroce_spread {
+	struct uroce_rwq_table *table;
+	struct ibv_rx_hash_conf hash;
+	u8 key[UROCE_RX_HASH_KEY_BYTES];
+};
+
+struct uroce_counters {
+	struct verbs_counters vc;
+	u32 resumes; /* as of a queue pair */
+	u32 flows;   /* of the engine in this process; atomic */
+	u32 count;   /* of the array: behind the last index */
+	struct {
+		bool wanted;
+		u32 index;
+	} at[IBV_COUNTER_BYTES + 1];
+	struct uroce_guest_counts here; /* of the engine in this process */
+};
+
+struct uroce_flow {
+	struct ibv_flow ibv;
+	struct uroce_guest_flow *guest;
+	struct uroce_counters *counters; /* with it, or NULL */
 };
 
 struct uroce_ah {
@@ -266,6 +301,9 @@ UR_TO(ur_to_qp, uroce_qp, struct ibv_qp, ibv)
 UR_TO(ur_to_qp_ex, uroce_qp, struct ibv_qp_ex, ex)
 UR_TO(ur_to_ah, uroce_ah, struct ibv_ah, ibv)
 UR_TO(ur_to_wq, uroce_wq, struct ibv_wq, ibv)
+UR_TO(ur_to_rwq_table, uroce_rwq_table, struct ibv_rwq_ind_table, ibv)
+UR_TO(ur_to_counters, uroce_counters, struct ibv_counters, vc.counters)
+UR_TO(ur_to_flow, uroce_flow, struct ibv_flow, ibv)
 /* clang-format on */
 
 /* Returns the number by which work requests of that queue pair name the handle. */
@@ -426,6 +464,12 @@ int ur_cq_resized_device(struct uroce_cq *cq,
 int ur_qp_cmd_create(struct ibv_context *context, struct uroce_qp *qp,
 		     struct ibv_qp_init_attr_ex *attr,
 		     struct uroce_create_qp_resp *drv);
+/* raw/wq_cmd.c: the same of a work queue and a table. */
+int ur_wq_cmd_create(struct ibv_context *context, struct uroce_wq *wq,
+		     struct ibv_wq_init_attr *attr,
+		     struct uroce_create_qp_resp *drv);
+int ur_rwq_table_cmd_create(struct ibv_context *context,
+			    struct uroce_rwq_table *table);
 int ur_qp_cmd_modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
 int ur_qp_cmd_open(struct ibv_context *context, struct uroce_qp *qp,
 		   struct ibv_qp_open_attr *attr);

@@ -398,7 +398,10 @@ static void test_qp_refused(void)
 	REFUSED(fields, 1 << 8, EOPNOTSUPP);
 	REFUSED(fields, 1ull << 31, EOPNOTSUPP);
 	REFUSED(fields, 1ull << 63, EOPNOTSUPP);
-	REFUSED(rsv[5], 1, EINVAL);
+	REFUSED(rsv, 1, EINVAL);
+	REFUSED(number, 1, EINVAL);
+	REFUSED(flags, 128, EINVAL);
+	REFUSED(flags, UROCE_QP_F_AGAIN, EINVAL);
 #undef REFUSED
 	/* With one queue there is nothing to hash. */
 	hash = good_hash;
@@ -412,6 +415,68 @@ static void test_qp_refused(void)
 	req.send_cq_handle = w.cq;
 	CHECK_EQ(create_qp(w.sock, &req, &good_hash, &handle), 0);
 	close(w.sock);
+}
+
+/* ---- packet sockets ---- */
+
+static int64_t call_device(int sock, uint16_t method, uint16_t attr, void *resp,
+			   uint16_t len)
+{
+	struct {
+		struct ib_uverbs_ioctl_hdr hdr;
+		struct ib_uverbs_attr attr;
+	} cmd = {.hdr = {.length = sizeof(cmd),
+			 .object_id = UVERBS_OBJECT_DEVICE,
+			 .method_id = method,
+			 .num_attrs = 1},
+		 .attr = {.attr_id = attr,
+			  .len = len,
+			  .flags = UVERBS_ATTR_F_MANDATORY,
+			  .data = (uintptr_t)resp}};
+
+	return client_ioctl(sock, &cmd);
+}
+
+static int64_t ask_sockets(int sock)
+{
+	struct uroce_engine_raw raw = {{-1, -1}};
+	int64_t ret =
+		call_device(sock, UROCE_METHOD_ENGINE_RAW,
+			    UROCE_ATTR_ENGINE_RAW_RESP, &raw, sizeof(raw));
+
+	for (int i = 0; !ret && i < 2; i++) {
+		struct sockaddr_ll at;
+		socklen_t len = sizeof(at);
+
+		CHECK_EQ(getsockname(raw.fd[i], (void *)&at, &len), 0);
+		CHECK_EQ(at.sll_family, AF_PACKET);
+		CHECK_EQ(at.sll_ifindex, (int)if_nametoindex("veth0"));
+		close(raw.fd[i]);
+	}
+	return ret;
+}
+
+static int64_t open_engine(int sock)
+{
+	static struct uroce_engine_open open;
+
+	return call_device(sock, UROCE_METHOD_ENGINE_OPEN,
+			   UROCE_ATTR_ENGINE_OPEN_RESP, &open, sizeof(open));
+}
+
+/* An engine in a program gets them a few times. */
+static void test_sockets(void)
+{
+	int sock = client_session(&dev), n = 0;
+
+	CHECK_EQ(ask_sockets(sock), (int64_t)-EINVAL);
+	CHECK_EQ(open_engine(sock), 0);
+	while (!ask_sockets(sock))
+		n++;
+	CHECK_EQ(n, 16);
+	CHECK_EQ(ask_sockets(sock), (int64_t)-EMFILE);
+	close(sock);
+	client_settle(&dev);
 }
 
 /* Whoever has no CAP_NET_RAW makes queues, which hear nothing. */
@@ -432,6 +497,10 @@ static void as_nobody(void)
 	qp = spread_request(w.pd, w.table);
 	CHECK_EQ(create_qp(w.sock, &qp, &good_hash, &handle), (int64_t)-EPERM);
 	CHECK_EQ(create_flow(w.sock, 1, &handle), (int64_t)-EPERM);
+	CHECK_EQ(ask_sockets(w.sock), (int64_t)-EPERM);
+	w.sock = client_session(&dev);
+	CHECK_EQ(open_engine(w.sock), 0);
+	CHECK_EQ(ask_sockets(w.sock), (int64_t)-EPERM);
 }
 
 static void test_without_right(void)
@@ -610,6 +679,7 @@ int main(int argc, char **argv)
 	STEP(test_table_refused());
 	STEP(test_qp_refused());
 	STEP(test_without_right());
+	STEP(test_sockets());
 	client_proof = proof;
 	client_check(&dev);
 	STEP(test_garbage(rounds));

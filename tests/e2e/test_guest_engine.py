@@ -287,7 +287,7 @@ def test_xrc_alone(pair, process, name, monkeypatch):
 
 
 @pytest.mark.part("RAW_PACKET")
-def test_raw_is_the_devices(lab, process):
+def test_raw(lab, process):
     for host, mac in zip((lab.a, lab.b), MACS):
         host.ip("link", "set", "eth0", "address", mac)
         host.serve(*GUESTS, "--raw-ethernet")

@@ -3,6 +3,7 @@
  * the objects. Making one needs CAP_NET_RAW, as for the queue pair. */
 #include <errno.h>
 #include <rdma/ib_user_ioctl_cmds.h>
+#include <string.h>
 #include "device/client_rights.h"
 #include "engine/ground/limits.h"
 #include "device/uverbs/raw/flow_parts.h"
@@ -21,7 +22,8 @@ static int destroy_flow(struct ur_object *obj)
 {
 	struct ur_obj_flow *flow = ur_obj_flow_of(obj);
 
-	ur_eflow_destroy(flow->flow);
+	if (flow->flow)
+		ur_eflow_destroy(flow->flow);
 	ur_object_unuse(flow->qp);
 	ur_object_unuse(flow->counters);
 	return 0;
@@ -75,6 +77,21 @@ static int make(struct ur_cmd *cmd, const struct ib_uverbs_flow_attr *a,
 	return ur_eflow_create(cmd->dev->engine, &attr, &flow->flow);
 }
 
+static void note(const struct ib_uverbs_flow_attr *a,
+		 const struct ur_flow_parts *parts,
+		 struct uroce_engine_flow *asked)
+{
+	*asked = (struct uroce_engine_flow){
+		.type = a->type,
+		.priority = a->priority,
+		.drop = parts->drop,
+		.dont_trap = !!(a->flags & DONT_TRAP),
+		.allow_loop_back = !!(a->flags & ALLOW_LOOP_BACK),
+	};
+	memcpy(asked->key, &parts->key, sizeof(asked->key));
+	memcpy(asked->mask, &parts->mask, sizeof(asked->mask));
+}
+
 int ur_x_create_flow(struct ur_cmd *cmd, const void *in, void *out)
 {
 	const struct ib_uverbs_create_flow *req = in;
@@ -108,7 +125,10 @@ int ur_x_create_flow(struct ur_cmd *cmd, const void *in, void *out)
 		return -ENOMEM;
 	flow->qp = qp;
 	flow->counters = counters;
-	err = make(cmd, &req->flow_attr, &parts, flow);
+	if (qp->in_program)
+		note(&req->flow_attr, &parts, &flow->asked);
+	else
+		err = make(cmd, &req->flow_attr, &parts, flow);
 	if (err) {
 		ur_object_abort(&flow->obj);
 		return err;

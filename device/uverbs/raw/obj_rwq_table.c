@@ -110,8 +110,10 @@ int ur_rss_take(const struct ur_cmd *cmd, const struct ur_qp_args *a,
 	if (a->cap.max_recv_wr || a->cap.max_recv_sge || a->srq || a->recv_cq)
 		return -EINVAL;
 	ur_udata_in(cmd, &req, sizeof(req));
-	for (u32 i = 0; i < sizeof(req.rsv); i++)
-		if (req.rsv[i])
+	if (req.rsv)
+		return -EINVAL;
+	for (u32 i = 0; i < a->table->size; i++)
+		if (a->table->wq[i]->in_program != a->in_program)
 			return -EINVAL;
 	if (req.function != TOEPLITZ)
 		return -EOPNOTSUPP;

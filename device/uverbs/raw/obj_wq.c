@@ -7,8 +7,7 @@
 #include <rdma/ib_user_ioctl_verbs.h>
 #include "engine/ground/limits.h"
 #include "device/memory.h"
-#include "device/uverbs/objects.h"
-#include "device/uverbs/uverbs_cmd.h"
+#include "device/uverbs/obj_qp.h"
 
 /* enum ibv_wq_attr_mask */
 #define WQ_STATE     (1u << 0)
@@ -54,6 +53,8 @@ struct wq_args {
 	struct ur_obj_pd *pd;
 	struct ur_obj_cq *cq;
 	int event_fd;
+	bool in_program; /* create_wq() fills these, as of a queue pair */
+	u32 number;
 };
 
 static int check_args(const struct ur_cmd *cmd, const struct wq_args *a)
@@ -69,17 +70,31 @@ static int check_args(const struct ur_cmd *cmd, const struct wq_args *a)
 		return -EOPNOTSUPP;
 	if (!a->max_wr || a->max_wr > l->max_qp_wr || a->max_sge > l->max_sge)
 		return -EINVAL;
-	return ur_context_go(cmd->file, UR_SHARD_RAW);
+	return a->in_program ? 0 : ur_context_go(cmd->file, UR_SHARD_RAW);
 }
 
-static int create_wq(struct ur_cmd *cmd, const struct wq_args *a,
+/* A part without flags is an older provider's. */
+static int take_udata(const struct ur_cmd *cmd, struct wq_args *a)
+{
+	struct uroce_create_qp_req req;
+
+	ur_udata_in(cmd, &req, sizeof(req));
+	a->number = req.number;
+	return ur_program_engine_flags(
+		cmd, req.flags ? req.flags : UROCE_QP_F_DEVICE, req.number,
+		&a->in_program);
+}
+
+static int create_wq(struct ur_cmd *cmd, struct wq_args *a,
 		     struct ur_obj_wq **ret, struct ur_eqp_init *init)
 {
 	struct uroce_create_qp_resp udata = {0};
 	struct ur_obj_async *async;
 	struct ur_obj_wq *wq;
-	int err = check_args(cmd, a);
+	int err = take_udata(cmd, a);
 
+	if (!err)
+		err = check_args(cmd, a);
 	if (!err)
 		err = ur_async_from_fd(cmd->file, a->event_fd, &async);
 	if (err)
@@ -96,8 +111,10 @@ static int create_wq(struct ur_cmd *cmd, const struct wq_args *a,
 		.max_recv_sge = a->max_sge,
 		.recv_cq = a->cq->cq,
 		.user_handle = a->user_handle,
-		.async = ur_async_engine(async),
+		.async = a->in_program ? NULL : ur_async_engine(async),
 		.realm = ur_ufile_realm(cmd->file),
+		.away = a->in_program ? cmd->file->slot : 0,
+		.qpn = a->number,
 	};
 	err = ur_eqp_create(cmd->file->ectx, init, &wq->wq, &udata);
 	if (err)
@@ -105,6 +122,7 @@ static int create_wq(struct ur_cmd *cmd, const struct wq_args *a,
 	wq->obj.user_handle = a->user_handle;
 	wq->pd = a->pd;
 	wq->cq = a->cq;
+	wq->in_program = a->in_program;
 	wq->async = async;
 	ur_object_use(wq->pd);
 	ur_object_use(wq->cq);
@@ -122,7 +140,7 @@ int ur_x_create_wq(struct ur_cmd *cmd, const void *in, void *out)
 {
 	const struct ib_uverbs_ex_create_wq *req = in;
 	struct ib_uverbs_ex_create_wq_resp *resp = out;
-	const struct wq_args a = {
+	struct wq_args a = {
 		.type = req->wq_type,
 		.flags = req->create_flags,
 		.max_wr = req->max_wr,

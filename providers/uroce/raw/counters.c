@@ -1,26 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Counters objects. The device counts packets and bytes of the flows that name
- * the object; the program chooses the places in its array before the first
+/* Counters objects. The flows' engine counts packets and bytes of those that name
+ * the object, the device's or that of this process; the program chooses the places in its array before the first
  * flow, and they are kept here. */
-#include "providers/uroce/uroce.h"
+#include "providers/uroce/guest.h"
 
 #define DESCRIPTIONS (IBV_COUNTER_BYTES + 1)
 /* Indices of an array that programs write out by hand. */
 #define MAX_INDEX 64u
-
-struct uroce_counters {
-	struct verbs_counters vc;
-	u32 count; /* of the array: behind the last index */
-	struct {
-		bool wanted;
-		u32 index;
-	} at[DESCRIPTIONS];
-};
-
-static struct uroce_counters *to_counters(struct ibv_counters *counters)
-{
-	return ur_container_of(counters, struct uroce_counters, vc.counters);
-}
 
 struct ibv_counters *uroce_create_counters(struct ibv_context *context,
 					   struct ibv_counters_init_attr *attr)
@@ -35,20 +21,28 @@ struct ibv_counters *uroce_create_counters(struct ibv_context *context,
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return NULL;
-	err = ibv_cmd_create_counters(context, attr, &c->vc, NULL);
+	err = UR_GUEST_TRY(
+		context, NULL,
+		ibv_cmd_create_counters(context, attr, &c->vc, NULL));
 	if (err) {
 		free(c);
 		errno = err;
 		return NULL;
 	}
+	c->resumes = ur_to_ctx(context)->resumes;
 	return &c->vc.counters;
 }
 
 int uroce_destroy_counters(struct ibv_counters *counters)
 {
-	struct uroce_counters *c = to_counters(counters);
-	int err = ibv_cmd_destroy_counters(&c->vc);
+	struct uroce_counters *c = ur_to_counters(counters);
+	int err;
 
+	/* The next uroced does not know who uses it. */
+	if (__atomic_load_n(&c->flows, __ATOMIC_RELAXED))
+		return EBUSY;
+	err = ur_guest_forgive(ur_to_ctx(counters->context),
+			       ibv_cmd_destroy_counters(&c->vc));
 	if (!err)
 		free(c);
 	return err;
@@ -60,7 +54,7 @@ int uroce_attach_counters_point_flow(struct ibv_counters *counters,
 				     struct ibv_counter_attach_attr *attr,
 				     struct ibv_flow *flow)
 {
-	struct uroce_counters *c = to_counters(counters);
+	struct uroce_counters *c = ur_to_counters(counters);
 
 	if (attr->comp_mask || flow)
 		return EOPNOTSUPP;
@@ -82,15 +76,20 @@ int uroce_attach_counters_point_flow(struct ibv_counters *counters,
 int uroce_read_counters(struct ibv_counters *counters, uint64_t *values,
 			uint32_t count, uint32_t flags)
 {
-	struct uroce_counters *c = to_counters(counters);
-	u64 counted[DESCRIPTIONS];
+	struct uroce_counters *c = ur_to_counters(counters);
+	const __u64 *here[] = {&c->here.packets, &c->here.bytes};
+	u64 counted[DESCRIPTIONS] = {0};
 	int err;
 
 	if (count < c->count)
 		return EINVAL;
 	err = ibv_cmd_read_counters(&c->vc, counted, DESCRIPTIONS, flags, NULL);
+	if (err && c->flows)
+		err = ur_guest_forgive(ur_to_ctx(counters->context), err);
 	for (u32 i = 0; !err && i < DESCRIPTIONS; i++)
 		if (c->at[i].wanted)
-			values[c->at[i].index] = counted[i];
+			values[c->at[i].index] =
+				counted[i] +
+				__atomic_load_n(here[i], __ATOMIC_RELAXED);
 	return err;
 }

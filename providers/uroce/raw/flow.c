@@ -1,29 +1,73 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Flow rules: the library knows their parts, the device the rest. */
-#include "providers/uroce/uroce.h"
+/* Flow rules: the library knows their parts, the device the rest, and the engine of the
+ * queue pair which frames they match. */
+#include "providers/uroce/raw/guest_raw.h"
+
+/* Returns the counters object that a part of the rule names, or NULL. */
+static struct uroce_counters *counters_of(const struct ibv_flow_attr *attr)
+{
+	const u8 *part = (const u8 *)(attr + 1);
+
+	for (u32 i = 0; i < attr->num_of_specs; i++) {
+		const struct ibv_flow_spec *spec = (const void *)part;
+
+		if (spec->hdr.type == IBV_FLOW_SPEC_ACTION_COUNT)
+			return ur_to_counters(spec->flow_count.counters);
+		part += spec->hdr.size;
+	}
+	return NULL;
+}
+
+static int cmd_create(struct ibv_qp *qp, struct uroce_flow *flow,
+		      struct ibv_flow_attr *attr,
+		      struct uroce_counters *counters)
+{
+	int err = counters ? ur_guest_renew_counters(counters) : 0;
+
+	return err ? err : ibv_cmd_create_flow(qp, &flow->ibv, attr, NULL, 0);
+}
+
+static int create_flow(struct uroce_qp *qp, struct uroce_flow *flow,
+		       struct ibv_flow_attr *attr)
+{
+	struct uroce_counters *counters = qp->guest ? counters_of(attr) : NULL;
+	int err = UR_GUEST_OLD(ur_guest_old_qp(qp),
+			       cmd_create(&qp->ibv, flow, attr, counters));
+
+	if (err)
+		return err;
+	err = ur_guest_create_flow(qp, flow, counters);
+	if (err)
+		ibv_cmd_destroy_flow(&flow->ibv);
+	return err;
+}
 
 struct ibv_flow *uroce_create_flow(struct ibv_qp *qp,
 				   struct ibv_flow_attr *attr)
 {
-	struct ibv_flow *flow = calloc(1, sizeof(*flow));
+	struct uroce_flow *flow = calloc(1, sizeof(*flow));
 	int err;
 
 	if (!flow)
 		return NULL;
-	err = ibv_cmd_create_flow(qp, flow, attr, NULL, 0);
+	err = create_flow(ur_to_qp(qp), flow, attr);
 	if (err) {
 		free(flow);
 		errno = err;
 		return NULL;
 	}
-	return flow;
+	return &flow->ibv;
 }
 
-int uroce_destroy_flow(struct ibv_flow *flow)
+int uroce_destroy_flow(struct ibv_flow *ibv)
 {
-	int err = ibv_cmd_destroy_flow(flow);
+	struct uroce_flow *flow = ur_to_flow(ibv);
+	struct uroce_context *ctx = ur_to_ctx(ibv->context);
+	int err = ur_guest_forgive(ctx, ibv_cmd_destroy_flow(ibv));
 
-	if (!err)
-		free(flow);
-	return err;
+	if (err)
+		return err;
+	ur_guest_destroy_flow(ctx, flow);
+	free(flow);
+	return 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Work queues, and the indirection tables that name them. */
-#include "providers/uroce/guest.h"
+#include "providers/uroce/raw/guest_raw.h"
 #include "providers/uroce/uroce.h"
 
 /* As other devices do, receives can be posted in RESET; they go with the next
@@ -18,17 +18,17 @@ static int setup(struct ibv_context *context, struct uroce_wq *wq,
 		 const struct ibv_wq_init_attr *attr,
 		 const struct uroce_create_qp_resp *drv)
 {
+	struct uroce_context *ctx = ur_to_ctx(context);
 	struct uroce_qp *qp = &wq->qp;
 	int err;
 
-	qp->db = ur_to_ctx(context)->device_db;
-	qp->in_device = ur_to_ctx(context)->guest;
+	qp->db = qp->in_device ? ctx->device_db : ctx->db;
 	qp->rq.max_sge = attr->max_sge;
 	qp->rq.lock.elided = ur_pd_single_threaded(attr->pd);
 	err = ur_qp_map(context, qp, drv);
 	if (err)
 		return err;
-	err = ur_qp_table_set(ur_to_ctx(context), wq->ibv.wq_num, qp);
+	err = ur_qp_table_set(ctx, wq->ibv.wq_num, qp);
 	if (err)
 		ur_qp_unmap(qp);
 	return err;
@@ -36,50 +36,93 @@ static int setup(struct ibv_context *context, struct uroce_wq *wq,
 
 static int cmd_destroy_wq(struct uroce_wq *wq)
 {
-	return ur_to_ctx(wq->ibv.context)->guest ? ur_guest_destroy_wq(wq)
-						 : ibv_cmd_destroy_wq(&wq->ibv);
+	return ur_to_ctx(wq->ibv.context)->guest || wq->qp.guest
+		       ? ur_guest_destroy_wq(wq)
+		       : ibv_cmd_destroy_wq(&wq->ibv);
+}
+
+static int create_by(struct ibv_context *context, struct uroce_wq *wq,
+		     struct ibv_wq_init_attr *attr,
+		     struct uroce_create_qp_resp *drv)
+{
+	int err = 0;
+
+	if (ur_to_ctx(context)->guest && !wq->qp.in_device)
+		err = ur_guest_renew_parts(attr->pd, NULL, attr->cq, NULL);
+	return err ? err : ur_wq_cmd_create(context, wq, attr, drv);
+}
+
+static int try_wq(struct ibv_context *context, struct uroce_wq *wq,
+		  struct ibv_wq_init_attr *attr,
+		  struct uroce_create_qp_resp *drv)
+{
+	int err =
+		UR_GUEST_TRY(context, NULL, create_by(context, wq, attr, drv));
+
+	if (err)
+		return err;
+	err = ur_guest_create_wq(ur_to_ctx(context), wq, attr, drv);
+	if (err)
+		cmd_destroy_wq(wq);
+	return err;
+}
+
+static int create_wq(struct ibv_context *context, struct uroce_wq *wq,
+		     struct ibv_wq_init_attr *attr)
+{
+	struct uroce_create_qp_resp drv;
+	int err = UR_GUEST_NUMBERED(try_wq(context, wq, attr, &drv));
+
+	if (err)
+		return err;
+	err = setup(context, wq, attr, &drv);
+	if (err)
+		cmd_destroy_wq(wq);
+	return err;
 }
 
 struct ibv_wq *uroce_create_wq(struct ibv_context *context,
 			       struct ibv_wq_init_attr *attr)
 {
-	UR_REQ_EX(ib_uverbs_ex_create_wq, struct uroce_create_qp_req drv)
-	req = {0};
-	UR_RESP(ib_uverbs_ex_create_wq_resp, struct uroce_create_qp_resp drv)
-	resp = {0};
 	struct uroce_wq *wq = calloc(1, sizeof(*wq));
 	int err;
 
 	if (!wq)
 		return NULL;
-	err = ur_cq_use_device(attr->cq);
+	err = ur_guest_place_wq(ur_to_ctx(context), wq, attr->pd);
+	if (!err && wq->qp.in_device)
+		err = ur_cq_use_device(attr->cq);
 	if (err)
 		goto err_free;
-	err = ibv_cmd_create_wq(context, attr, &wq->ibv, &req, sizeof(req),
-				&resp, sizeof(resp));
+	err = create_wq(context, wq, attr);
 	if (err)
 		goto err_unuse;
-	err = setup(context, wq, attr, &resp.drv);
-	if (err)
-		goto err_destroy;
 	wq->ibv.state = IBV_WQS_RESET;
 	wq->ibv.post_recv = post_recv;
 	return &wq->ibv;
-err_destroy:
-	cmd_destroy_wq(wq);
 err_unuse:
-	ur_cq_unuse_device(attr->cq);
+	if (wq->qp.in_device)
+		ur_cq_unuse_device(attr->cq);
 err_free:
 	free(wq);
 	errno = err;
 	return NULL;
 }
 
-int uroce_modify_wq(struct ibv_wq *ibwq, struct ibv_wq_attr *attr)
+static int modify_wq(struct uroce_wq *wq, struct ibv_wq_attr *attr)
 {
 	UR_REQ_EX(ib_uverbs_ex_modify_wq, ) req = {0};
+	int err = ibv_cmd_modify_wq(&wq->ibv, attr, &req, sizeof(req));
+
+	if (err || !(attr->attr_mask & IBV_WQ_ATTR_STATE))
+		return err;
+	return ur_guest_modify_wq(wq, attr->wq_state);
+}
+
+int uroce_modify_wq(struct ibv_wq *ibwq, struct ibv_wq_attr *attr)
+{
 	struct uroce_wq *wq = ur_to_wq(ibwq);
-	int err = ibv_cmd_modify_wq(ibwq, attr, &req, sizeof(req));
+	int err = UR_GUEST_OLD(ur_guest_old_wq(wq), modify_wq(wq, attr));
 
 	if (err || !(attr->attr_mask & IBV_WQ_ATTR_STATE))
 		return err;
@@ -93,11 +136,14 @@ int uroce_modify_wq(struct ibv_wq *ibwq, struct ibv_wq_attr *attr)
 int uroce_destroy_wq(struct ibv_wq *ibwq)
 {
 	struct uroce_wq *wq = ur_to_wq(ibwq);
-	int err = cmd_destroy_wq(wq);
+	int err = __atomic_load_n(&wq->tables, __ATOMIC_RELAXED)
+			  ? EBUSY
+			  : cmd_destroy_wq(wq);
 
 	if (err)
 		return err;
-	ur_cq_unuse_device(ibwq->cq);
+	if (wq->qp.in_device)
+		ur_cq_unuse_device(ibwq->cq);
 	ur_qp_table_set(ur_to_ctx(ibwq->context), ibwq->wq_num, NULL);
 	ur_cq_forget_qp(ibwq->cq, ibwq->wq_num);
 	ur_qp_unmap(&wq->qp);
@@ -105,12 +151,25 @@ int uroce_destroy_wq(struct ibv_wq *ibwq)
 	return 0;
 }
 
+static void count_table(struct uroce_rwq_table *t, u32 n)
+{
+	for (u32 i = 0; i < t->size; i++)
+		__atomic_add_fetch(&t->wq[i]->tables, n, __ATOMIC_RELAXED);
+}
+
+static int make_table(struct ibv_context *context, struct uroce_rwq_table *t)
+{
+	int err = ur_guest_renew_wqs(t);
+
+	return err ? err : ur_rwq_table_cmd_create(context, t);
+}
+
 struct ibv_rwq_ind_table *
 uroce_create_rwq_ind_table(struct ibv_context *context,
 			   struct ibv_rwq_ind_table_init_attr *attr)
 {
-	UR_RESP(ib_uverbs_ex_create_rwq_ind_table_resp, ) resp = {0};
-	struct ibv_rwq_ind_table *table;
+	struct uroce_rwq_table *t;
+	u32 size;
 	int err;
 
 	/* The library puts all of it on the stack. */
@@ -118,24 +177,36 @@ uroce_create_rwq_ind_table(struct ibv_context *context,
 		errno = EINVAL;
 		return NULL;
 	}
-	table = calloc(1, sizeof(*table));
-	if (!table)
+	size = 1u << attr->log_ind_tbl_size;
+	t = calloc(1, sizeof(*t) + size * sizeof(struct uroce_wq *));
+	if (!t)
 		return NULL;
-	err = ibv_cmd_create_rwq_ind_table(context, attr, table, &resp,
-					   sizeof(resp));
+	t->size = size;
+	for (u32 i = 0; i < size; i++)
+		t->wq[i] = ur_to_wq(attr->ind_tbl[i]);
+	err = UR_GUEST_TRY(context, NULL, make_table(context, t));
 	if (err) {
-		free(table);
+		free(t);
 		errno = err;
 		return NULL;
 	}
-	return table;
+	count_table(t, 1);
+	return &t->ibv;
 }
 
 int uroce_destroy_rwq_ind_table(struct ibv_rwq_ind_table *table)
 {
-	int err = ibv_cmd_destroy_rwq_ind_table(table);
+	struct uroce_rwq_table *t = ur_to_rwq_table(table);
+	int err;
 
-	if (!err)
-		free(table);
+	/* The next uroced does not know who uses it. */
+	if (__atomic_load_n(&t->users, __ATOMIC_RELAXED))
+		return EBUSY;
+	err = ur_guest_forgive(ur_to_ctx(table->context),
+			       ibv_cmd_destroy_rwq_ind_table(table));
+	if (!err) {
+		count_table(t, ~0u);
+		free(t);
+	}
 	return err;
 }

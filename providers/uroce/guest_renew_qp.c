@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Queue pairs that an earlier uroced has made: guest_renew.c. */
+#include <string.h>
+
+#include "guest.h"
+#include "providers/uroce/raw/guest_raw.h"
+
+/* The attributes that take it from state to state, as the modify table of the transport has them. */
+static int mask_to(const struct uroce_qp *qp, enum ibv_qp_state state)
+{
+	/* uroced takes no notice of those of the other half of XRC. */
+	bool ud = qp->qpt_bit == UR_SENDS_UD,
+	     rc = !ud && qp->qpt_bit != UR_SENDS_UC;
+
+	if (qp->qpt_bit == UR_SENDS_RAW)
+		return IBV_QP_STATE | (state == IBV_QPS_INIT ? IBV_QP_PORT : 0);
+	switch (state) {
+	case IBV_QPS_INIT:
+		return IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
+		       (ud ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS);
+	case IBV_QPS_RTR:
+		return IBV_QP_STATE |
+		       (ud ? 0
+			   : IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+					IBV_QP_RQ_PSN) |
+		       (rc ? IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER
+			   : 0);
+	case IBV_QPS_RTS:
+		return IBV_QP_STATE | IBV_QP_SQ_PSN |
+		       (rc ? IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
+					IBV_QP_RNR_RETRY |
+					IBV_QP_MAX_QP_RD_ATOMIC
+			   : 0);
+	default:
+		return IBV_QP_STATE;
+	}
+}
+
+/* The states on its way to the one that it has in the engine, in order; uroced does not know SQE. */
+static const enum ibv_qp_state ways[][5] = {
+	[IBV_QPS_RESET] = {IBV_QPS_RESET},
+	[IBV_QPS_INIT] = {IBV_QPS_INIT},
+	[IBV_QPS_RTR] = {IBV_QPS_INIT, IBV_QPS_RTR},
+	[IBV_QPS_RTS] = {IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS},
+	[IBV_QPS_SQD] = {IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS, IBV_QPS_SQD},
+	[IBV_QPS_SQE] = {IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS},
+	[IBV_QPS_ERR] = {IBV_QPS_INIT, IBV_QPS_ERR},
+};
+
+static int catch_up(const struct uroce_qp *qp, struct ibv_qp *made)
+{
+	const struct uroce_context *ctx = ur_to_ctx(qp->ibv.context);
+	struct uroce_engine_qp now;
+	struct ibv_qp_attr attr;
+	int err = 0;
+
+	ctx->door->query_qp(qp->guest, &now);
+	ur_guest_show_qp(&now, &attr);
+	if (now.state >= UR_ARRAY_SIZE(ways))
+		return EINVAL;
+	for (const enum ibv_qp_state *state = ways[now.state]; *state && !err;
+	     state++) {
+		attr.qp_state = *state;
+		err = ur_qp_cmd_modify(made, &attr, mask_to(qp, *state));
+	}
+	if (!err && now.rate_limit && now.state == IBV_QPS_RTS)
+		err = ur_qp_cmd_modify(made, &attr,
+				       IBV_QP_STATE | IBV_QP_RATE_LIMIT);
+	return err;
+}
+
+/* The first of those who have it open makes it again. */
+static int make_target_again(struct ibv_context *context, struct uroce_qp *qp,
+			     struct uroce_qp *made,
+			     struct ibv_qp_open_attr *open)
+{
+	struct ibv_qp_init_attr_ex init = {
+		.qp_context = open->qp_context,
+		.qp_type = IBV_QPT_XRC_RECV,
+		.comp_mask = IBV_QP_INIT_ATTR_XRCD,
+		.xrcd = open->xrcd,
+	};
+	struct uroce_create_qp_resp drv;
+	int err;
+
+	made->guest = qp->guest;
+	err = ur_qp_cmd_open(context, made, open);
+	if (err != EINVAL || !ur_to_ctx(context)->resumes)
+		return err;
+	made->number = open->qp_num;
+	err = ur_qp_cmd_create(context, made, &init, &drv);
+	made->number = 0;
+	if (err)
+		return err;
+	err = catch_up(qp, &made->ibv);
+	if (err)
+		ibv_cmd_destroy_qp(&made->ibv);
+	return err;
+}
+
+static pthread_mutex_t queue_pairs = PTHREAD_MUTEX_INITIALIZER;
+
+int ur_guest_renew_open(struct uroce_context *ctx, struct uroce_qp *qp,
+			struct ibv_qp_open_attr *attr)
+{
+	int err = ur_guest_renew_xrcd(attr->xrcd);
+
+	if (err)
+		return err;
+	pthread_mutex_lock(&queue_pairs);
+	err = make_target_again(&ctx->ibv, qp, qp, attr);
+	pthread_mutex_unlock(&queue_pairs);
+	return err;
+}
+
+static int open_again(struct uroce_qp *qp, struct uroce_qp *made)
+{
+	struct ibv_qp_open_attr open = {
+		.comp_mask = IBV_QP_OPEN_ATTR_NUM | IBV_QP_OPEN_ATTR_XRCD |
+			     IBV_QP_OPEN_ATTR_CONTEXT | IBV_QP_OPEN_ATTR_TYPE,
+		.qp_num = qp->ibv.qp_num,
+		.xrcd = qp->xrcd,
+		.qp_context = qp->ibv.qp_context,
+		.qp_type = IBV_QPT_XRC_RECV,
+	};
+	int err = make_target_again(qp->ibv.context, qp, made, &open);
+
+	if (!err)
+		qp->ibv.handle = qp->handle = made->ibv.handle;
+	return err;
+}
+
+/* It keeps its number. */
+static int make_again(struct uroce_qp *qp, struct uroce_qp *made)
+{
+	struct ibv_qp_init_attr_ex init = {
+		.send_cq = qp->ibv.send_cq,
+		.recv_cq = qp->ibv.recv_cq,
+		.srq = qp->ibv.srq,
+		.cap = ur_guest_cap(qp),
+		.qp_type = qp->ibv.qp_type,
+		.sq_sig_all = qp->sq_sig_all,
+		.comp_mask = IBV_QP_INIT_ATTR_PD,
+		.pd = qp->ibv.pd,
+	};
+	struct uroce_create_qp_resp drv;
+	int err;
+
+	if (qp->spread) {
+		init.comp_mask |=
+			IBV_QP_INIT_ATTR_IND_TABLE | IBV_QP_INIT_ATTR_RX_HASH;
+		init.rwq_ind_tbl = &qp->spread->table->ibv;
+		init.rx_hash_conf = qp->spread->hash;
+	}
+	made->number = qp->ibv.qp_num;
+	err = ur_qp_cmd_create(qp->ibv.context, made, &init, &drv);
+	if (err)
+		return err;
+	err = catch_up(qp, &made->ibv);
+	if (!err)
+		err = ur_guest_renew_groups(qp, &made->ibv);
+	if (err)
+		ibv_cmd_destroy_qp(&made->ibv);
+	else
+		qp->ibv.handle = qp->handle = made->ibv.handle;
+	return err;
+}
+
+int ur_guest_renew_qp(struct uroce_qp *qp)
+{
+	const struct uroce_context *ctx = ur_to_ctx(qp->ibv.context);
+	u32 resumes = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
+	struct uroce_qp *made;
+	int err = qp->xrcd ? ur_guest_renew_xrcd(qp->xrcd)
+			   : ur_guest_renew_parts(qp->ibv.pd, qp->ibv.send_cq,
+						  qp->ibv.recv_cq, qp->ibv.srq);
+
+	if (!err && qp->spread)
+		err = ur_guest_renew_table(qp->spread->table);
+	if (err)
+		return err;
+	made = calloc(1, sizeof(*made));
+	if (!made)
+		return ENOMEM;
+	pthread_mutex_lock(&queue_pairs);
+	if (qp->resumes != resumes)
+		err = qp->xrcd ? open_again(qp, made) : make_again(qp, made);
+	if (!err)
+		__atomic_store_n(&qp->resumes, resumes, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&queue_pairs);
+	free(made);
+	return err;
+}

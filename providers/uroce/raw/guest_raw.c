@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Raw packets of a context whose engine is in this process: the packet sockets that the device
+ * lends, work queues, flow rules.
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include "providers/uroce/raw/guest_raw.h"
+
+static int call_raw(struct uroce_context *ctx, struct uroce_engine_raw *raw)
+{
+	return ur_guest_call(&ctx->ibv, UVERBS_OBJECT_DEVICE,
+			     UROCE_METHOD_ENGINE_RAW, UR_GUEST_NO_IN, 0, 0,
+			     UROCE_ATTR_ENGINE_RAW_RESP, raw, sizeof(*raw));
+}
+
+static int borrow(struct uroce_context *ctx)
+{
+	struct uroce_engine_raw raw;
+	int err;
+
+	if (ctx->door->has_raw(ctx->guest))
+		return 0;
+	err = UR_GUEST_TRY(&ctx->ibv, NULL, call_raw(ctx, &raw));
+	if (err)
+		return err;
+	err = -ctx->door->borrow_raw(ctx->guest, &raw);
+	for (u32 i = 0; i < UR_ARRAY_SIZE(raw.fd); i++)
+		close(raw.fd[i]);
+	return err;
+}
+
+int ur_guest_borrow_raw(struct uroce_context *ctx)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	int err;
+
+	pthread_mutex_lock(&lock);
+	err = borrow(ctx);
+	pthread_mutex_unlock(&lock);
+	return err;
+}
+
+/* ---- work queues ---- */
+
+int ur_guest_place_wq(struct uroce_context *ctx, struct uroce_wq *wq,
+		      const struct ibv_pd *pd)
+{
+	if (ctx->guest && !ur_guest_makes_here(ctx) && ctx->guest)
+		return EIO;
+	wq->qp.in_device =
+		ctx->parted ||
+		(ctx->guest && (!ctx->door->has_raw || ur_to_pd(pd)->imported));
+	return wq->qp.in_device && ctx->resumes ? EOPNOTSUPP : 0;
+}
+
+int ur_guest_create_wq(struct uroce_context *ctx, struct uroce_wq *wq,
+		       const struct ibv_wq_init_attr *attr,
+		       struct uroce_create_qp_resp *resp)
+{
+	struct uroce_guest_qp_init init = {
+		.type = IBV_QPT_RAW_PACKET,
+		.qpn = wq->ibv.wq_num,
+		.max_recv_wr = attr->max_wr,
+		.max_recv_sge = attr->max_sge,
+		.wq = 1,
+		.user_handle = (uintptr_t)&wq->ibv,
+	};
+
+	if (!ctx->guest || wq->qp.in_device)
+		return 0;
+	if (!ur_guest_is_here(ctx))
+		return ctx->guest ? EIO : 0;
+	init.pdn = ur_to_pd(attr->pd)->pdn;
+	init.recv_cq = ur_to_cq(attr->cq)->guest;
+	wq->qp.handle = wq->ibv.handle;
+	wq->qp.resumes = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
+	return -ctx->door->create_qp(ctx->guest, &init, &wq->qp.guest, resp);
+}
+
+int ur_guest_modify_wq(struct uroce_wq *wq, enum ibv_wq_state state)
+{
+	struct uroce_context *ctx = ur_to_ctx(wq->ibv.context);
+
+	if (!ur_guest_is_here(ctx))
+		return ur_guest_lacks(ctx, wq->qp.guest);
+	if (!wq->qp.guest)
+		return 0;
+	return -ctx->door->modify_wq(wq->qp.guest, state);
+}
+
+/* ---- tables ---- */
+
+void ur_guest_spread(const struct uroce_spread *spread,
+		     struct uroce_guest_rss *rss, struct uroce_guest_qp **wq)
+{
+	const struct uroce_rwq_table *t = spread->table;
+
+	*rss = (struct uroce_guest_rss){
+		.fields = (u32)spread->hash.rx_hash_fields_mask,
+		.size = t->size,
+		.wq = wq,
+	};
+	memcpy(rss->key, spread->key, sizeof(rss->key));
+	for (u32 i = 0; i < t->size; i++)
+		wq[i] = t->wq[i]->qp.guest;
+}
+
+/* ---- rules ---- */
+
+static void count_flows(struct uroce_counters *counters, u32 n)
+{
+	if (counters)
+		__atomic_add_fetch(&counters->flows, n, __ATOMIC_RELAXED);
+}
+
+int ur_guest_create_flow(struct uroce_qp *qp, struct uroce_flow *flow,
+			 struct uroce_counters *counters)
+{
+	struct uroce_context *ctx = ur_to_ctx(qp->ibv.context);
+	struct uroce_engine_flow init;
+	int err;
+
+	if (!qp->guest)
+		return 0;
+	if (!ur_guest_is_here(ctx))
+		return EIO;
+	err = ur_guest_call(&ctx->ibv, UVERBS_OBJECT_FLOW,
+			    UROCE_METHOD_ENGINE_FLOW,
+			    UROCE_ATTR_ENGINE_FLOW_HANDLE, 0, flow->ibv.handle,
+			    UROCE_ATTR_ENGINE_FLOW_RESP, &init, sizeof(init));
+	if (!err)
+		err = -ctx->door->create_flow(qp->guest, &init,
+					      counters ? &counters->here : NULL,
+					      &flow->guest);
+	if (err)
+		return err;
+	flow->counters = counters;
+	count_flows(counters, 1);
+	return 0;
+}
+
+void ur_guest_destroy_flow(struct uroce_context *ctx, struct uroce_flow *flow)
+{
+	/* In a child of fork it is the parent's. */
+	if (flow->guest && ur_guest_is_here_still(ctx))
+		ctx->door->destroy_flow(flow->guest);
+	count_flows(flow->counters, ~0u);
+}

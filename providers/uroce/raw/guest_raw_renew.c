@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Work queues, tables and counters objects that an earlier uroced has made (guest_renew.c). The next one
+ * does not learn of flow rules that there are: it checks those that are to be made.
+ */
+#include "providers/uroce/raw/guest_raw.h"
+
+/* ---- work queues ---- */
+
+/* It keeps its number, and gets the state that the program has given it. */
+static int make_again(struct uroce_wq *wq, struct uroce_wq *made)
+{
+	struct ibv_wq_init_attr init = {
+		.wq_type = IBV_WQT_RQ,
+		.max_wr = wq->qp.rq.max_wqes,
+		.max_sge = wq->qp.rq.max_sge,
+		.pd = wq->ibv.pd,
+		.cq = wq->ibv.cq,
+	};
+	struct ibv_wq_attr attr = {.attr_mask = IBV_WQ_ATTR_STATE};
+	UR_REQ_EX(ib_uverbs_ex_modify_wq, ) req = {0};
+	struct uroce_create_qp_resp drv;
+	int err;
+
+	made->qp.number = wq->ibv.wq_num;
+	err = ur_wq_cmd_create(wq->ibv.context, made, &init, &drv);
+	for (u32 state = IBV_WQS_RDY; !err && state <= (u32)wq->ibv.state;
+	     state++) {
+		attr.wq_state = (enum ibv_wq_state)state;
+		err = ibv_cmd_modify_wq(&made->ibv, &attr, &req, sizeof(req));
+		if (err)
+			ibv_cmd_destroy_wq(&made->ibv);
+	}
+	if (!err)
+		wq->ibv.handle = wq->qp.handle = made->ibv.handle;
+	return err;
+}
+
+int ur_guest_renew_wq(struct uroce_wq *wq)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	const struct uroce_context *ctx = ur_to_ctx(wq->ibv.context);
+	u32 resumes = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
+	struct uroce_wq *made;
+	int err;
+
+	if (!wq->qp.guest ||
+	    __atomic_load_n(&wq->qp.resumes, __ATOMIC_ACQUIRE) == resumes)
+		return 0;
+	err = ur_guest_renew_parts(wq->ibv.pd, NULL, wq->ibv.cq, NULL);
+	if (err)
+		return err;
+	made = calloc(1, sizeof(*made));
+	if (!made)
+		return ENOMEM;
+	pthread_mutex_lock(&lock);
+	if (wq->qp.resumes != resumes)
+		err = make_again(wq, made);
+	if (!err)
+		__atomic_store_n(&wq->qp.resumes, resumes, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&lock);
+	free(made);
+	return err;
+}
+
+static int again_wq(void *wq)
+{
+	return ur_guest_renew_wq(wq);
+}
+
+struct ur_guest_old ur_guest_old_wq(struct uroce_wq *wq)
+{
+	return (struct ur_guest_old){ur_to_ctx(wq->ibv.context),
+				     &wq->qp.resumes, again_wq,
+				     wq->qp.guest ? wq : NULL};
+}
+
+/* ---- tables, counters ---- */
+
+int ur_guest_renew_wqs(struct uroce_rwq_table *table)
+{
+	int err = 0;
+
+	for (u32 i = 0; !err && i < table->size; i++)
+		err = ur_guest_renew_wq(table->wq[i]);
+	return err;
+}
+
+static int make_table_again(struct ibv_context *context,
+			    struct uroce_rwq_table *table)
+{
+	int err = ur_guest_renew_wqs(table);
+
+	return err ? err : ur_rwq_table_cmd_create(context, table);
+}
+
+int ur_guest_renew_table(struct uroce_rwq_table *table)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	struct uroce_context *ctx = ur_to_ctx(table->ibv.context);
+	int err = 0;
+
+	pthread_mutex_lock(&lock);
+	if (table->resumes != __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE))
+		err = make_table_again(&ctx->ibv, table);
+	pthread_mutex_unlock(&lock);
+	return err;
+}
+
+int ur_guest_renew_counters(struct uroce_counters *counters)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	struct ibv_context *context = counters->vc.counters.context;
+	u32 resumes =
+		__atomic_load_n(&ur_to_ctx(context)->resumes, __ATOMIC_ACQUIRE);
+	struct ibv_counters_init_attr attr = {0};
+	int err = 0;
+
+	pthread_mutex_lock(&lock);
+	if (counters->resumes != resumes)
+		err = ibv_cmd_create_counters(context, &attr, &counters->vc,
+					      NULL);
+	if (!err)
+		counters->resumes = resumes;
+	pthread_mutex_unlock(&lock);
+	return err;
+}
