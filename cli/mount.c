@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * uroce run --mount: the classes of the device in /sys/class, and the devices that
- * their links lead to in /sys/devices, for programs that the front-end does not reach;
- * its functions among those of the PCI bus, of which the front-end lists the host's.
- * In a mount namespace of the program's own, where each of the two is a tmpfs with
- * everything of the host's bound into it, since nothing can be made in sysfs itself.
+ * uroce run --mount and uroce enable --host --mount: the classes of the device in
+ * /sys/class, and the devices that their links lead to in /sys/devices, for programs that
+ * the front-end does not reach; its functions among those of the PCI bus, of which the
+ * front-end lists the host's. In a mount namespace of the program's own, or in that of the
+ * host, where each of the folders is a tmpfs with everything of the host's bound into it,
+ * since nothing can be made in sysfs itself.
  */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <mntent.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,8 +21,12 @@
 #include "cli/mount.h"
 #include "cli/namespace.h"
 #include "kernel-abi/uroce-tunnel.h"
+#include "util/os/rundir.h"
 
 #define ENTRIES 3
+
+/* The name of our file systems in /proc/self/mounts. */
+#define SOURCE "uroce"
 
 /* A folder of sysfs with the entries of it that are ours; none: all that the device has
  * in the folder of that name now. */
@@ -171,7 +177,7 @@ static int make_folder(const char *run_dir, const struct folder *folder)
 	if (before < 0)
 		return errno == ENOENT && !folder->ours[0] ? 0 : -errno;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", before);
-	if (mount("tmpfs", folder->name, "tmpfs",
+	if (mount(SOURCE, folder->name, "tmpfs",
 		  MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=755,size=1m"))
 		err = -errno;
 	if (!err)
@@ -181,6 +187,20 @@ static int make_folder(const char *run_dir, const struct folder *folder)
 	for (size_t i = 0; i < ENTRIES && folder->ours[i] && !err; i++)
 		err = show_ours(run_dir, folder, path, folder->ours[i]);
 	close(before);
+	return err;
+}
+
+static int make_folders(const char *command, const char *run_dir)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders) && !err;
+	     i++) {
+		err = make_folder(run_dir, &folders[i]);
+		if (err)
+			ur_complain("%s: --mount: %s: %s", command,
+				    folders[i].name, strerror(-err));
+	}
 	return err;
 }
 
@@ -201,12 +221,45 @@ int ur_mount(const struct ur_options *options)
 			    strerror(-err));
 		return err;
 	}
-	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders) && !err;
-	     i++) {
-		err = make_folder(options->run_dir, &folders[i]);
-		if (err)
-			ur_complain("run: --mount: %s: %s", folders[i].name,
-				    strerror(-err));
-	}
+	return make_folders("run", options->run_dir);
+}
+
+/* The topmost file system at that folder is ours. */
+static bool is_mounted(const char *folder)
+{
+	FILE *f = setmntent("/proc/self/mounts", "re");
+	struct mntent *e;
+	bool ret = false;
+
+	while (f && (e = getmntent(f)))
+		if (!strcmp(e->mnt_dir, folder))
+			ret = !strcmp(e->mnt_fsname, SOURCE);
+	if (f)
+		endmntent(f);
+	return ret;
+}
+
+int ur_mount_host(void)
+{
+	int err = ur_unmount_host();
+
+	if (!err)
+		err = make_folders("enable", UR_RUNDIR_HOST);
+	if (err)
+		ur_unmount_host();
 	return err;
+}
+
+int ur_unmount_host(void)
+{
+	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
+		while (is_mounted(folders[i].name))
+			if (umount2(folders[i].name, MNT_DETACH)) {
+				int err = -errno;
+
+				ur_complain("%s: %s", folders[i].name,
+					    strerror(-err));
+				return err;
+			}
+	return 0;
 }

@@ -9,4 +9,10 @@
  * wrong; then the process has to end. */
 int ur_mount(const struct ur_options *options);
 
+/* Shows every process of this mount namespace the host's device, until ur_unmount_host(), which
+ * may also be called where nothing is shown. Both return 0, or -errno after saying what
+ * is wrong; then nothing is shown. */
+int ur_mount_host(void);
+int ur_unmount_host(void);
+
 #endif

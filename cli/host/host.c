@@ -12,6 +12,7 @@
 #include "cli/host/host.h"
 #include "cli/host/preload_file.h"
 #include "cli/host/trial.h"
+#include "cli/mount.h"
 
 /* The dynamic linker of 32-bit programs, where there are any. */
 #define LINKER_32 "/lib/ld-linux.so.2"
@@ -113,8 +114,13 @@ int ur_host_enable(const struct ur_options *options)
 	if (err)
 		return complain(err);
 	err = check_library(root, library);
-	if (!err)
+	if (!err && options->mount && ur_mount_host())
+		err = UR_EXIT_FAILED;
+	if (!err) {
 		err = write_and_try(root, library, &before);
+		if (err && options->mount)
+			ur_unmount_host();
+	}
 	free(before.text);
 	snprintf(path, sizeof(path), "%s" LINKER_32, root);
 	if (!err && !access(path, F_OK))
@@ -131,6 +137,8 @@ int ur_host_disable(const struct ur_options *options)
 	int err = ur_preload_file_read(root, &before);
 	char *text;
 
+	if (!*root && ur_unmount_host())
+		return UR_EXIT_FAILED;
 	if (err)
 		return complain(err);
 	text = strdup(before.text);

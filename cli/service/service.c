@@ -179,6 +179,13 @@ static int check_what(const struct ur_options *options, const char *command)
 			command);
 		return UR_EXIT_USAGE;
 	}
+	if (options->mount && (!options->host || options->root)) {
+		ur_complain(
+			"%s: --mount is for this host: with --host, without "
+			"--root",
+			command);
+		return UR_EXIT_USAGE;
+	}
 	if (options->host && options->rest_count)
 		return ur_too_many(command, options->rest[0]);
 	return 0;

@@ -146,7 +146,9 @@ def test():
                         (("link", "-x"), "link: option -x is unknown"),
                         (("link", "-jx"), "link: option -x is unknown"),
                         (("stat", "--json=5"), "stat: option --json takes no value"),
-                        (("link", "--mount"), "which is of 'run'"),
+                        (("link", "--mount"), "which is of 'run"),
+                        (("enable", "--service", "--mount", "a"), "--mount is for this host"),
+                        (("enable", "--host", "--mount", "--root", "/x"), "--mount is for this host"),
                         (("stat", "--count"), "stat: option --count needs a value")):
         r = uroce(*words)
         check(r.returncode, 2)
