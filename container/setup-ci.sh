@@ -7,14 +7,19 @@
 #   setup-ci.sh report      what one wants to know after a failure
 #   setup-ci.sh stop        devices and interfaces away (a runner that stays)
 # Settings, from the environment; each has a default:
-#   UROCE_CI_PACKAGES  .deb files to install, names or a pattern; without any,
-#                      what is installed is used, else this tree is built
+#   UROCE_CI_PACKAGES  .deb files to install, names or a pattern, of which those for
+#                      this machine are taken (debian/release.sh makes some for each
+#                      release and architecture); without any, what is installed is
+#                      used, else this tree is built
 #   UROCE_CI_NETDEV    the interface; default: new ones, with addresses
 #                      198.18.I.1/24, where one may make them, else the one of
 #                      the default route
 #   UROCE_CI_NAME      what the device is called (uroce0)
 #   UROCE_CI_DEVICES   how many, names counting up from that one (1)
 #   UROCE_CI_ONLY      hide the RDMA devices that the host has: true or false (true)
+#   UROCE_CI_HOST      for every program of this machine, not just those with the
+#                      environment: true or false (false). Takes root or sudo; the
+#                      device's directory is /run/uroce. `stop` undoes it
 #   UROCE_CI_DIR       where it all lies ($RUNNER_TEMP or /tmp, uroce-ci)
 # Afterwards LD_PRELOAD, UROCE_RUN_DIR and PATH are in $GITHUB_ENV and
 # $GITHUB_PATH where there are such files, and always in UROCE_CI_DIR/env.sh.
@@ -22,7 +27,9 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(dirname "$here")
 netdev=${UROCE_CI_NETDEV:-} name=${UROCE_CI_NAME:-uroce0} count=${UROCE_CI_DEVICES:-1}
-dir=${UROCE_CI_DIR:-${RUNNER_TEMP:-/tmp}/uroce-ci}
+dir=${UROCE_CI_DIR:-${RUNNER_TEMP:-/tmp}/uroce-ci} host=${UROCE_CI_HOST:-false}
+run=$dir/run
+[ "$host" = true ] && run=/run/uroce
 # The tools below are none of the programs under test.
 unset LD_PRELOAD
 
@@ -67,30 +74,58 @@ group() { # group TITLE CMD...: folded in GitHub's log; its failure is no failur
 
 report() {
 	group "uroce: system" sh -c 'uname -a; grep PRETTY_NAME /etc/os-release; id; ulimit -l; uroce --version'
-	group "uroce: devices" uroce link --run-dir "$dir/run"
-	group "uroce: doctor" uroce doctor --run-dir "$dir/run"
-	group "uroce: open" uroce res --run-dir "$dir/run" session
-	group "uroce: counters" uroce stat --run-dir "$dir/run"
+	group "uroce: devices" uroce link --run-dir "$run"
+	group "uroce: doctor" uroce doctor --run-dir "$run"
+	group "uroce: open" uroce res --run-dir "$run" session
+	group "uroce: counters" uroce stat --run-dir "$run"
 	group "uroce: interfaces" ip -br addr
 	group "uroce: log of the device" tail -n 100 "$dir/uroced.log"
+}
+
+for_here() { # for_here DEB...: the files among these that are for this machine
+	local deb libc here version release
+	local -A of=()
+	libc=$(dpkg-query -W -f '${Version}\n' libc6 | head -n 1)
+	here=$(dpkg --print-architecture)
+	for deb; do
+		[ "$(dpkg-deb -f "$deb" Architecture)" = "$here" ] || continue
+		version=$(dpkg-deb -f "$deb" Version)
+		release=any
+		[[ $version == *~deb* ]] && release=${version##*~deb}
+		of[$release]+=$(realpath "$deb")$'\n'
+	done
+	printf '%s' "${of[any]:-}"
+	# Those for Debian 13 want its glibc; those for 12 do there as well.
+	for release in 13 12; do
+		[ $release = 13 ] && dpkg --compare-versions "$libc" lt 2.41 && continue
+		printf '%s' "${of[$release]:-}"
+		[ -z "${of[$release]:-}" ] || break
+	done
 }
 
 install() {
 	mkdir -p "$dir/bin"
 	if [ -n "${UROCE_CI_PACKAGES:-}" ]; then
-		local deb debs=()
+		local debs
 		# shellcheck disable=SC2086  # names and patterns
-		for deb in $UROCE_CI_PACKAGES; do debs+=("$(realpath "$deb")"); done
-		# What is installed already needs no lists.
-		root apt-get -q update || true
-		root env DEBIAN_FRONTEND=noninteractive apt-get -q install -y "${debs[@]}"
+		mapfile -t debs < <(for_here $UROCE_CI_PACKAGES)
+		[ ${#debs[@]} != 0 ] || fail "no package for this machine: $UROCE_CI_PACKAGES"
+		set -- root env DEBIAN_FRONTEND=noninteractive \
+			apt-get -q install -y --no-install-recommends "${debs[@]}"
+		# The lists of a runner's image are some days old, which may do.
+		"$@" || { root apt-get -q update && "$@"; }
 	elif command -v uroce >/dev/null && [ ! -e "$dir/bin/uroce" ]; then
 		say "$(uroce --version) is installed"
 	else
 		root "$top/tests/install-deps.sh" build
-		cmake -S "$top" -B "$dir/build" -G Ninja -DUROCE_TESTS=OFF
+		cmake -S "$top" -B "$dir/build" -G Ninja -DUROCE_TESTS=OFF \
+			-DCMAKE_INSTALL_PREFIX=/usr/local -DCMAKE_INSTALL_SYSCONFDIR=/etc
 		cmake --build "$dir/build"
-		ln -sf "$dir/build/bin/"{uroce,uroced} "$dir/bin/"
+		if [ "$host" = true ]; then # every program's: nobody but root can write there
+			root cmake --install "$dir/build" --strip
+		else
+			ln -sf "$dir/build/bin/"{uroce,uroced} "$dir/bin/"
+		fi
 	fi
 }
 
@@ -106,6 +141,10 @@ new_netdev() { # new_netdev I: sets netdev; false where one may not
 		echo "$netdev" >>"$dir/netdevs"
 }
 
+as_owner() { # as_owner CMD...: as the user whose the device is
+	if [ "$host" = true ]; then root "$@"; else "$@"; fi
+}
+
 nth() { # nth I: the name of device I, counting up from $name
 	local number=${name##*[!0-9]}
 	if [ "$count" = 1 ]; then echo "$name" && return; fi
@@ -118,7 +157,7 @@ put() { # put NAME VALUE: into the environment of what follows
 }
 
 start() {
-	local t0 i args=()
+	local t0 i preload args=()
 	t0=$(date +%s%N)
 	mkdir -p "$dir"
 	command -v uroced >/dev/null || PATH=$PATH:/usr/sbin:/sbin
@@ -142,51 +181,71 @@ start() {
 	[ "${UROCE_CI_ONLY:-true}" = true ] && args+=(--only)
 	rm -f "$dir/ready" "$dir/env.sh"
 	mkfifo "$dir/ready"
-	setsid uroced --run-dir "$dir/run" --ready-fd 3 "${args[@]}" 3<>"$dir/ready" \
-		>"$dir/uroced.log" 2>&1 </dev/null &
-	echo $! >"$dir/pid"
+	: >"$dir/uroced.log"
+	# shellcheck disable=SC2016  # expanded by that shell
+	as_owner sh -c 'cd "$1" && shift && exec 3<>ready >>uroced.log 2>&1 </dev/null &&
+		{ setsid "$@" & echo $! >pid; }' - "$dir" uroced --run-dir "$run" --ready-fd 3 "${args[@]}"
 	exec 4<>"$dir/ready"
 	until read -r -t 0.1 _ <&4; do
-		kill -0 "$(cat "$dir/pid")" 2>/dev/null || fail "the device did not start"
+		lives "$(cat "$dir/pid")" || fail "the device did not start"
 		[ $((($(date +%s%N) - t0) / 1000000000)) -lt 30 ] || fail "the device is not ready"
 	done
 	exec 4>&-
-	uroce link --run-dir "$dir/run" | grep -q 'gid 0' || fail "the device has no address"
-	# What uroce run would set, for programs that it does not start.
-	# shellcheck disable=SC2016  # expanded by that shell
-	put LD_PRELOAD "$(uroce run --run-dir "$dir/run" -- sh -c 'echo "$LD_PRELOAD"')"
-	put UROCE_RUN_DIR "$dir/run"
+	uroce link --run-dir "$run" | grep -q 'gid 0' || fail "the device has no address"
+	if [ "$host" = true ]; then
+		: >"$dir/host"
+		root uroce enable --host --mount || fail "not for every program"
+	else # what uroce run would set, for programs that it does not start
+		# shellcheck disable=SC2016  # expanded by that shell
+		preload=$(uroce run --run-dir "$run" -- sh -c 'echo "$LD_PRELOAD"') ||
+			fail "no program sees the device"
+		put LD_PRELOAD "$preload"
+	fi
+	put UROCE_RUN_DIR "$run"
 	put UROCE_CI "$here/setup-ci.sh"
 	put UROCE_CI_DIR "$dir"
 	# shellcheck disable=SC2016  # expanded by who reads it
 	if [ -d "$dir/bin" ]; then printf 'export PATH=%q:$PATH\n' "$dir/bin" >>"$dir/env.sh"; fi
 	if [ -n "${GITHUB_PATH:-}" ]; then echo "$dir/bin" >>"$GITHUB_PATH"; fi
 	if [ -n "${GITHUB_OUTPUT:-}" ]; then
-		{ echo "run-dir=$dir/run" && echo "report=bash $here/setup-ci.sh report"; } >>"$GITHUB_OUTPUT"
+		{ echo "run-dir=$run" && echo "report=bash $here/setup-ci.sh report"; } >>"$GITHUB_OUTPUT"
 	fi
-	uroce link --run-dir "$dir/run"
+	uroce link --run-dir "$run"
 	say "ready after $((($(date +%s%N) - t0) / 1000000)) ms; environment in $dir/env.sh"
 }
 
-serves() { # serves PID: a uroced that has not ended (in a container nobody may reap it)
-	[ "$(cat "/proc/$1/comm" 2>/dev/null)" = uroced ] &&
-		! grep -q '^State:.Z' "/proc/$1/status" 2>/dev/null
+lives() { # lives PID: has not ended (in a container nobody may reap it)
+	grep -q '^State:.[^Z]' "/proc/$1/status" 2>/dev/null
+}
+serves() { # serves PID: a uroced that lives
+	[ "$(cat "/proc/$1/comm" 2>/dev/null)" = uroced ] && lives "$1"
 }
 
 stop() {
 	local pid dev i=0
+	if [ -e "$dir/host" ]; then
+		host=true run=/run/uroce
+		root uroce disable --host
+	fi
 	pid=$(cat "$dir/pid" 2>/dev/null) || pid=
 	if [ -n "$pid" ] && serves "$pid"; then
-		kill "$pid"
+		as_owner sh -c "kill $pid" # a small system has no other kill
 		while serves "$pid"; do
-			[ $((i += 1)) -lt 500 ] || { kill -KILL "$pid" && break; }
+			[ $((i += 1)) -lt 500 ] || { as_owner sh -c "kill -KILL $pid" && break; }
 			sleep 0.02
 		done
 	fi
 	while read -r dev; do
 		root ip link del "$dev" || true
 	done < <(cat "$dir/netdevs" 2>/dev/null)
-	rm -rf "$dir/pid" "$dir/netdevs" "$dir/env.sh" "$dir/run"
+	if [ -e "$dir/build/install_manifest.txt" ]; then
+		root xargs -a "$dir/build/install_manifest.txt" -d '\n' rm -f
+		root rm "$dir/build/install_manifest.txt"
+		root find /usr/local /etc -xdev -depth -type d -empty \
+			\( -name uroce -o -name rdma-check \) -delete
+	fi
+	as_owner rm -rf "$run" "$dir/pid"
+	rm -rf "$dir/netdevs" "$dir/env.sh" "$dir/host" "$dir/ready"
 }
 
 case ${1:-} in

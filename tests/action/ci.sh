@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# limit: 900
+# limit: 1200, full 3600
 # ci.sh RESULT.xml: action.yml and the other forms for CI jobs, run as they stand
-# in a clean root by a small runner (composite.py). Mounts, processes and network
+# in a clean root by a small runner (runner.py). Mounts, processes and network
 # namespaces are this stage's own and go with it.
 set -u
 cd "$(dirname "$0")/../.." || exit 1

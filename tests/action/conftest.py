@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""A clean Debian 12 root with nothing of uroce, an ordinary user with sudo as CI
-runners have, and this tree in /src. What is made here goes with the namespaces
+"""Clean Debian roots with nothing of uroce, an ordinary user with sudo as CI runners
+have, and this tree in /src. What is made here goes with the namespaces
 that ci.sh made for it."""
 import os
+import shutil
 import subprocess
 import tempfile
 
@@ -11,6 +12,7 @@ import pytest
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
 HOME = "/home/runner"
+FULL = bool(os.environ.get("UROCE_FULL"))
 
 
 def sh(*cmd, **kw):
@@ -20,14 +22,14 @@ def sh(*cmd, **kw):
     return r.stdout
 
 
-@pytest.fixture(scope="session")
-def root():
+def clean_root(release, packages):
+    """A root of that release with these packages."""
     folder = os.environ.get("UROCE_ACTION_ROOT")
     if not folder:
         pytest.skip("tests/action/ci.sh makes the folder")
     path = tempfile.mkdtemp(dir=folder)
     os.chmod(path, 0o755)
-    sh(TOP + "/tests/fresh/minimal.sh", "bookworm", path)
+    sh(TOP + "/tests/fresh/minimal.sh", release, path)
     with open(path + "/etc/hosts", "w") as f:
         f.write(f"127.0.0.1 localhost {os.uname().nodename}\n")
     sh("cp", "/etc/resolv.conf", path + "/etc/resolv.conf")
@@ -37,7 +39,7 @@ def root():
                  ["-t", "tmpfs", "tmpfs", path + "/run"]):
         sh("mount", *args)
     sh("chroot", path, "sh", "-c", "apt-get -q update && DEBIAN_FRONTEND=noninteractive "
-       "apt-get -q install -y --no-install-recommends sudo iproute2")
+       "apt-get -q install -y --no-install-recommends " + packages)
     with open(path + "/etc/sudoers.d/runner", "w") as f:
         f.write("runner ALL=(ALL) NOPASSWD: ALL\n")
     sh("chroot", path, "useradd", "-m", "-u", "1001", "runner")
@@ -49,6 +51,33 @@ def root():
     sh("tar", "-C", path + "/src", "-xf", path + "/src.tar")
     os.unlink(path + "/src.tar")
     return path
+
+
+@pytest.fixture(scope="session")
+def root():
+    """With node, which a runner brings."""
+    return clean_root("bookworm", "sudo iproute2 nodejs")
+
+
+@pytest.fixture(scope="session", params=["bookworm", "trixie", "sid"])
+def prebuilt(request, release_files):
+    """A root without a compiler, where the files of a release are in /release. Those of
+    Debian 12 and for arm64 are made with UROCE_FULL alone."""
+    if request.param == "bookworm" and not FULL:
+        pytest.skip("the files for Debian 12 take minutes: UROCE_FULL=1")
+    path = clean_root(request.param, "sudo iproute2")
+    shutil.copytree(release_files, path + "/release")
+    return path
+
+
+@pytest.fixture(scope="session")
+def release_files():
+    """The folder that debian/release.sh made; UROCE_RELEASE_FILES: one that it made before."""
+    if "UROCE_RELEASE_FILES" in os.environ:
+        return os.environ["UROCE_RELEASE_FILES"]
+    folder = os.path.join(os.environ["UROCE_ACTION_ROOT"], "release")
+    sh(TOP + "/debian/release.sh", folder, *([] if FULL else ["trixie-amd64"]))
+    return folder
 
 
 @pytest.fixture(scope="session")

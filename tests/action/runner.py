@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """As much of a GitHub runner as this project's files need: the steps of a
-workflow's job and of a composite action, in order, each a shell of its own in a
-clean root, with the files that carry environment, path and outputs from one to
-the next. What it does not know is an error, never passed over."""
+workflow's job, in order, each a shell of its own in a clean root, and an action of
+JavaScript where they name it and after their end, with the files that carry
+environment, path, outputs and state from one to the next. What it does not know is
+an error, never passed over."""
 import os
 import re
 import subprocess
@@ -57,7 +58,8 @@ class Runner:
         cmd = self.chroot("env", "-i", "-C", self.home + "/job", *words,
                           *SHELL, name)
         if not outside:
-            cmd = ["ip", "netns", "exec", self.netns, *cmd]
+            # ip(8) would give each step mounts of its own.
+            cmd = ["nsenter", f"--net=/run/netns/{self.netns}", *cmd]
         start = time.monotonic()
         r = subprocess.run(cmd, stdin=subprocess.DEVNULL, timeout=600,
                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -73,16 +75,14 @@ class Job(Runner):
         super().__init__(*args)
         self.env["GITHUB_ACTIONS"] = "true"
         self.actions, self.failed = actions, False
+        self.after = []  # (action's folder, post, environment): the last first
         self.steps = []  # (name, status, output, seconds) of what ran
 
     @staticmethod
-    def expand(text, inputs, outputs):
+    def expand(text, outputs):
         def value(m):
-            word = m[1].strip()
-            if word.startswith("inputs."):
-                return str(inputs[word[7:]])
-            step, kind, name = re.fullmatch(
-                r"steps\.(\S+?)\.(outputs)\.(\S+)", word).groups()
+            step, name = re.fullmatch(
+                r"steps\.(\S+?)\.outputs\.(\S+)", m[1].strip()).groups()
             return outputs[step][name]
         return re.sub(r"\$\{\{(.*?)\}\}", value, str(text))
 
@@ -91,31 +91,41 @@ class Job(Runner):
         return {"failure()": self.failed, "always()": True}.get(
             condition, not self.failed)
 
-    def run(self, steps, inputs=None, action=None, env=None):
+    def run(self, steps):
         outputs = {}
         for step in steps:
             assert set(step) <= KNOWN, step
             if not self.due(step.get("if")):
                 continue
-            more = {k: self.expand(v, inputs, outputs)
-                    for k, v in {**(env or {}), **step.get("env", {})}.items()}
+            env = {k: str(v) for k, v in step.get("env", {}).items()}
             if "uses" in step:
-                self.use(step["uses"], step.get("with", {}))
+                outputs[step.get("id")] = self.use(
+                    step["uses"], step.get("with", {}), env)
                 continue
-            assert action is None or step["shell"] == "bash", step
-            kinds = ("ENV", "PATH", "OUTPUT")
-            files = {f"GITHUB_{k}": self.file(k.lower()) for k in kinds}
-            if action:
-                files["GITHUB_ACTION_PATH"] = action
-            script = self.expand(step["run"], inputs, outputs)
-            got = self.shell(script, {**more, **files}, bool(re.search(
-                r"apt-get|setup-ci.sh\" install$", script)))
-            self.steps.append((step.get("name", step["run"]), *got))
-            self.failed |= got[0] != 0
-            self.env.update(self.pairs(files["GITHUB_ENV"]))
-            self.path += self.read(files["GITHUB_PATH"]).split()
-            outputs[step.get("id")] = self.pairs(files["GITHUB_OUTPUT"])
+            script = self.expand(step["run"], outputs)
+            self.step(step.get("name", step["run"]), script, env,
+                      bool(re.search("apt-get", script)))
         return outputs
+
+    def step(self, name, script, env, outside=False):
+        """One script with a step's files; returns its outputs, and its state."""
+        kinds = "ENV", "PATH", "OUTPUT", "STATE"
+        files = {f"GITHUB_{k}": self.file(k.lower()) for k in kinds}
+        got = self.shell(script, {**env, **files}, outside)
+        self.steps.append((name, *got))
+        self.failed |= got[0] != 0
+        self.env.update(self.pairs(files["GITHUB_ENV"]))
+        self.path += self.read(files["GITHUB_PATH"]).split()
+        return [self.pairs(files["GITHUB_" + k]) for k in ("OUTPUT", "STATE")]
+
+    def end(self):
+        """What the actions do after the last step; returns whether all did."""
+        good = True
+        while self.after:
+            file, env = self.after.pop()
+            self.step("post", f"node {file}", env)
+            good &= self.steps[-1][1] == 0
+        return good
 
     def pairs(self, name):
         """NAME=VALUE lines; GitHub's other form is not used here."""
@@ -123,18 +133,30 @@ class Job(Runner):
         assert all("=" in line for line in lines), lines
         return dict(line.split("=", 1) for line in lines)
 
-    def use(self, name, given):
+    def use(self, name, given, env):
+        """Returns its outputs. What it fetches it fetches before, by the script that
+        it calls, since the job's network namespace reaches no mirror; its own call
+        then finds all there."""
         if name.startswith("actions/checkout@"):
-            return
+            return {}
         folder = self.actions[name.split("@")[0]]
-        text = self.read(folder + "/action.yml")
-        action = yaml.safe_load(text)
-        assert action["runs"]["using"] == "composite"
+        action = yaml.safe_load(self.read(folder + "/action.yml"))
         inputs = {k: v.get("default", "")
                   for k, v in action["inputs"].items()}
         assert set(given) <= set(inputs), given
         inputs.update(given)
-        self.run(action["runs"]["steps"], inputs, folder)
+        runs = action["runs"]
+        assert set(runs) == {"using", "main", "post"} and runs["using"] == "node24"
+        self.step("install", folder + "/container/setup-ci.sh install",
+                  {f"UROCE_CI_{k.upper()}": v for k, v in inputs.items()}, True)
+        if self.failed:
+            return {}
+        env = {**env, **{f"INPUT_{k.upper()}": v for k, v in inputs.items()}}
+        outputs, state = self.step("start", f"node {folder}/{runs['main']}", env)
+        self.after.append((f"{folder}/{runs['post']}", {
+            **env, **{f"STATE_{k}": v for k, v in state.items()}}))
+        assert set(outputs) <= set(action["outputs"]), outputs
+        return outputs
 
     def workflow(self, name, job):
         with open(name) as f:
