@@ -53,7 +53,7 @@ declare -A kinds=(
 	  default-jdk-headless golang-go
 	  ceph-mon ceph-osd ceph-common"
 	[deb]="$deb"
-	[package]="$deb lintian rpm rpmlint systemd-container"
+	[package]="$deb lintian rpm rpmlint systemd-container mandoc"
 	[action]="python3 python3-pytest python3-yaml mmdebstrap iproute2"
 	[container]="python3 python3-pytest python3-yaml mmdebstrap iproute2
 	  podman uidmap crun runc slirp4netns netavark aardvark-dns
@@ -62,7 +62,7 @@ declare -A kinds=(
 	[debian13]="mmdebstrap"
 )
 # A browser is much to fetch for one page.
-[ -n "${UROCE_FULL:-}" ] && kinds[e2e]+=" chromium-headless-shell"
+[ -n "${UROCE_FULL:-}" ] && kinds[e2e]+=" chromium-headless-shell" && kinds[package]+=" piuparts"
 # What names a package of 13 has for one of 12; none: its tests are skipped.
 declare -A renamed=(
 	[libtcmalloc-minimal4]=libtcmalloc-minimal4t64

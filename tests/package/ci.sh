@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# limit: 900 seconds for this stage
+# limit: 900, full 2700
 # ci.sh RESULT.xml: Debian's packages and Fedora's, installed and used. As root in
 # process and mount namespaces of this stage: what a test has started, a container too,
 # ends with it, however it ends.

@@ -59,16 +59,21 @@ def debs(work, source):
     return {os.path.basename(p).split("_")[0]: p for p in glob.glob(work + "/*.deb")}
 
 
-@pytest.fixture(scope="session")
-def rpms(work, source):
-    top = os.path.join(work, "rpm")
+def rpmbuild(work, source, folder, *options):
+    """{name: file} of Fedora's packages, made in that folder of work."""
+    top = os.path.join(work, folder)
     rpm = "/usr/lib/rpm"
     macros = ":".join([rpm + "/macros", *glob.glob(rpm + f"/platform/{os.uname().machine}-*/macros"),
                        rpm + "/fileattrs/*.attr", os.path.join(HERE, "fedora.macros")])
-    sh("rpmbuild", "--macros", macros, "--define", f"_topdir {top}", "--nodeps", "-bb",
+    sh("rpmbuild", "--macros", macros, "--define", f"_topdir {top}", *options, "--nodeps", "-bb",
        "--define", f"_sourcedir {work}", os.path.join(source, "redhat", "uroce.spec"),
        env={**os.environ, CACHE: work})
     return {os.path.basename(p).rsplit("-", 2)[0]: p for p in glob.glob(top + "/RPMS/*/*.rpm")}
+
+
+@pytest.fixture(scope="session")
+def rpms(work, source):
+    return rpmbuild(work, source, "rpm")
 
 
 class Root:
