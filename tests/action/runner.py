@@ -4,7 +4,6 @@ workflow's job, in order, each a shell of its own in a clean root, and an action
 JavaScript where they name it and after their end, with the files that carry
 environment, path, outputs and state from one to the next. What it does not know is
 an error, never passed over."""
-import os
 import re
 import subprocess
 import time
