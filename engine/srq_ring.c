@@ -6,10 +6,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "engine/engine_impl.h"
+#include "engine/ground/limits.h"
 #include "util/assert.h"
 
 #define RING_OFF 128u
-#define MAX_WR	 (1u << 20)
+#define MAX_WR	 UR_MAX_SRQ_WR
 
 static void on_doorbell(struct ur_db_client *db_client)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The limits that the device reports; at least those of the kernel's
- * Soft-RoCE. */
+/* The limits that the device reports. */
 #ifndef UR_DEVICE_LIMITS_H
 #define UR_DEVICE_LIMITS_H
 
@@ -13,12 +12,12 @@
 #define UR_HW_VER 1
 
 #define UR_MAX_DEVICES	   32
-#define UR_MAX_QP	   1048560 /* 2^20 - 16 */
-#define UR_MAX_QP_WR	   (1u << 20)
+#define UR_MAX_QP	   1048560    /* 2^20 - 16 */
+#define UR_MAX_QP_WR	   (1u << 16) /* rings of 128 MiB */
 #define UR_MAX_CQ	   (1u << 20)
 #define UR_MAX_CQE	   (1u << 20)
 #define UR_MAX_SRQ	   (1u << 20)
-#define UR_MAX_SRQ_WR	   (1u << 20)
+#define UR_MAX_SRQ_WR	   (1u << 16)
 #define UR_MAX_SGE_COUNT   UROCE_MAX_SGE
 #define UR_MAX_INLINE	   UROCE_MAX_INLINE
 #define UR_MAX_RES_RD_ATOM 0x3f000

@@ -66,6 +66,27 @@ static bool can_dm(struct ibv_context *ctx, uint64_t length)
 	return dm && !ibv_free_dm(dm);
 }
 
+/* Not one of them alone: programs make more than one. */
+static void several(struct bench *t, const struct ibv_device_attr *o)
+{
+	struct ibv_qp_init_attr a = {
+		.send_cq = t->a.cq,
+		.recv_cq = t->a.cq,
+		.cap = {(uint32_t)o->max_qp_wr, (uint32_t)o->max_qp_wr,
+			(uint32_t)o->max_sge, (uint32_t)o->max_sge, 0}};
+	struct ibv_qp *qp[8];
+
+	for (int round = 0; round < 3; round++) {
+		for (int i = 0; i < 8; i++) {
+			a.qp_type = i & 1 ? IBV_QPT_UD : IBV_QPT_RC;
+			qp[i] = ibv_create_qp(t->pd, &a);
+			CHECK(qp[i]);
+		}
+		for (int i = 0; i < 8; i++)
+			CHECK_EQ(ibv_destroy_qp(qp[i]), 0);
+	}
+}
+
 static void limits(void)
 {
 	struct ibv_device_attr_ex d;
@@ -90,6 +111,7 @@ static void limits(void)
 	CHECK(can_qp(&t, t.a.cq, (struct ibv_qp_cap){1, wr, sge, sge, 0}));
 	CHECK(can_qp(&t, t.a.cq, (struct ibv_qp_cap){wr, wr, sge, sge, 512}));
 	CHECK(can_srq(t.pd, (uint32_t)o->max_srq_wr, (uint32_t)o->max_srq_sge));
+	several(&t, o);
 	CHECK(can_cq(t.ctx, (uint32_t)o->max_cqe, 0));
 	CHECK(!can_cq(t.ctx, (uint32_t)o->max_cqe + 1, 0));
 	CHECK(can_cq(t.ctx, 1, (uint32_t)t.ctx->num_comp_vectors - 1));

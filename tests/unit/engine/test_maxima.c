@@ -89,6 +89,8 @@ static void queue_pairs(void)
 		CHECK(l.rq_off >= l.sq_off + (u64)l.sq_bbs * UROCE_SQ_BB ||
 		      !l.rq_entries);
 		CHECK(l.bytes >= l.rq_off + (u64)l.rq_entries * l.rq_stride);
+		/* So small that users of ordinary machines may have several. */
+		CHECK(l.bytes <= 129ull << 20);
 		init.max_send_wr++;
 		CHECK_EQ(ur_qp_rings_plan(&init, false, &l), -EINVAL);
 	}
