@@ -4,8 +4,8 @@
 
     judge.py [--engine process|device] [--xml FILE] [--seen FILE] [SUITE[/PART][:TEST]]...
 
-TEST is a pattern. Without arguments all suites that are at hand: README.md says which
-variables name them. --seen writes the outcomes, a line each, too. Root."""
+TEST is a pattern. Without arguments all suites that are at hand, with each engine:
+README.md says which variables name them. --seen writes the outcomes, a line each, too. Root."""
 import argparse
 import fnmatch
 import os
@@ -20,6 +20,7 @@ from world import World, enter
 
 
 ALL = "all of it"
+ENGINES = "process", "device"
 
 
 def wants(words, suite, part):
@@ -34,8 +35,8 @@ def wants(words, suite, part):
     return found or None
 
 
-def run_suite(suite, args, rows, seen_file):
-    """[(name of the part, cases)], of a suite whose programs are there."""
+def run_suite(suite, engine, args, rows, seen_file):
+    """[(name of the part and engine, cases)], of a suite whose programs are there."""
     path, result = os.environ.get(suite.variable), []
     for part, program in suite.parts(path) if path else []:
         patterns = wants(args.words, suite.name, part)
@@ -46,26 +47,26 @@ def run_suite(suite, args, rows, seen_file):
         def wanted(test):
             if not any(fnmatch.fnmatchcase(test, p) for p in patterns):
                 return False
-            row = table.row_of(rows, where, args.engine, test)
+            row = table.row_of(rows, where, engine, test)
             if row and row.outcome == "left-out" and not args.all:
                 left_out[test] = "left-out"
                 return False
             return True
         began = time.monotonic()
-        world = World(suite.device, args.engine)
+        world = World(suite.device, engine)
         try:
             seen = suite.run(world, program, wanted, args.seconds or suite.seconds)
         finally:
             world.close()
         for test, got in seen.items():
-            print(f"{where}\t{args.engine}\t{test}\t{got}", file=seen_file, flush=True)
-        cases = table.judge(rows, where, args.engine, {**seen, **left_out},
+            print(f"{where}\t{engine}\t{test}\t{got}", file=seen_file, flush=True)
+        cases = table.judge(rows, where, engine, {**seen, **left_out},
                             patterns == ["*"])
         for test, verdict, text in cases:
             if verdict == "failed":
-                print(f"FAILED {where} {test}: {text}")
-        print(f"{where}: {time.monotonic() - began:.0f} s; {counts(cases)}", flush=True)
-        result.append((where, cases))
+                print(f"FAILED {where} ({engine}) {test}: {text}")
+        print(f"{where} ({engine}): {time.monotonic() - began:.0f} s; {counts(cases)}", flush=True)
+        result.append((f"{where} ({engine})", cases))
     return result
 
 
@@ -89,7 +90,7 @@ def write_xml(path, result):
 def main():
     ap = argparse.ArgumentParser(description=__doc__,
                                  formatter_class=argparse.RawDescriptionHelpFormatter)
-    ap.add_argument("--engine", choices=("process", "device"), default="process")
+    ap.add_argument("--engine", choices=ENGINES, help="only this one")
     ap.add_argument("--xml", help="JUnit file to write, if any suite is at hand")
     ap.add_argument("--seen", default=os.devnull)
     ap.add_argument("--seconds", type=int, help="the time for one test")
@@ -104,7 +105,8 @@ def main():
         World.cable()
     with open(args.seen, "w") as seen_file:
         for suite in suites:
-            done = run_suite(suite, args, rows, seen_file)
+            done = [part for engine in ENGINES if args.engine in (None, engine)
+                    for part in run_suite(suite, engine, args, rows, seen_file)]
             if not done:
                 why = f"{suite.variable} names no programs of it"
                 print(f"{suite.name}: skipped: {why}")
