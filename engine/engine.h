@@ -118,6 +118,8 @@ struct ur_engine_config {
 	/* for an engine in a program (guest.h): what it was lent, and the bits
 	 * of a slot. Then loop and events are NULL. */
 	bool guest;
+	/* Then: its users are other processes, whose threads never run it. */
+	bool apart;
 	struct ur_lent lent;
 	u32 slot_bits;
 	/* Then: the program's uverbs file, which ends the loan of the slot when

@@ -21,10 +21,10 @@
 /* The thread has a processor by then, where many wait for one. */
 #define FINISH_NS 200000000
 
-/* Its one context's; NULL: there is none. */
+/* Its one context's; NULL: there is none, or it is another process's. */
 static struct ur_user_mem *memory_of(const struct ur_engine *e)
 {
-	return !e->config.guest || ur_list_empty(&e->ectxs)
+	return !e->config.guest || e->config.apart || ur_list_empty(&e->ectxs)
 		       ? NULL
 		       : ur_list_first(&e->ectxs, struct ur_ectx, node)->mem;
 }

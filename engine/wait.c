@@ -52,13 +52,18 @@ void ur_wait_init(struct ur_engine *e)
 		     ur_clock_ns(CLOCK_MONOTONIC));
 }
 
-/* A thread that posts to an engine in a program runs it, and need not wake
+/* A thread that posts to an engine in its program runs it, and need not wake
  * it. */
+static bool is_driven(const struct ur_engine *e)
+{
+	return e->config.guest && !e->config.apart;
+}
+
 static void publish_asleep(struct ur_engine *e, bool asleep)
 {
 	if (e->config.guest || e->forwards)
 		ur_wire_sleeps(e, asleep);
-	if (!e->config.guest)
+	if (!is_driven(e))
 		ur_list_for_each(it, &e->ectxs)
 			ur_doorbell_sleep(
 				ur_list_entry(it, struct ur_ectx, node)->db,
@@ -127,7 +132,7 @@ void ur_wait_show_cpu(struct ur_engine *e)
 
 void ur_wait_add(struct ur_engine *e, struct ur_ectx *x)
 {
-	ur_doorbell_sleep(x->db, !e->config.guest && atomic_load(&e->asleep));
+	ur_doorbell_sleep(x->db, !is_driven(e) && atomic_load(&e->asleep));
 	ur_doorbell_at(x->db, e->cpu);
 	ur_list_add_tail(&e->ectxs, &x->node);
 }
@@ -136,7 +141,7 @@ static void yield(struct ur_engine *e)
 {
 	u64 before = ur_clock_ns(CLOCK_MONOTONIC), after;
 
-	if (!e->config.guest)
+	if (!is_driven(e))
 		ur_wait_show_cpu(e);
 	sched_yield();
 	after = ur_clock_ns(CLOCK_MONOTONIC);

@@ -38,6 +38,17 @@ struct uroce_guest_info {
 	const volatile __u32 *own;
 	__u64 db_map_off;
 	__u32 db_map_len;
+	__s32 wake_fd; /* wakes it where the page says asleep; stays the engine's */
+};
+
+/* Another process, whose context an engine is to have. open_apart() takes the descriptors
+ * over. */
+struct uroce_guest_client {
+	__s32 mem;  /* its /proc/PID/mem, open for reading and writing */
+	__s32 maps; /* its /proc/PID/maps, or -1 */
+	__s32 pid;
+	/* Most bytes that its rings may have. */
+	__u64 ring_bytes;
 };
 
 /* How a raw packet queue pair spreads frames over size work queues, a power of two. */
@@ -114,6 +125,15 @@ struct uroce_door {
 	 * descriptors in open stay the caller's. */
 	int (*open)(const struct uroce_engine_open *open, int file,
 		    struct uroce_guest **guest, struct uroce_guest_info *info);
+	/* The same for a context of another process: info->own is NULL, and its rings are all that the client touches. file is
+	 * what hangs up with the client. It is not for programs that fork. */
+	int (*open_apart)(const struct uroce_engine_open *open, int file,
+			  const struct uroce_guest_client *client,
+			  struct uroce_guest **guest,
+			  struct uroce_guest_info *info);
+	/* Returns the sending end of a channel that the queue which was destroyed last was the last one of, or -1. It is the
+	 * caller's. Only after open_apart(). */
+	int (*left_sender)(struct uroce_guest *guest);
 	/* All objects have been destroyed. In a child of fork it does nothing. */
 	void (*close)(struct uroce_guest *guest);
 	/* In a child of fork, where own is 0: takes the engine over, so that own is 1, if the process

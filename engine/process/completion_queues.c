@@ -43,11 +43,16 @@ static int take_sender(const struct uroce_guest_cq_init *in)
 }
 
 /* A queue may use the channel later. fd: the program's number. */
-static void leave_sender(const struct uroce_guest *guest, int fd, int rx,
-			 int tx)
+static void leave_sender(struct uroce_guest *guest, int fd, int rx, int tx)
 {
 	const struct uroce_resumes *preload = uroce_get_resumes();
 
+	if (guest->apart) {
+		if (guest->left_sender >= 0)
+			close(guest->left_sender);
+		guest->left_sender = ur_high_fd_copy(tx);
+		return;
+	}
 	if (!preload)
 		return;
 	preload->keep_sender(fd, rx, tx, guest);
@@ -82,7 +87,11 @@ static int make_channel(struct uroce_guest *guest,
 		return -ENOMEM;
 	}
 	rx = err = ur_high_fd_copy(in->rx);
-	if (err >= 0)
+	ur_list_init(&c->wait.node);
+	c->wait.guest = guest;
+	if (err >= 0 && guest->apart)
+		err = 0;
+	else if (err >= 0)
 		err = ur_process_wait_add(&c->wait, guest, in->rx, rx);
 	if (!err) {
 		err = ur_echan_borrow(guest->ectx, tx, rx, &c->chan);

@@ -16,6 +16,8 @@
 #define SPARE 16
 /* The thread waits awake for what follows at once; no processor is looked for. */
 #define OPTIONS "spin_us=100,hold=0,follow=0"
+/* Nobody else runs it: it waits as the device's does. */
+#define OPTIONS_APART "follow=0"
 
 #ifndef SO_NETNS_COOKIE
 #define SO_NETNS_COOKIE 71
@@ -38,7 +40,7 @@ static int mark_own(struct uroce_guest *g)
 }
 
 /* Beyond a limit of file sizes the kernel ends who makes a file larger. */
-static int make_file(void)
+static int make_file(bool apart)
 {
 	struct rlimit limit;
 	int fd, err;
@@ -46,10 +48,14 @@ static int make_file(void)
 	if (getrlimit(RLIMIT_FSIZE, &limit) < 0 ||
 	    limit.rlim_cur < UROCE_GUEST_FILE_BYTES)
 		return -EOPNOTSUPP;
-	fd = ur_high_fd(memfd_create("uroce-rings", MFD_CLOEXEC));
+	fd = ur_high_fd(
+		memfd_create("uroce-rings", MFD_CLOEXEC | MFD_ALLOW_SEALING));
 	if (fd < 0)
 		return -errno;
-	if (!ftruncate(fd, (off_t)UROCE_GUEST_FILE_BYTES))
+	/* Another process that has it cannot take the pages away. */
+	if (!ftruncate(fd, (off_t)UROCE_GUEST_FILE_BYTES) &&
+	    (!apart || !fcntl(fd, F_ADD_SEALS,
+			      F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)))
 		return fd;
 	err = -errno;
 	close(fd);
@@ -86,8 +92,9 @@ static int make_engine(struct uroce_guest *g, const struct uroce_engine_open *o,
 		.max_mr = o->max_mr,
 		.node_guid = o->node_guid,
 		.one_path = o->flags & UROCE_ENGINE_ONE_PATH,
-		.options = OPTIONS,
+		.options = g->apart ? OPTIONS_APART : OPTIONS,
 		.guest = true,
+		.apart = g->apart,
 		.lent = {.slot = o->slot,
 			 .device = o->device,
 			 .file = o->own_fd,
@@ -137,6 +144,8 @@ static void close_guest(struct uroce_guest *g)
 	ur_user_mem_put(g->mem);
 	if (g->fd >= 0)
 		close(g->fd);
+	if (g->left_sender >= 0)
+		close(g->left_sender);
 	if (g->own)
 		munmap((void *)g->own, (size_t)sysconf(_SC_PAGESIZE));
 	pthread_mutex_destroy(&g->lock);
@@ -166,6 +175,57 @@ static int lent_socket(const struct uroce_engine_open *open)
 	return open->out_fd[1] >= 0 ? open->out_fd[1] : open->out_fd[0];
 }
 
+static struct uroce_guest *new_guest(void)
+{
+	struct uroce_guest *g = calloc(1, sizeof(*g));
+
+	if (!g)
+		return NULL;
+	pthread_mutex_init(&g->lock, NULL);
+	pthread_mutex_init(&g->withdraws, NULL);
+	ur_list_init(&g->channels);
+	ur_list_init(&g->node);
+	g->life = g->fork.life = g->fd = g->left_sender = -1;
+	return g;
+}
+
+/* The engine, with its context, whose memory is there. */
+static int make_context(struct uroce_guest *g,
+			const struct uroce_engine_open *open, int file,
+			struct ur_ectx_info *info)
+{
+	int err = 0;
+
+	if (open->relay_fd >= 0 && open->outbox_fd < 0)
+		err = look_at_net(lent_socket(open));
+	if (!err)
+		g->fd = err = make_file(g->apart);
+	if (err < 0)
+		return err;
+	err = make_engine(g, open, file);
+	return err ? err
+		   : ur_ectx_create(g->engine, g->fd, g->mem, 0, &g->ectx,
+				    info);
+}
+
+static void say(const struct uroce_guest *g, const struct ur_ectx_info *ectx,
+		struct uroce_guest_info *info)
+{
+	*info = (struct uroce_guest_info){
+		.fd = g->fd,
+		.own = g->own,
+		.db_map_off = ectx->db_map_off,
+		.db_map_len = ectx->db_map_len,
+		.wake_fd = ectx->wake_fd,
+	};
+}
+
+static bool is_known(const struct uroce_engine_open *open)
+{
+	return open->slot && open->slot_bits == UR_SLOT_BITS &&
+	       open->slot < UR_SLOTS;
+}
+
 static int open_guest(const struct uroce_engine_open *open, int file,
 		      struct uroce_guest **ret, struct uroce_guest_info *info)
 {
@@ -173,32 +233,17 @@ static int open_guest(const struct uroce_engine_open *open, int file,
 	struct uroce_guest *g;
 	int err;
 
-	if (!open->slot || open->slot_bits != UR_SLOT_BITS ||
-	    open->slot >= UR_SLOTS)
+	if (!is_known(open))
 		return -EPROTO;
-	g = calloc(1, sizeof(*g));
+	g = new_guest();
 	if (!g)
 		return -ENOMEM;
 	ur_high_fds();
-	pthread_mutex_init(&g->lock, NULL);
-	pthread_mutex_init(&g->withdraws, NULL);
-	ur_list_init(&g->channels);
-	ur_list_init(&g->node);
-	g->life = g->fork.life = g->fd = -1;
-	err = open->relay_fd < 0 || open->outbox_fd >= 0
-		      ? 0
-		      : look_at_net(lent_socket(open));
-	if (!err)
-		g->fd = err = make_file();
-	if (err >= 0)
-		err = mark_own(g);
+	err = mark_own(g);
 	if (!err)
 		err = ur_user_mem_own(&g->mem);
 	if (!err)
-		err = make_engine(g, open, file);
-	if (!err)
-		err = ur_ectx_create(g->engine, g->fd, g->mem, 0, &g->ectx,
-				     &ectx);
+		err = make_context(g, open, file, &ectx);
 	if (!err)
 		err = look_for_descriptors(g->fd);
 	if (!err)
@@ -208,14 +253,73 @@ static int open_guest(const struct uroce_engine_open *open, int file,
 		return err;
 	}
 	ur_process_others_add(g);
-	*info = (struct uroce_guest_info){
-		.fd = g->fd,
-		.own = g->own,
-		.db_map_off = ectx.db_map_off,
-		.db_map_len = ectx.db_map_len,
-	};
+	say(g, &ectx, info);
 	*ret = g;
 	return 0;
+}
+
+/* Under the guest's lock, as all that allocates. */
+static int take_room(void *arg, u64 bytes)
+{
+	struct uroce_guest *g = arg;
+
+	if (bytes > g->ring_room)
+		return -ENOMEM;
+	g->ring_room -= bytes;
+	return 0;
+}
+
+/* Without the file of maps nothing is known about the rights of the memory. */
+static int take_memory(const struct uroce_guest_client *client,
+		       struct ur_user_mem **mem)
+{
+	int err = ur_user_mem_create(client->mem, client->pid, mem);
+
+	if (err)
+		close(client->mem);
+	if (err && client->maps >= 0)
+		close(client->maps);
+	if (err)
+		return err;
+	(*mem)->uid = geteuid();
+	if (client->maps >= 0 && ur_user_mem_maps(*mem, client->maps, 0))
+		close(client->maps);
+	return 0;
+}
+
+static int open_apart(const struct uroce_engine_open *open, int file,
+		      const struct uroce_guest_client *client,
+		      struct uroce_guest **ret, struct uroce_guest_info *info)
+{
+	struct ur_ectx_info ectx;
+	struct uroce_guest *g;
+	int err;
+
+	g = new_guest();
+	if (!g)
+		return -ENOMEM;
+	g->apart = true;
+	g->ring_room = client->ring_bytes;
+	err = take_memory(client, &g->mem);
+	if (!err)
+		err = is_known(open) ? make_context(g, open, file, &ectx)
+				     : -EPROTO;
+	if (err) {
+		close_guest(g);
+		return err;
+	}
+	ur_ectx_set_room(g->ectx, take_room, g);
+	say(g, &ectx, info);
+	*ret = g;
+	return 0;
+}
+
+static int left_sender(struct uroce_guest *g)
+{
+	int fd = g->left_sender;
+
+	g->left_sender = -1;
+	return fd;
 }
 
 static int has_gid(struct uroce_guest *g, u32 index, const u8 gid[16])
@@ -337,6 +441,8 @@ static void poll(struct uroce_guest *g)
 __attribute__((visibility("default"))) const struct uroce_door uroce_door = {
 	.version = UROCE_DOOR_VERSION,
 	.open = open_guest,
+	.open_apart = open_apart,
+	.left_sender = left_sender,
 	.close = close_guest,
 	.adopt = ur_process_adopt,
 	.has_gid = has_gid,
