@@ -16,6 +16,7 @@
 #include "device/administrator.h"
 #include "device/client_rights.h"
 #include "device/confine/confine.h"
+#include "device/engine_starter.h"
 #include "engine/engine.h"
 #include "engine/ground/hold_time.h"
 #include "engine/ground/keep.h"
@@ -236,6 +237,8 @@ static int start(struct ur_daemon *daemon, const struct ur_daemon_options *o)
 		return err;
 	}
 	ur_keeper_start(daemon);
+	if (ur_engine_may_lend(daemon->engine_options))
+		ur_engine_starter_begin();
 	ur_administrators_init();
 	err = ur_client_rights_init(daemon->lock_fd);
 	if (err)

@@ -81,6 +81,18 @@ void ur_session_hang_up(const struct ur_device *dev)
 	}
 }
 
+void ur_session_hang_up_file(const struct ur_daemon *daemon, const void *file)
+{
+	ur_assert(ur_loop_mine(daemon->loop));
+	ur_list_for_each(it, &daemon->sessions) {
+		const struct ur_session *s =
+			ur_list_entry(it, struct ur_session, node);
+
+		if (s->open && s->open->file == file)
+			shutdown(s->sock, SHUT_RDWR);
+	}
+}
+
 /* KiB of an answer that are charged at a time; a page of objects is less. */
 #define ANSWER_STEP 64u
 

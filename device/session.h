@@ -80,6 +80,9 @@ void ur_session_drop_answer(struct ur_session *s);
  * leaves it soon, on its own thread. Lock held. */
 void ur_session_hang_up(const struct ur_device *dev);
 
+/* Does so to those that have that file open, of whatever kind. Lock held. */
+void ur_session_hang_up_file(const struct ur_daemon *daemon, const void *file);
+
 /* Copies len bytes to the client, at the latest when the command succeeds.
  * Returns 0 or -EFAULT. On the session's thread, without the lock. */
 int ur_session_write(struct ur_session *s, u64 addr, const void *src,

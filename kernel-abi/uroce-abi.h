@@ -284,6 +284,16 @@ struct uroce_query_dm_resp {
 #define UROCE_ATTR_ENGINE_FLOW_HANDLE 0x1000 /* in: object handle */
 #define UROCE_ATTR_ENGINE_FLOW_RESP   0x1001 /* out: uroce_engine_flow */
 
+/* In place of ENGINE_OPEN: an engine process of the user has the context's engine (uroce-apart.h). The program
+ * talks to it by a socket, which is its own. */
+#define UROCE_METHOD_ENGINE_APART    0x1007
+#define UROCE_ATTR_ENGINE_APART_RESP 0x1000 /* out: uroce_engine_apart */
+
+struct uroce_engine_apart {
+	__u32 slot;
+	__s32 fd;
+};
+
 /* How often this context has done so, from 1 on: its handles differ from those before. */
 struct uroce_engine_resume {
 	__u32 slot;

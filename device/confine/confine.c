@@ -34,7 +34,8 @@ static void drop_bounds(void)
 	prctl(PR_SET_SECUREBITS, SECURE_ALL_BITS | SECURE_ALL_LOCKS, 0, 0, 0);
 }
 
-static int drop_capabilities(bool keep_raw)
+/* keep_bits: of their numbers. */
+static int drop_capabilities(u32 keep_bits)
 {
 	struct __user_cap_header_struct head = {_LINUX_CAPABILITY_VERSION_3, 0};
 	struct __user_cap_data_struct has[2], keep[2] = {0};
@@ -46,8 +47,7 @@ static int drop_capabilities(bool keep_raw)
 	for (size_t i = 0; i < UR_ARRAY_SIZE(kept); i++) {
 		u32 bit = 1u << kept[i].number;
 
-		if (!(has[0].permitted & bit) ||
-		    (kept[i].number == CAP_NET_RAW && !keep_raw))
+		if (!(has[0].permitted & bit) || !(keep_bits & bit))
 			continue;
 		keep[0].permitted |= bit;
 		keep[0].effective |= has[0].effective & bit;
@@ -97,7 +97,8 @@ void ur_confine(const char *run_dir, bool keep_raw)
 	/* The next two need it, for ordinary users. */
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		ur_log("no_new_privs: %s", strerror(errno));
-	err = drop_capabilities(keep_raw);
+	err = drop_capabilities(1u << CAP_NET_ADMIN |
+				(keep_raw ? 1u << CAP_NET_RAW : 0));
 	if (err)
 		ur_log("capabilities stay: %s", strerror(-err));
 	/* A core would have the memory of every client; and who is not root
@@ -117,10 +118,21 @@ void ur_confine_keeper(const char *run_dir)
 {
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		ur_debug("the keeper: no_new_privs: %s", strerror(errno));
-	check_step(drop_capabilities(false), "the keeper's capabilities");
+	check_step(drop_capabilities(1u << CAP_NET_ADMIN),
+		   "the keeper's capabilities");
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	check_step(ur_confine_files(run_dir), "the keeper's Landlock");
 	check_step(ur_confine_keeper_calls(), "the keeper's system calls");
+}
+
+void ur_confine_engine(void)
+{
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		ur_debug("no_new_privs: %s", strerror(errno));
+	check_step(drop_capabilities(0), "an engine's capabilities");
+	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	check_step(ur_confine_files(NULL), "an engine's Landlock");
+	check_step(ur_confine_calls(false), "an engine's system calls");
 }
 
 const struct ur_confinement *ur_confinement(void)

@@ -31,6 +31,9 @@ const struct ur_confinement *ur_confinement(void);
 /* Confines the keeper (device/keeper.h), a process of its own, as far as this kernel
  * allows: no rights, no files, and few calls. */
 void ur_confine_keeper(const char *run_dir);
+/* Confines an engine process (device/apart/): no rights, no files, and the calls that uroced
+ * makes. It has the libraries that it needs, and no threads yet. */
+void ur_confine_engine(void);
 
 /* Calls fn(arg) with no capability in effect, and returns its result: sockets
  * that it opens can never be used with one. */
@@ -40,7 +43,8 @@ int ur_confine_without(int (*fn)(void *arg), void *arg);
 
 /* Makes a mount namespace of our own. */
 int ur_confine_mounts(const char *run_dir);
-/* Limits writes by Landlock, for this thread and those that it starts. */
+/* Limits writes by Landlock, for this thread and those that it starts. run_dir: NULL for
+ * none at all. */
 int ur_confine_files(const char *run_dir);
 /* Allows only the calls of the table, in every thread. Any other returns EPERM,
  * or ends the process if no mistake of ours can make it. */

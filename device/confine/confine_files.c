@@ -115,22 +115,31 @@ static int make_ruleset(struct ruleset *r)
 	return fd < 0 ? -errno : fd;
 }
 
+static int allow_beneath(int rules, u64 what, const char *dir)
+{
+	struct beneath below = {.allowed = what};
+	int err = 0;
+
+	below.fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (below.fd < 0 ||
+	    syscall(ADD_RULE, rules, PATH_BENEATH, &below, 0) < 0)
+		err = -errno;
+	if (below.fd >= 0)
+		close(below.fd);
+	return err;
+}
+
 int ur_confine_files(const char *run_dir)
 {
 	struct ruleset r;
-	struct beneath below = {0};
 	int err = 0, fd = make_ruleset(&r);
 
 	if (fd < 0)
 		return fd;
-	below.allowed = FS_OURS & r.fs;
-	below.fd = open(run_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (below.fd < 0 ||
-	    syscall(ADD_RULE, fd, PATH_BENEATH, &below, 0) < 0 ||
-	    syscall(RESTRICT_SELF, fd, 0) < 0)
+	if (run_dir)
+		err = allow_beneath(fd, FS_OURS & r.fs, run_dir);
+	if (!err && syscall(RESTRICT_SELF, fd, 0) < 0)
 		err = -errno;
-	if (below.fd >= 0)
-		close(below.fd);
 	close(fd);
 	return err;
 }

@@ -7,10 +7,12 @@
 #include <errno.h>
 #include <stdio.h>
 #include <rdma/ib_user_ioctl_cmds.h>
+#include <sys/socket.h>
 #include <unistd.h>
 #include "device/administrator.h"
 #include "device/client_rights.h"
 #include "device/device.h"
+#include "device/engine_process.h"
 #include "device/quota.h"
 #include "device/uverbs/given_up.h"
 #include "device/uverbs/kept_programs.h"
@@ -23,6 +25,8 @@
 #define FAR_FDS 3
 /* The rings to one other engine. */
 #define RING_FDS 5
+/* Most bytes of rings that a context has in an engine process. */
+#define APART_RING_BYTES (8ull << 30)
 
 static bool has_objects(const struct ur_ufile *file)
 {
@@ -202,11 +206,9 @@ static int install(const struct ur_cmd *cmd, const struct ur_lent *lent,
 	return 0;
 }
 
-int ur_m_engine_open(struct ur_cmd *cmd)
+static struct uroce_engine_open describe(const struct ur_device *dev)
 {
-	const struct ur_device *dev = cmd->dev;
-	struct ur_lent lent;
-	struct uroce_engine_open resp = {
+	struct uroce_engine_open o = {
 		.slot_bits = UR_SLOT_BITS,
 		.ifindex = dev->ifindex,
 		.mtu_bytes = dev->mtu_bytes,
@@ -215,6 +217,14 @@ int ur_m_engine_open(struct ur_cmd *cmd)
 		.flags = dev->virtual_pair ? UROCE_ENGINE_ONE_PATH : 0,
 		.node_guid = dev->node_guid,
 	};
+
+	snprintf(o.netdev, sizeof(o.netdev), "%s", dev->netdev);
+	return o;
+}
+
+/* Has a slot lent to the file's engine. bytes: what its provider knows of struct uroce_engine_open. */
+static int lend(const struct ur_cmd *cmd, size_t bytes, struct ur_lent *lent)
+{
 	struct ur_ufile *file = cmd->file;
 	enum ur_lend_way way;
 	/* It may ask the client, with the lock released: what is checked is checked after that. */
@@ -225,30 +235,138 @@ int ur_m_engine_open(struct ur_cmd *cmd)
 		err = unknown;
 	/* An older provider knows of no outbox. */
 	if (!err && way == UR_LEND_FAR &&
-	    ur_attr_len(cmd, UROCE_ATTR_ENGINE_OPEN_RESP) < sizeof(resp))
+	    bytes < sizeof(struct uroce_engine_open))
 		err = -EOPNOTSUPP;
 	if (!err)
 		err = take_part(file, way);
 	if (err)
 		return err;
-	err = ur_engine_lend(dev->engine, file->uid, file->session->pid, way,
-			     &lent);
-	if (err) {
+	err = ur_engine_lend(cmd->dev->engine, file->uid, file->session->pid,
+			     way, lent);
+	if (err)
 		give_part(file);
+	return err;
+}
+
+/* The client has copies, or does without. */
+static void lent_to(struct ur_ufile *file, const struct ur_lent *lent, int err)
+{
+	if (lent->relay >= 0)
+		close(lent->relay);
+	if (lent->bell >= 0)
+		close(lent->bell);
+	file->slot = lent->slot;
+	if (err)
+		ur_program_engine_end(file);
+}
+
+int ur_m_engine_open(struct ur_cmd *cmd)
+{
+	struct uroce_engine_open resp = describe(cmd->dev);
+	struct ur_lent lent;
+	int err =
+		lend(cmd, ur_attr_len(cmd, UROCE_ATTR_ENGINE_OPEN_RESP), &lent);
+
+	if (err)
 		return err;
-	}
-	snprintf(resp.netdev, sizeof(resp.netdev), "%s", dev->netdev);
 	err = install(cmd, &lent, &resp);
 	if (!err)
 		err = ur_attr_out(cmd, UROCE_ATTR_ENGINE_OPEN_RESP, &resp,
 				  sizeof(resp));
-	if (lent.relay >= 0)
-		close(lent.relay);
-	if (lent.bell >= 0)
-		close(lent.bell);
-	file->slot = lent.slot;
+	lent_to(cmd->file, &lent, err);
+	return err;
+}
+
+/* ---- in an engine process ---- */
+
+/* Gives the context to the process, which talks to the program by sock. */
+static int give_context(const struct ur_ufile *file, const struct ur_lent *lent,
+			int sock)
+{
+	const struct ur_user_mem *mem = file->session->mem;
+	const int fds[UROCE_APART_FDS] = {
+		[UROCE_APART_SOCKET] = sock,
+		[UROCE_APART_MEM] = mem->fd,
+		[UROCE_APART_MAPS] = mem->maps,
+		[UROCE_APART_OWN] = lent->file,
+		[UROCE_APART_OUT6] = file->far ? -1 : lent->out[0],
+		[UROCE_APART_OUT4] = file->far ? -1 : lent->out[1],
+		[UROCE_APART_COUNT] = lent->counters,
+		[UROCE_APART_SETTINGS] = lent->settings,
+		[UROCE_APART_RECORD] = lent->record,
+		[UROCE_APART_RELAY] = lent->relay,
+		[UROCE_APART_RELAY_WORDS] = lent->relay_words,
+		[UROCE_APART_OUTBOX] = lent->outbox,
+		[UROCE_APART_DOOR] = lent->door,
+		[UROCE_APART_BELL] = lent->bell,
+	};
+	struct uroce_apart_context context = {
+		.pid = file->session->pid,
+		.ring_bytes = APART_RING_BYTES,
+		.open = describe(file->dev),
+	};
+
+	context.open.slot = lent->slot;
+	context.open.device = lent->device;
+	context.open.port = lent->port;
+	context.open.flags |= lent->off;
+	context.open.tx_bytes = lent->tx_bytes;
+	return ur_engine_process_give(file->apart, &context, fds);
+}
+
+/* The program's end of the socket is *sock. */
+static int begin_apart(struct ur_ufile *file, const struct ur_lent *lent,
+		       int *sock)
+{
+	int pair[2], err;
+
+	err = ur_engine_process_get(file->session, ur_ufile_end_apart,
+				    &file->apart);
 	if (err)
+		return err;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return -errno;
+	err = give_context(file, lent, pair[1]);
+	close(pair[1]);
+	if (err)
+		close(pair[0]);
+	else
+		*sock = pair[0];
+	return err;
+}
+
+/* The program could not have the engine that it was lent. */
+static void end_own(struct ur_ufile *file)
+{
+	if (file->slot && !file->apart && !file->life && !has_objects(file))
 		ur_program_engine_end(file);
+}
+
+int ur_m_engine_apart(struct ur_cmd *cmd)
+{
+	struct ur_ufile *file = cmd->file;
+	struct uroce_engine_apart resp = {.fd = -1};
+	struct ur_lent lent;
+	int err, sock = -1;
+
+	end_own(file);
+	if (!ur_user_mem_reaches(file->session->mem))
+		return -EOPNOTSUPP;
+	err = lend(cmd, sizeof(struct uroce_engine_open), &lent);
+	if (err)
+		return err;
+	err = begin_apart(file, &lent, &sock);
+	if (!err)
+		resp.fd = ur_session_install(file->session, sock);
+	if (sock >= 0)
+		close(sock);
+	if (!err && resp.fd < 0)
+		err = resp.fd;
+	resp.slot = lent.slot;
+	if (!err)
+		err = ur_attr_out(cmd, UROCE_ATTR_ENGINE_APART_RESP, &resp,
+				  sizeof(resp));
+	lent_to(file, &lent, err);
 	return err;
 }
 
@@ -429,8 +547,12 @@ void ur_program_engine_end(struct ur_ufile *file)
 	file->slot = 0;
 	give_part(file);
 	ur_given_up_close(file);
+	if (file->apart)
+		ur_engine_process_put(file->apart);
+	file->apart = NULL;
 	if (!file->life)
 		return;
 	close(file->life);
+	file->life = 0;
 	ur_quota_give_fds(file->uid, 1);
 }

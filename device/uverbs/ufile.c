@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include "device/memory.h"
 #include "device/memfd.h"
+#include "device/session.h"
 #include "device/uverbs/maps.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/ufile.h"
@@ -82,6 +83,23 @@ struct ur_ufile *ur_ufile_next(const struct ur_device *dev,
 			return next;
 	}
 	return NULL;
+}
+
+static void end_apart(const struct ur_device *dev,
+		      const struct ur_engine_process *process)
+{
+	ur_ufile_for_each(file, dev)
+		if (file->apart == process)
+			ur_session_hang_up_file(dev->daemon, file);
+}
+
+void ur_ufile_end_apart(const struct ur_daemon *daemon,
+			const struct ur_engine_process *process)
+{
+	ur_list_for_each(it, &daemon->devices)
+		end_apart(ur_list_entry(it, struct ur_device, node), process);
+	ur_list_for_each(it, &daemon->gone)
+		end_apart(ur_list_entry(it, struct ur_device, node), process);
 }
 
 static int ufile_open(struct ur_session *s, const char *name, void **ret,

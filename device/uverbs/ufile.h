@@ -11,6 +11,8 @@
 #include "device/uverbs/object.h"
 #include "device/open_file.h"
 
+struct ur_engine_process;
+
 struct ur_ufile {
 	struct ur_device_file on_device;
 	struct ur_loop_after after; /* at its end, with */
@@ -26,6 +28,8 @@ struct ur_ufile {
 	u32 adverse, adverse_seed; /* as the provider asked */
 	/* the slot of its engine, if that is in the program; 0: the device's */
 	u32 slot;
+	struct ur_engine_process
+		*apart; /* that has it then; NULL: the program */
 	bool relayed; /* and the device receives for it, */
 	u8 raw_loans; /* how often it has got packet sockets */
 	bool far;     /* and sends: it is in another network namespace */
@@ -72,6 +76,9 @@ int ur_context_go(struct ur_ufile *file, u32 shard);
 
 /* program_engine.c: makes the file's engine, if it has one in its program, look at what has changed. */
 void ur_program_engine_wake(const struct ur_ufile *file);
+/* The engine process has ended: hangs up the files whose engines it had. Lock held. */
+void ur_ufile_end_apart(const struct ur_daemon *daemon,
+			const struct ur_engine_process *process);
 /* Takes back what was lent to the file's engine. */
 void ur_program_engine_end(struct ur_ufile *file);
 

@@ -238,6 +238,10 @@ static const struct ur_attr_spec a_engine_open[] = {
 	      offsetof(struct uroce_engine_open, outbox_fd)),
 };
 
+static const struct ur_attr_spec a_engine_apart[] = {
+	M_OUT(UROCE_ATTR_ENGINE_APART_RESP, sizeof(struct uroce_engine_apart)),
+};
+
 static const struct ur_attr_spec a_engine_socket[] = {
 	M_SCALAR(UROCE_ATTR_ENGINE_SOCKET_INDEX),
 	M_OUT(UROCE_ATTR_ENGINE_SOCKET_RESP,
@@ -374,6 +378,8 @@ static const struct ur_method methods[] = {
 	METHOD(DM, UROCE_METHOD_DM_QUERY, a_query_dm, ur_m_query_dm),
 	METHOD(DEVICE, UROCE_METHOD_ENGINE_OPEN, a_engine_open,
 	       ur_m_engine_open),
+	METHOD(DEVICE, UROCE_METHOD_ENGINE_APART, a_engine_apart,
+	       ur_m_engine_apart),
 	METHOD(DEVICE, UROCE_METHOD_ENGINE_SOCKET, a_engine_socket,
 	       ur_m_engine_socket),
 	METHOD(DEVICE, UROCE_METHOD_ENGINE_RING, a_engine_ring,

@@ -82,7 +82,7 @@ def test_rpm_packages(rpms, tmp_path):
     files = sh("rpm", "-qpl", rpms["uroce"], rpms["uroce-libs"])
     for f in ("/usr/bin/uroce", "/usr/sbin/uroced", "/usr/lib/systemd/system/uroced.service",
               "/etc/libibverbs.d/uroce.driver", "/usr/lib64/uroce/liburoce-preload.so",
-              "/usr/lib64/uroce/liburoce-engine.so", "/etc/uroce/uroce.conf",
+              "/usr/lib64/uroce/liburoce-engine.so", "/usr/lib64/uroce/uroce-engine", "/etc/uroce/uroce.conf",
               *(f"/usr/lib64/uroce/liburoce-rdmav{n}.so" for n in PRIVATE_ABIS)):
         assert f in files, f
     files = sh("rpm", "-qpl", rpms["rdma-check"])

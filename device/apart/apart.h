@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The engine process, uroce-engine (kernel-abi/uroce-apart.h): its main thread takes contexts
+ * from uroced, and each context has a thread that answers its program. Descriptors of a
+ * program are used by that thread, and by the context's engine.
+ */
+#ifndef UR_APART_H
+#define UR_APART_H
+
+#include <stdbool.h>
+#include "kernel-abi/uroce-apart.h"
+#include "util/bytes.h"
+
+/* Most objects of a context. */
+#define UR_APART_OBJECTS (1u << 22)
+
+enum ur_apart_kind {
+	UR_APART_NONE,
+	UR_APART_CQ,
+	UR_APART_SRQ,
+	UR_APART_AH,
+	UR_APART_QP,
+	UR_APART_MR,
+	UR_APART_MW,
+};
+
+struct ur_apart_object {
+	enum ur_apart_kind kind;
+	u32 next; /* of a free place: the next one, plus one */
+	void *it;
+	u8 (*groups)[16]; /* that a queue pair is in */
+	u32 n_groups;
+};
+
+/* A context and its program. */
+struct ur_apart_client {
+	const struct uroce_door *door;
+	struct uroce_guest *guest; /* NULL: not yet */
+	struct uroce_guest_info info;
+	int sock;
+	u32 slot, slot_bits;
+	struct ur_apart_object *objects;
+	u32 n_objects, room, free; /* free: the first free place, plus one */
+	void (*ended)(void);	   /* is called last, by its thread */
+};
+
+/* context.c: makes an engine of what uroced has sent, and answers the program until it hangs up, on a
+ * thread of its own. fds: UROCE_APART_FDS of them, -1 for none, which become the callee's. Returns 0 or -errno:
+ * the program's socket is closed then. */
+int ur_apart_begin(const struct uroce_door *door,
+		   const struct uroce_apart_context *context, int *fds,
+		   void (*ended)(void));
+
+/* calls.c: carries out a message of the program. fds: its descriptors, -1 for none; the callee sets to -1 what it has
+ * taken over. The answer goes into *answer, and what comes with it into out, -1 for none: close[i] says whether that
+ * is to be closed when it has been sent. */
+struct ur_apart_reply {
+	struct uroce_apart_msg msg;
+	int fds[2];
+	bool close;
+};
+void ur_apart_call(struct ur_apart_client *client,
+		   const struct uroce_apart_msg *msg, int *fds,
+		   struct ur_apart_reply *reply);
+
+/* objects.c: the objects of a context by their numbers, from 1 on. */
+
+/* Makes room for one more. Returns false where there is none. */
+bool ur_apart_has_room(struct ur_apart_client *client);
+/* Returns the number of a new one, for which there is room. */
+u32 ur_apart_add(struct ur_apart_client *client, enum ur_apart_kind kind,
+		 void *it);
+/* Returns the object of that number and kind, or NULL. */
+struct ur_apart_object *ur_apart_find(struct ur_apart_client *client,
+				      enum ur_apart_kind kind, u32 number);
+void ur_apart_del(struct ur_apart_client *client,
+		  struct ur_apart_object *object);
+/* Notes that a queue pair is in a group, or is in it no more. Returns 0 or -ENOMEM. */
+int ur_apart_join(struct ur_apart_object *qp, const u8 gid[16]);
+void ur_apart_leave(struct ur_apart_object *qp, const u8 gid[16]);
+/* Destroys all of them. */
+void ur_apart_destroy_all(struct ur_apart_client *client);
+
+/* checks.c: return whether an engine may be asked so. uroced has checked the same of what it has given to an honest
+ * program. */
+bool ur_apart_qp_is_good(const struct uroce_guest_qp_init *qp, u32 slot,
+			 u32 slot_bits);
+/* The same of a question whether it may go from one state to another. */
+bool ur_apart_states_are_good(const struct uroce_apart_modify *modify);
+bool ur_apart_modify_is_good(const struct uroce_apart_modify *modify);
+bool ur_apart_mr_is_good(const struct uroce_guest_mr_init *mr);
+bool ur_apart_cq_is_good(const struct uroce_apart_cq *cq);
+bool ur_apart_srq_is_good(const struct uroce_guest_srq_init *srq);
+/* The file cannot become shorter than what is mapped of it. */
+bool ur_apart_file_is_good(int fd);
+
+#endif

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Values that a program sends to its engine. */
+#include <fcntl.h>
+#include <rdma/ib_user_ioctl_verbs.h>
+#include "device/apart/apart.h"
+#include "engine/engine.h"
+#include "engine/ground/limits.h"
+
+#define QPN_BITS 24
+#define MASK_ALL ((UR_QP_ATTR_RATE_LIMIT << 1) - 1)
+#define ACCESS_ALL    \
+	((1u << 10) - \
+	 1) /* of enum ib_uverbs_access_flags, without optional ones */
+
+bool ur_apart_qp_is_good(const struct uroce_guest_qp_init *qp, u32 slot,
+			 u32 slot_bits)
+{
+	if (qp->type != IB_UVERBS_QPT_RC && qp->type != IB_UVERBS_QPT_UC &&
+	    qp->type != IB_UVERBS_QPT_UD)
+		return false;
+	return qp->qpn < 1u << QPN_BITS &&
+	       qp->qpn >> (QPN_BITS - slot_bits) == slot &&
+	       qp->max_send_wr <= UR_MAX_QP_WR &&
+	       qp->max_recv_wr <= UR_MAX_QP_WR &&
+	       qp->max_send_sge <= UR_MAX_SGE_COUNT &&
+	       qp->max_recv_sge <= UR_MAX_SGE_COUNT &&
+	       qp->max_inline <= UR_MAX_INLINE;
+}
+
+static bool is_mtu(u32 mtu)
+{
+	return mtu == 256 || mtu == 512 || mtu == 1024 || mtu == 2048 ||
+	       mtu == 4096;
+}
+
+bool ur_apart_states_are_good(const struct uroce_apart_modify *m)
+{
+	return !(m->mask & ~MASK_ALL) && m->attr.state <= UR_QP_ERR &&
+	       m->attr.cur_state <= UR_QP_ERR;
+}
+
+bool ur_apart_modify_is_good(const struct uroce_apart_modify *m)
+{
+	const struct uroce_engine_qp *a = &m->attr;
+
+	if (!ur_apart_states_are_good(m))
+		return false;
+	if ((m->mask & UR_QP_ATTR_PATH_MTU) && !is_mtu(a->path_mtu))
+		return false;
+	if ((m->mask & UR_QP_ATTR_AV) && a->v1)
+		return false;
+	return a->dest_qpn < 1u << QPN_BITS && a->rq_psn < 1u << 24 &&
+	       a->sq_psn < 1u << 24 && a->timeout < 32 &&
+	       a->min_rnr_timer < 32 && a->retry_cnt < 8 && a->rnr_retry < 8 &&
+	       a->flow_label < 1u << 20 && a->sl < 16 &&
+	       a->rate_limit <= UR_MAX_RATE_KBPS;
+}
+
+bool ur_apart_mr_is_good(const struct uroce_guest_mr_init *mr)
+{
+	u32 known = UROCE_GUEST_MR_ON_DEMAND | UROCE_GUEST_MR_IMPLICIT |
+		    UROCE_GUEST_MR_NULL;
+
+	if ((mr->flags & ~known) || (mr->access & ~ACCESS_ALL))
+		return false;
+	if (mr->flags & (UROCE_GUEST_MR_IMPLICIT | UROCE_GUEST_MR_NULL))
+		return mr->length == UINT64_MAX && !mr->addr;
+	return mr->addr + mr->length >= mr->addr &&
+	       mr->iova + mr->length >= mr->iova;
+}
+
+bool ur_apart_cq_is_good(const struct uroce_apart_cq *cq)
+{
+	u32 known = UROCE_GUEST_CQ_IGNORE_OVERRUN | UROCE_GUEST_CQ_STAMPED;
+
+	return cq->entries && cq->entries <= UR_MAX_CQE &&
+	       !(cq->flags & ~known);
+}
+
+bool ur_apart_srq_is_good(const struct uroce_guest_srq_init *srq)
+{
+	return srq->max_wr && srq->max_wr <= UR_MAX_SRQ_WR &&
+	       srq->max_sge <= UR_MAX_SGE_COUNT;
+}
+
+bool ur_apart_file_is_good(int fd)
+{
+	int seals = fcntl(fd, F_GET_SEALS);
+
+	return seals >= 0 && (seals & F_SEAL_SHRINK);
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* A context of the engine process, and the thread that answers its program. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include "device/apart/apart.h"
+#include "util/os/scm.h"
+
+#define STACK_BYTES (256u << 10)
+
+static void close_all(int *fds, u32 n)
+{
+	for (u32 i = 0; i < n; i++) {
+		if (fds[i] >= 0)
+			close(fds[i]);
+		fds[i] = -1;
+	}
+}
+
+/* Returns 0, or -errno where the program has gone or sends what is none. */
+static int receive(int sock, struct uroce_apart_msg *msg, int *fds)
+{
+	struct iovec iov = {.iov_base = msg, .iov_len = sizeof(*msg)};
+	union ur_scm scm;
+	struct msghdr mh = {.msg_iov = &iov,
+			    .msg_iovlen = 1,
+			    .msg_control = scm.buf,
+			    .msg_controllen = sizeof(scm.buf)};
+	ssize_t n;
+
+	for (u32 i = 0; i < UROCE_APART_MSG_FDS; i++)
+		fds[i] = -1;
+	do
+		n = recvmsg(sock, &mh, MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return -errno;
+	ur_scm_take(&mh, fds, UROCE_APART_MSG_FDS, close);
+	if (n == sizeof(*msg) && !(mh.msg_flags & (MSG_TRUNC | MSG_CTRUNC)))
+		return 0;
+	close_all(fds, UROCE_APART_MSG_FDS);
+	return -EPROTO;
+}
+
+static int answer(int sock, struct ur_apart_reply *reply)
+{
+	struct iovec iov = {.iov_base = &reply->msg,
+			    .iov_len = sizeof(reply->msg)};
+	struct msghdr mh = {.msg_iov = &iov, .msg_iovlen = 1};
+	u32 n = reply->fds[0] < 0 ? 0 : reply->fds[1] < 0 ? 1 : 2;
+	union ur_scm scm;
+	ssize_t sent;
+
+	ur_scm_put(&mh, &scm, reply->fds, n);
+	do
+		sent = sendmsg(sock, &mh, MSG_NOSIGNAL);
+	while (sent < 0 && errno == EINTR);
+	if (reply->close)
+		close_all(reply->fds, n);
+	return sent < 0 ? -errno : 0;
+}
+
+static void end(struct ur_apart_client *c)
+{
+	void (*ended)(void) = c->ended;
+
+	ur_apart_destroy_all(c);
+	c->door->close(c->guest);
+	close(c->sock);
+	free(c);
+	ended();
+}
+
+static void *serve(void *arg)
+{
+	struct ur_apart_client *c = arg;
+	struct uroce_apart_msg msg;
+	struct ur_apart_reply reply;
+	int fds[UROCE_APART_MSG_FDS], err = 0;
+
+	while (!err && !receive(c->sock, &msg, fds)) {
+		ur_apart_call(c, &msg, fds, &reply);
+		close_all(fds, UROCE_APART_MSG_FDS);
+		err = answer(c->sock, &reply);
+	}
+	end(c);
+	return NULL;
+}
+
+static void take_lent(struct uroce_engine_open *open, const int *fds)
+{
+	open->own_fd = fds[UROCE_APART_OWN];
+	open->out_fd[0] = fds[UROCE_APART_OUT6];
+	open->out_fd[1] = fds[UROCE_APART_OUT4];
+	open->count_fd = fds[UROCE_APART_COUNT];
+	open->settings_fd = fds[UROCE_APART_SETTINGS];
+	open->record_fd = fds[UROCE_APART_RECORD];
+	open->relay_fd = fds[UROCE_APART_RELAY];
+	open->relay_words_fd = fds[UROCE_APART_RELAY_WORDS];
+	open->outbox_fd = fds[UROCE_APART_OUTBOX];
+	open->door_fd = fds[UROCE_APART_DOOR];
+	open->bell_fd = fds[UROCE_APART_BELL];
+}
+
+static int open_engine(struct ur_apart_client *c,
+		       const struct uroce_apart_context *in, int *fds)
+{
+	const struct uroce_guest_client client = {
+		.mem = fds[UROCE_APART_MEM],
+		.maps = fds[UROCE_APART_MAPS],
+		.pid = in->pid,
+		.ring_bytes = in->ring_bytes,
+	};
+	struct uroce_engine_open open = in->open;
+
+	take_lent(&open, fds);
+	fds[UROCE_APART_MEM] = fds[UROCE_APART_MAPS] = -1;
+	return c->door->open_apart(&open, c->sock, &client, &c->guest,
+				   &c->info);
+}
+
+static int start_thread(struct ur_apart_client *c)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+	int err = -pthread_attr_init(&attr);
+
+	if (err)
+		return err;
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	err = -pthread_create(&thread, &attr, serve, c);
+	pthread_attr_destroy(&attr);
+	return err;
+}
+
+int ur_apart_begin(const struct uroce_door *door,
+		   const struct uroce_apart_context *in, int *fds,
+		   void (*ended)(void))
+{
+	struct ur_apart_client *c = calloc(1, sizeof(*c));
+	int err = c ? 0 : -ENOMEM;
+
+	if (!err) {
+		c->door = door;
+		c->ended = ended;
+		c->sock = fds[UROCE_APART_SOCKET];
+		c->slot = in->open.slot;
+		c->slot_bits = in->open.slot_bits;
+		err = open_engine(c, in, fds);
+	}
+	if (!err) {
+		err = start_thread(c);
+		if (err)
+			door->close(c->guest);
+	}
+	if (!err)
+		fds[UROCE_APART_SOCKET] = -1;
+	else
+		free(c);
+	close_all(fds, UROCE_APART_FDS);
+	return err;
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * uroce-engine: the engines of other processes of one user. uroced starts it, as that user,
+ * and gives it contexts by a socket; it ends when that has hung up and the last context has
+ * ended. uroced may have been killed: the contexts go on then.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include "device/apart/apart.h"
+#include "device/confine/confine.h"
+#include "util/os/first_thread.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t fewer = PTHREAD_COND_INITIALIZER;
+static u32 contexts;
+
+static void ended(void)
+{
+	pthread_mutex_lock(&lock);
+	contexts--;
+	pthread_cond_signal(&fewer);
+	pthread_mutex_unlock(&lock);
+}
+
+static void begun(void)
+{
+	pthread_mutex_lock(&lock);
+	contexts++;
+	pthread_mutex_unlock(&lock);
+}
+
+static void wait_for_contexts(void)
+{
+	pthread_mutex_lock(&lock);
+	while (contexts)
+		pthread_cond_wait(&fewer, &lock);
+	pthread_mutex_unlock(&lock);
+}
+
+/* The library lies beside this program, or in lib beside its folder as in a build tree. */
+static void *load_library(void)
+{
+	static const char *const where[] = {"%.*s/%s", "%.*s/../lib/%s"};
+	char self[PATH_MAX], path[PATH_MAX + 64];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	const char *slash;
+	void *lib = NULL;
+
+	if (n < 0)
+		return NULL;
+	self[n] = '\0';
+	slash = strrchr(self, '/');
+	for (size_t i = 0; slash && !lib && i < UR_ARRAY_SIZE(where); i++) {
+		snprintf(path, sizeof(path), where[i], (int)(slash - self),
+			 self, UROCE_DOOR_LIBRARY);
+		lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	}
+	return lib;
+}
+
+static const struct uroce_door *find_door(void)
+{
+	void *lib = load_library();
+	const struct uroce_door *door =
+		lib ? dlsym(lib, UROCE_DOOR_SYMBOL) : NULL;
+
+	return door && door->version == UROCE_DOOR_VERSION ? door : NULL;
+}
+
+union come_room {
+	struct cmsghdr align;
+	char buf[CMSG_SPACE(UROCE_APART_FDS * sizeof(int))];
+};
+
+/* The descriptors that there are, each in its place. */
+static void spread(u32 has, const int *in, u32 n, int *fds)
+{
+	u32 at = 0;
+
+	for (u32 i = 0; i < UROCE_APART_FDS; i++)
+		fds[i] = (has >> i & 1) && at < n ? in[at++] : -1;
+	while (at < n)
+		close(in[at++]);
+}
+
+static u32 take(struct msghdr *mh, int *fds)
+{
+	struct cmsghdr *c = CMSG_FIRSTHDR(mh);
+	size_t n =
+		c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS
+			? (c->cmsg_len - CMSG_LEN(0)) / sizeof(int)
+			: 0;
+
+	if (n)
+		memcpy(fds, CMSG_DATA(c), n * sizeof(int));
+	return (u32)n;
+}
+
+/* Returns false when uroced has no more. */
+static bool receive(struct uroce_apart_context *in, int *fds)
+{
+	struct iovec iov = {.iov_base = in, .iov_len = sizeof(*in)};
+	int come[UROCE_APART_FDS];
+	union come_room room;
+	struct msghdr mh = {.msg_iov = &iov,
+			    .msg_iovlen = 1,
+			    .msg_control = room.buf,
+			    .msg_controllen = sizeof(room.buf)};
+	ssize_t n;
+
+	do
+		n = recvmsg(UROCE_APART_FD, &mh, MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	if (n != sizeof(*in) || in->version != UROCE_APART_VERSION)
+		return false;
+	spread(in->has, come, take(&mh, come), fds);
+	return fds[UROCE_APART_SOCKET] >= 0 && fds[UROCE_APART_MEM] >= 0;
+}
+
+int main(void)
+{
+	const struct uroce_door *door = find_door();
+	struct uroce_apart_context in;
+	int fds[UROCE_APART_FDS];
+
+	if (!door)
+		return 1;
+	ur_confine_engine();
+	while (receive(&in, fds)) {
+		begun();
+		if (ur_apart_begin(door, &in, fds, ended))
+			ended();
+	}
+	close(UROCE_APART_FD);
+	wait_for_contexts();
+	return 0;
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* The objects of a context: a program names them by numbers. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "device/apart/apart.h"
+#include "util/assert.h"
+
+bool ur_apart_has_room(struct ur_apart_client *c)
+{
+	u32 room = c->room ? 2 * c->room : 64;
+	struct ur_apart_object *more;
+
+	if (c->free || c->n_objects < c->room)
+		return true;
+	if (room > UR_APART_OBJECTS)
+		return false;
+	more = realloc(c->objects, room * sizeof(*more));
+	if (!more)
+		return false;
+	c->objects = more;
+	c->room = room;
+	return true;
+}
+
+u32 ur_apart_add(struct ur_apart_client *c, enum ur_apart_kind kind, void *it)
+{
+	u32 at = c->free ? c->free - 1 : c->n_objects;
+
+	ur_assert(kind != UR_APART_NONE && it && at < c->room);
+	if (c->free)
+		c->free = c->objects[at].next;
+	else
+		c->n_objects++;
+	c->objects[at] = (struct ur_apart_object){.kind = kind, .it = it};
+	return at + 1;
+}
+
+struct ur_apart_object *ur_apart_find(struct ur_apart_client *c,
+				      enum ur_apart_kind kind, u32 number)
+{
+	if (!number || number > c->n_objects ||
+	    c->objects[number - 1].kind != kind)
+		return NULL;
+	return &c->objects[number - 1];
+}
+
+void ur_apart_del(struct ur_apart_client *c, struct ur_apart_object *o)
+{
+	ur_assert(o >= c->objects && o < c->objects + c->n_objects &&
+		  o->kind != UR_APART_NONE);
+	free(o->groups);
+	*o = (struct ur_apart_object){.next = c->free};
+	c->free = (u32)(o - c->objects) + 1;
+}
+
+int ur_apart_join(struct ur_apart_object *qp, const u8 gid[16])
+{
+	void *more = realloc(qp->groups, (qp->n_groups + 1) * 16ul);
+
+	if (!more)
+		return -ENOMEM;
+	qp->groups = more;
+	memcpy(qp->groups[qp->n_groups++], gid, 16);
+	return 0;
+}
+
+void ur_apart_leave(struct ur_apart_object *qp, const u8 gid[16])
+{
+	for (u32 i = 0; i < qp->n_groups; i++) {
+		if (memcmp(qp->groups[i], gid, 16))
+			continue;
+		memcpy(qp->groups[i], qp->groups[--qp->n_groups], 16);
+		return;
+	}
+}
+
+static void leave_all(const struct uroce_door *door, struct ur_apart_object *qp)
+{
+	while (qp->n_groups)
+		door->mcast(qp->it, qp->groups[--qp->n_groups], 0);
+}
+
+/* None is in use by another one: those come before. */
+static int destroy(const struct uroce_door *door, struct ur_apart_object *o)
+{
+	u32 read[2];
+
+	switch (o->kind) {
+	case UR_APART_CQ:
+		return door->destroy_cq(o->it, read);
+	case UR_APART_SRQ:
+		return door->destroy_srq(o->it, read);
+	case UR_APART_QP:
+		leave_all(door, o);
+		return door->destroy_qp(o->it, read);
+	case UR_APART_MR:
+		return door->dereg_mr(o->it);
+	case UR_APART_AH:
+		door->destroy_ah(o->it);
+		return 0;
+	case UR_APART_MW:
+		door->dealloc_mw(o->it);
+		return 0;
+	default:
+		return -EINVAL;
+	}
+}
+
+void ur_apart_destroy_all(struct ur_apart_client *c)
+{
+	static const enum ur_apart_kind order[] = {UR_APART_QP,	 UR_APART_MW,
+						   UR_APART_SRQ, UR_APART_CQ,
+						   UR_APART_MR,	 UR_APART_AH};
+
+	for (size_t k = 0; k < UR_ARRAY_SIZE(order); k++)
+		for (u32 i = 0; i < c->n_objects; i++) {
+			struct ur_apart_object *o = &c->objects[i];
+
+			if (o->kind == order[k] && !destroy(c->door, o))
+				ur_apart_del(c, o);
+		}
+	free(c->objects);
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* A process that has ended takes its contexts along: their programs' connections hang up. */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include "device/administrator.h"
+#include "device/engine_process.h"
+#include "device/engine_starter.h"
+#include "device/session.h"
+#include "util/assert.h"
+
+/* The next program of the user often comes at once. */
+#define LINGER_NS 1000000000ull
+
+struct ur_engine_process {
+	struct ur_list node;
+	struct ur_daemon *daemon;
+	struct ur_loop_timer unused;
+	uid_t uid;
+	int link;
+	u32 contexts;
+	ur_engine_process_ended *tell;
+	bool ended;
+};
+
+static struct ur_list processes = {&processes, &processes};
+
+static void forget(struct ur_engine_process *p)
+{
+	ur_loop_timer_clear(p->daemon->loop, &p->unused);
+	if (!p->ended)
+		ur_loop_del(p->daemon->loop, p->link);
+	close(p->link);
+	ur_list_del(&p->node);
+	ur_quota_give_fds(p->uid, 1);
+	free(p);
+}
+
+static void on_unused(void *arg)
+{
+	forget(arg);
+}
+
+static void on_end(void *arg, u32 events)
+{
+	struct ur_engine_process *p = arg;
+
+	p->ended = true;
+	ur_loop_del(p->daemon->loop, p->link);
+	p->tell(p->daemon, p);
+	if (!p->contexts)
+		forget(p);
+}
+
+static struct ur_engine_process *find(uid_t uid)
+{
+	ur_list_for_each(it, &processes) {
+		struct ur_engine_process *p =
+			ur_list_entry(it, struct ur_engine_process, node);
+
+		if (p->uid == uid && !p->ended)
+			return p;
+	}
+	return NULL;
+}
+
+static int read_user(const struct ur_session *s, struct ur_starter_user *user)
+{
+	socklen_t bytes = sizeof(user->groups);
+	struct ucred peer;
+	socklen_t len = sizeof(peer);
+
+	if (getsockopt(s->sock, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0)
+		return -errno;
+	user->uid = s->uid;
+	user->gid = peer.gid;
+	/* A user with more of them has none there. */
+	if (!getsockopt(s->sock, SOL_SOCKET, SO_PEERGROUPS, user->groups,
+			&bytes))
+		user->n_groups = (int)(bytes / sizeof(user->groups[0]));
+	return 0;
+}
+
+static int start(const struct ur_session *s, int *link)
+{
+	struct ur_starter_user user = {0};
+	int pair[2], err = read_user(s, &user);
+
+	if (err)
+		return err;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return -errno;
+	err = ur_engine_starter_ask(&user, pair[1]);
+	close(pair[1]);
+	if (err)
+		close(pair[0]);
+	else
+		*link = pair[0];
+	return err;
+}
+
+static int make(struct ur_session *s, struct ur_engine_process **ret)
+{
+	struct ur_engine_process *p;
+	int err = ur_quota_take_fds(s->uid, 1);
+
+	if (err)
+		return err;
+	p = calloc(1, sizeof(*p));
+	err = p ? start(s, &p->link) : -ENOMEM;
+	if (err)
+		goto err_free;
+	p->daemon = s->daemon;
+	p->uid = s->uid;
+	p->unused.fn = on_unused;
+	p->unused.arg = p;
+	/* Its end alone is waited for: it says nothing. */
+	err = ur_loop_add(s->daemon->loop, p->link, 0, on_end, p);
+	if (err)
+		goto err_link;
+	ur_list_add_tail(&processes, &p->node);
+	*ret = p;
+	return 0;
+err_link:
+	close(p->link);
+err_free:
+	free(p);
+	ur_quota_give_fds(s->uid, 1);
+	return err;
+}
+
+int ur_engine_process_get(struct ur_session *s, ur_engine_process_ended *ended,
+			  struct ur_engine_process **ret)
+{
+	struct ur_engine_process *p =
+		ur_is_one_user(s->uid) ? find(s->uid) : NULL;
+	int err = p ? 0 : make(s, &p);
+
+	ur_assert(ur_loop_mine(s->daemon->loop));
+	if (err)
+		return err;
+	ur_loop_timer_clear(p->daemon->loop, &p->unused);
+	p->tell = ended;
+	p->contexts++;
+	*ret = p;
+	return 0;
+}
+
+void ur_engine_process_put(struct ur_engine_process *p)
+{
+	ur_assert(ur_loop_mine(p->daemon->loop) && p->contexts);
+	if (--p->contexts)
+		return;
+	if (p->ended || !ur_is_one_user(p->uid))
+		forget(p);
+	else
+		ur_loop_timer_set(p->daemon->loop, &p->unused,
+				  ur_loop_now() + LINGER_NS);
+}
+
+union sent_room {
+	struct cmsghdr align;
+	char buf[CMSG_SPACE(UROCE_APART_FDS * sizeof(int))];
+};
+
+/* Those that there are, one after the other. Returns how many. */
+static u32 gather(const int *fds, int *to, u32 *has)
+{
+	u32 n = 0;
+
+	*has = 0;
+	for (u32 i = 0; i < UROCE_APART_FDS; i++) {
+		if (fds[i] < 0)
+			continue;
+		*has |= 1u << i;
+		to[n++] = fds[i];
+	}
+	return n;
+}
+
+int ur_engine_process_give(const struct ur_engine_process *p,
+			   struct uroce_apart_context *context, const int *fds)
+{
+	struct iovec iov = {.iov_base = context, .iov_len = sizeof(*context)};
+	struct msghdr mh = {.msg_iov = &iov, .msg_iovlen = 1};
+	union sent_room room = {0};
+	int there[UROCE_APART_FDS];
+	u32 n = gather(fds, there, &context->has);
+
+	context->version = UROCE_APART_VERSION;
+	room.align.cmsg_level = SOL_SOCKET;
+	room.align.cmsg_type = SCM_RIGHTS;
+	room.align.cmsg_len = CMSG_LEN(n * sizeof(int));
+	memcpy(CMSG_DATA(&room.align), there, n * sizeof(int));
+	mh.msg_control = room.buf;
+	mh.msg_controllen = CMSG_SPACE(n * sizeof(int));
+	return sendmsg(p->link, &mh, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno
+								      : 0;
+}

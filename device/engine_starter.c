@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* The starter of engine processes: it is asked by messages of one size. */
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "device/engine_starter.h"
+#include "engine/ground/log.h"
+#include "kernel-abi/uroce-apart.h"
+#include "util/bytes.h"
+#include "util/os/scm.h"
+
+#define NAME "uroced-starter"
+
+static int asks = -1;
+
+/* ---- in the starter ---- */
+
+/* Beside uroced, as in a build tree, or where it is installed. */
+static bool find_program(char *path, size_t bytes)
+{
+	char self[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char *slash;
+
+	if (n > 0) {
+		self[n] = '\0';
+		slash = strrchr(self, '/');
+		if (slash)
+			*slash = '\0';
+		snprintf(path, bytes, "%s/%s", self, UROCE_APART_PROGRAM);
+		if (!access(path, X_OK))
+			return true;
+	}
+	snprintf(path, bytes, "%s/%s", UROCE_LIBDIR, UROCE_APART_PROGRAM);
+	return !access(path, X_OK);
+}
+
+static int become(const struct ur_starter_user *user)
+{
+	if (geteuid())
+		return 0;
+	if (setgroups((size_t)user->n_groups, user->groups) < 0 ||
+	    setresgid(user->gid, user->gid, user->gid) < 0 ||
+	    setresuid(user->uid, user->uid, user->uid) < 0)
+		return -errno;
+	return 0;
+}
+
+/* Its rings are a large file, if sparse; it has descriptors as uroced does. */
+static void set_limits(void)
+{
+	static const struct rlimit none = {0, 0};
+	static const struct rlimit all = {RLIM_INFINITY, RLIM_INFINITY};
+	struct rlimit files;
+
+	setrlimit(RLIMIT_CORE, &none);
+	setrlimit(RLIMIT_FSIZE, &all);
+	if (!getrlimit(RLIMIT_NOFILE, &files)) {
+		files.rlim_cur = files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
+}
+
+static void set_descriptors(int link)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	if (null < 0)
+		_exit(1);
+	/* Neither is below UROCE_APART_FD: those are open. */
+	for (int fd = 0; fd < UROCE_APART_FD; fd++)
+		dup2(null, fd);
+	if (link == UROCE_APART_FD)
+		fcntl(link, F_SETFD, 0);
+	else
+		dup2(link, UROCE_APART_FD);
+	syscall(SYS_close_range, UROCE_APART_FD + 1, ~0u, 0);
+}
+
+static _Noreturn void execute(const char *path,
+			      const struct ur_starter_user *user, int link)
+{
+	static char name[] = UROCE_APART_PROGRAM;
+	char *const argv[] = {name, NULL}, *const env[] = {NULL};
+
+	setsid();
+	set_limits();
+	if (chdir("/") < 0 || become(user))
+		_exit(1);
+	/* Its user sees none of it, before it says so itself. */
+	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	umask(077);
+	set_descriptors(link);
+	execve(path, argv, env);
+	_exit(1);
+}
+
+/* Returns false at the end of uroced. */
+static bool receive(int sock, struct ur_starter_user *user, int *link)
+{
+	struct iovec iov = {.iov_base = user, .iov_len = sizeof(*user)};
+	union ur_scm scm;
+	struct msghdr mh = {.msg_iov = &iov,
+			    .msg_iovlen = 1,
+			    .msg_control = scm.buf,
+			    .msg_controllen = sizeof(scm.buf)};
+	ssize_t n;
+
+	do
+		n = recvmsg(sock, &mh, MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	*link = -1;
+	return n == sizeof(*user) && ur_scm_take(&mh, link, 1, close) == 1 &&
+	       user->n_groups >= 0 && user->n_groups <= UR_STARTER_GROUPS;
+}
+
+static _Noreturn void serve(int sock)
+{
+	struct ur_starter_user user;
+	char path[PATH_MAX + 32];
+	int link;
+
+	if (!find_program(path, sizeof(path)))
+		_exit(0);
+	/* Nobody waits for them. */
+	signal(SIGCHLD, SIG_IGN);
+	while (receive(sock, &user, &link)) {
+		if (!fork()) {
+			signal(SIGCHLD, SIG_DFL);
+			execute(path, &user, link);
+		}
+		close(link);
+	}
+	_exit(0);
+}
+
+/* The descriptors of uroced, its lock among them, stay with uroced. */
+static int leave_uroced(int sock)
+{
+	sigset_t none;
+	int own = fcntl(sock, F_DUPFD_CLOEXEC, 3), null;
+
+	syscall(SYS_close_range, 3, (unsigned int)own - 1, 0);
+	syscall(SYS_close_range, (unsigned int)own + 1, ~0u, 0);
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	for (int fd = 0; null >= 0 && fd < 3; fd++)
+		dup2(null, fd);
+	setsid();
+	prctl(PR_SET_NAME, NAME);
+	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	signal(SIGPIPE, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	return own;
+}
+
+/* ---- in uroced ---- */
+
+void ur_engine_starter_begin(void)
+{
+	int pair[2];
+	pid_t pid;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
+		ur_log("no engine processes: %s", strerror(errno));
+		return;
+	}
+	pid = fork();
+	if (!pid)
+		serve(leave_uroced(pair[1]));
+	close(pair[1]);
+	if (pid > 0) {
+		asks = pair[0];
+		return;
+	}
+	ur_log("no engine processes: %s", strerror(errno));
+	close(pair[0]);
+}
+
+int ur_engine_starter_ask(const struct ur_starter_user *user, int link)
+{
+	struct iovec iov = {.iov_base = (void *)(uintptr_t)user,
+			    .iov_len = sizeof(*user)};
+	struct msghdr mh = {.msg_iov = &iov, .msg_iovlen = 1};
+	union ur_scm scm;
+
+	if (asks < 0)
+		return -EOPNOTSUPP;
+	ur_scm_put(&mh, &scm, &link, 1);
+	return sendmsg(asks, &mh, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
+}

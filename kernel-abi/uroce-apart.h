@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Engine processes. uroce-engine has the engines of other processes of one user. It loads
+ * liburoce-engine.so, whose interface (uroce-engine.h) a program has over a socket: each
+ * function is a message of this size, and its answer is one, too. Rings and doorbells lie in
+ * memory that both map, so posting and polling need no message.
+ *
+ * uroced makes the socket pair. It gives one end to the program (UROCE_METHOD_ENGINE_APART), and
+ * the other end to the engine process, with what the engine is lent and the memory of
+ * the program. The engine process believes nothing that a program says: what it can break is its
+ * own context.
+ */
+#ifndef UROCE_APART_H
+#define UROCE_APART_H
+
+#include "kernel-abi/uroce-engine.h"
+
+#define UROCE_APART_PROGRAM "uroce-engine"
+/* The engine process has this descriptor, by which uroced gives it contexts. */
+#define UROCE_APART_FD 3
+
+/* ---- from uroced: a context ---- */
+
+#define UROCE_APART_VERSION 1
+
+/* Descriptors that come with it, in this order; has says which. */
+enum uroce_apart_fd {
+	UROCE_APART_SOCKET, /* the program has the other end */
+	UROCE_APART_MEM,
+	UROCE_APART_MAPS,
+	UROCE_APART_OWN, /* from here on those of struct uroce_engine_open */
+	UROCE_APART_OUT6,
+	UROCE_APART_OUT4,
+	UROCE_APART_COUNT,
+	UROCE_APART_SETTINGS,
+	UROCE_APART_RECORD,
+	UROCE_APART_RELAY,
+	UROCE_APART_RELAY_WORDS,
+	UROCE_APART_OUTBOX,
+	UROCE_APART_DOOR,
+	UROCE_APART_BELL,
+	UROCE_APART_FDS
+};
+
+struct uroce_apart_context {
+	__u32 version;
+	__u32 has; /* a bit for each descriptor */
+	__s32 pid;
+	__u32 rsv;
+	__u64 ring_bytes;
+	struct uroce_engine_open open; /* its descriptors are not read */
+};
+
+/* ---- from the program, and back ---- */
+
+enum uroce_apart_op {
+	UROCE_APART_BEGIN =
+		1, /* the answer comes with the file of rings and the wake-up eventfd */
+	UROCE_APART_HAS_GID,
+	UROCE_APART_BORROW, /* with a socket, or none */
+	UROCE_APART_HAS_RING,
+	UROCE_APART_BORROW_RING, /* with words, out, in */
+	UROCE_APART_SET_ASYNC,	 /* with tx, rx, life */
+	UROCE_APART_CREATE_CQ,	 /* with tx, rx, where the channel is new */
+	UROCE_APART_MODIFY_CQ,
+	UROCE_APART_RESIZE_CQ,
+	UROCE_APART_DESTROY_CQ, /* the answer may come with a sending end: left_sender() */
+	UROCE_APART_CREATE_SRQ,
+	UROCE_APART_RESIZE_SRQ,
+	UROCE_APART_LIMIT_SRQ,
+	UROCE_APART_QUERY_SRQ,
+	UROCE_APART_DESTROY_SRQ,
+	UROCE_APART_CREATE_AH,
+	UROCE_APART_DESTROY_AH,
+	UROCE_APART_CREATE_QP,
+	UROCE_APART_MAY_MODIFY_QP,
+	UROCE_APART_MODIFY_QP,
+	UROCE_APART_QUERY_QP,
+	UROCE_APART_MCAST,
+	UROCE_APART_DESTROY_QP,
+	UROCE_APART_REG_MR,
+	UROCE_APART_REREG_MR,
+	UROCE_APART_DEREG_MR,
+	UROCE_APART_ALLOC_MW,
+	UROCE_APART_DEALLOC_MW,
+	UROCE_APART_OPS
+};
+
+/* Most descriptors that come with a message. */
+#define UROCE_APART_MSG_FDS 3
+
+struct uroce_apart_gid {
+	__u8 gid[16];
+	__u32 index; /* of mcast: whether it is attached */
+	__u32 rsv;
+};
+
+struct uroce_apart_cq {
+	__u32 entries;
+	__u32 flags; /* UROCE_GUEST_CQ_* */
+	__u64 user_handle;
+	__u64 channel; /* a number of the program's; 0: none */
+};
+
+struct uroce_apart_qp {
+	struct uroce_guest_qp_init init; /* its pointers are not read */
+	__u32 send_cq, recv_cq, srq;	 /* their numbers; srq 0: none */
+	__u32 rsv;
+};
+
+struct uroce_apart_modify {
+	struct uroce_engine_qp attr;
+	__u32 mask;
+	__u32 rsv;
+};
+
+struct uroce_apart_ah {
+	struct uroce_engine_path path;
+	__u32 pdn;
+};
+
+struct uroce_apart_mr {
+	struct uroce_guest_mr_init init;
+	__u32 flags;
+	__u32 rsv;
+};
+
+struct uroce_apart_mw {
+	__u32 pdn, type, rkey;
+	__u32 rsv;
+};
+
+struct uroce_apart_begun {
+	__u64 db_map_off;
+	__u32 db_map_len;
+	__u32 rsv;
+};
+
+struct uroce_apart_msg {
+	__u32 op;
+	__s32 ret; /* of the answer: what the function returns */
+	__u32 number; /* of an object of this context; of the answer: of the new one */
+	__u32 value; /* an argument, or a result */
+	union {
+		struct uroce_apart_gid gid;
+		struct uroce_engine_ring ring;
+		struct uroce_apart_cq cq;
+		struct uroce_guest_srq_init srq;
+		struct uroce_apart_ah ah;
+		struct uroce_apart_qp qp;
+		struct uroce_apart_modify modify;
+		struct uroce_apart_mr mr;
+		struct uroce_apart_mw mw;
+		/* answers */
+		struct uroce_apart_begun begun;
+		struct uroce_create_cq_resp new_cq;
+		struct uroce_resize_cq_resp new_ring;
+		struct uroce_create_srq_resp new_srq;
+		struct uroce_create_qp_resp new_qp;
+		struct uroce_engine_qp now;
+		__u32 read[2];
+		__u8 room[192];
+	};
+};
+
+#endif

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Messages of programs to an engine process (device/apart/), whose door is a made-up one. */
+#include <errno.h>
+#include <fcntl.h>
+#include <rdma/ib_user_ioctl_verbs.h>
+#include <sys/mman.h>
+#include "device/apart/apart.h"
+#include "tests/check.h"
+
+#define SLOT	  3u
+#define SLOT_BITS 5u
+#define QPN	  (SLOT << 19 | 77)
+
+static u32 made, destroyed, detached;
+static char object[1];
+
+static int create_cq(struct uroce_guest *guest,
+		     const struct uroce_guest_cq_init *init,
+		     struct uroce_guest_cq **cq,
+		     struct uroce_create_cq_resp *resp)
+{
+	made++;
+	*cq = (struct uroce_guest_cq *)(void *)object;
+	return 0;
+}
+
+static int destroy_cq(struct uroce_guest_cq *cq, u32 read[2])
+{
+	destroyed++;
+	return 0;
+}
+
+static int create_qp(struct uroce_guest *guest,
+		     const struct uroce_guest_qp_init *init,
+		     struct uroce_guest_qp **qp,
+		     struct uroce_create_qp_resp *resp)
+{
+	made++;
+	*qp = (struct uroce_guest_qp *)(void *)object;
+	return 0;
+}
+
+/* A queue pair that is in a group is not destroyed. */
+static int destroy_qp(struct uroce_guest_qp *qp, u32 *read)
+{
+	CHECK(detached == 1);
+	destroyed++;
+	return 0;
+}
+
+static int mcast(struct uroce_guest_qp *qp, const u8 gid[16], u32 attach)
+{
+	detached += !attach;
+	return 0;
+}
+
+static int left_sender(struct uroce_guest *guest)
+{
+	return -1;
+}
+
+static const struct uroce_door door = {
+	.create_cq = create_cq,
+	.destroy_cq = destroy_cq,
+	.create_qp = create_qp,
+	.destroy_qp = destroy_qp,
+	.mcast = mcast,
+	.left_sender = left_sender,
+};
+
+static struct ur_apart_client client = {
+	.door = &door, .slot = SLOT, .slot_bits = SLOT_BITS};
+
+static int call(struct uroce_apart_msg *msg)
+{
+	int fds[UROCE_APART_MSG_FDS] = {-1, -1, -1};
+	struct ur_apart_reply reply;
+
+	ur_apart_call(&client, msg, fds, &reply);
+	CHECK_EQ(reply.msg.op, msg->op);
+	msg->number = reply.msg.number;
+	return reply.msg.ret;
+}
+
+static u32 new_cq(void)
+{
+	struct uroce_apart_msg msg = {.op = UROCE_APART_CREATE_CQ,
+				      .cq.entries = 8};
+
+	CHECK_EQ(call(&msg), 0);
+	return msg.number;
+}
+
+static struct uroce_apart_msg qp_of(u32 cq)
+{
+	return (struct uroce_apart_msg){
+		.op = UROCE_APART_CREATE_QP,
+		.qp = {.init = {.type = IB_UVERBS_QPT_RC, .qpn = QPN},
+		       .send_cq = cq,
+		       .recv_cq = cq}};
+}
+
+static void no_such_function(void)
+{
+	for (u32 op = UROCE_APART_OPS; op; op *= 2) {
+		struct uroce_apart_msg msg = {.op = op};
+
+		CHECK_EQ(call(&msg), -EOPNOTSUPP);
+	}
+	CHECK_EQ(call(&(struct uroce_apart_msg){0}), -EOPNOTSUPP);
+}
+
+/* A number is of an object of that kind, or of none. */
+static void objects_of_others(void)
+{
+	u32 cq = new_cq();
+
+	for (u32 op = UROCE_APART_MODIFY_CQ; op < UROCE_APART_OPS; op++) {
+		struct uroce_apart_msg msg = {.op = op, .number = cq};
+
+		if (op <= UROCE_APART_DESTROY_CQ)
+			msg.number = cq + 1;
+		if (op == UROCE_APART_CREATE_QP ||
+		    op == UROCE_APART_CREATE_AH || op == UROCE_APART_REG_MR)
+			continue;
+		CHECK_EQ(call(&msg), -EINVAL);
+		msg.op = op;
+		msg.number = UINT32_MAX;
+		CHECK_EQ(call(&msg), -EINVAL);
+	}
+	CHECK_EQ(destroyed, 0);
+}
+
+static void numbers_come_again(void)
+{
+	u32 cq = new_cq();
+
+	for (u32 i = 0; i < 1000; i++) {
+		struct uroce_apart_msg msg = {.op = UROCE_APART_DESTROY_CQ,
+					      .number = cq};
+
+		CHECK_EQ(call(&msg), 0);
+		msg.op = UROCE_APART_DESTROY_CQ;
+		msg.number = cq;
+		CHECK_EQ(call(&msg), -EINVAL);
+		CHECK_EQ(new_cq(), cq);
+	}
+}
+
+static void impossible_queue_pairs(void)
+{
+	u32 cq = new_cq();
+	struct uroce_apart_msg good = qp_of(cq), msg = good;
+
+	CHECK_EQ(call(&msg), 0);
+	CHECK_EQ(made, 2);
+	/* A number of another slot's, or none at all. */
+	msg = good;
+	msg.qp.init.qpn = QPN + (1u << 19);
+	CHECK_EQ(call(&msg), -EINVAL);
+	msg = good;
+	msg.qp.init.qpn = 1u << 24 | QPN;
+	CHECK_EQ(call(&msg), -EINVAL);
+	msg = good;
+	msg.qp.init.type = IB_UVERBS_QPT_RAW_PACKET;
+	CHECK_EQ(call(&msg), -EINVAL);
+	msg = good;
+	msg.qp.init.max_send_wr = UINT32_MAX;
+	CHECK_EQ(call(&msg), -EINVAL);
+	msg = good;
+	msg.qp.init.max_inline = UINT32_MAX;
+	CHECK_EQ(call(&msg), -EINVAL);
+	msg = good;
+	msg.qp.srq = cq;
+	CHECK_EQ(call(&msg), -EINVAL);
+	/* Its pointers are not read. */
+	msg = good;
+	msg.qp.recv_cq = 0;
+	msg.qp.init.recv_cq = (struct uroce_guest_cq *)(void *)object;
+	CHECK_EQ(call(&msg), -EINVAL);
+	CHECK_EQ(made, 2);
+}
+
+static void impossible_values(void)
+{
+	struct uroce_apart_modify m = {.attr.path_mtu = 1024, .mask = 1u << 8};
+	struct uroce_guest_mr_init mr = {.addr = 4096, .length = 4096};
+
+	CHECK(ur_apart_modify_is_good(&m));
+	m.attr.path_mtu = 1000;
+	CHECK(!ur_apart_modify_is_good(&m));
+	m = (struct uroce_apart_modify){.mask = 1u << 31};
+	CHECK(!ur_apart_modify_is_good(&m));
+	m = (struct uroce_apart_modify){.attr.state = 7};
+	CHECK(!ur_apart_modify_is_good(&m));
+	m = (struct uroce_apart_modify){.attr.dest_qpn = 1u << 24};
+	CHECK(!ur_apart_modify_is_good(&m));
+	m = (struct uroce_apart_modify){.attr.rnr_retry = 8};
+	CHECK(!ur_apart_modify_is_good(&m));
+	m = (struct uroce_apart_modify){.attr.v1 = 1, .mask = 1u << 7};
+	CHECK(!ur_apart_modify_is_good(&m));
+	CHECK(ur_apart_mr_is_good(&mr));
+	mr.length = UINT64_MAX;
+	CHECK(!ur_apart_mr_is_good(&mr));
+	mr = (struct uroce_guest_mr_init){.flags = 1u << 7};
+	CHECK(!ur_apart_mr_is_good(&mr));
+	mr = (struct uroce_guest_mr_init){.access = UINT32_MAX};
+	CHECK(!ur_apart_mr_is_good(&mr));
+	CHECK(!ur_apart_cq_is_good(&(struct uroce_apart_cq){0}));
+	CHECK(!ur_apart_cq_is_good(
+		&(struct uroce_apart_cq){.entries = 1u << 31}));
+	CHECK(!ur_apart_srq_is_good(
+		&(struct uroce_guest_srq_init){.max_wr = 1u << 31}));
+}
+
+/* Nothing is mapped that its owner can make shorter. */
+static void files_that_shrink(void)
+{
+	struct uroce_apart_msg msg = {.op = UROCE_APART_BORROW_RING,
+				      .ring.slot = 4};
+	int fds[UROCE_APART_MSG_FDS];
+	struct ur_apart_reply reply;
+
+	for (u32 i = 0; i < UROCE_APART_MSG_FDS; i++)
+		fds[i] = memfd_create("ring", MFD_ALLOW_SEALING);
+	ur_apart_call(&client, &msg, fds, &reply);
+	CHECK_EQ(reply.msg.ret, -EINVAL);
+	CHECK(!ur_apart_file_is_good(fds[0]));
+	CHECK_EQ(fcntl(fds[0], F_ADD_SEALS, F_SEAL_SHRINK), 0);
+	CHECK(ur_apart_file_is_good(fds[0]));
+	CHECK(!ur_apart_file_is_good(0));
+	CHECK(!ur_apart_file_is_good(-1));
+}
+
+/* Queue pairs leave their groups, and go before what they use. */
+static void all_ends(void)
+{
+	struct uroce_apart_msg msg = qp_of(new_cq());
+	u32 qp;
+
+	CHECK_EQ(call(&msg), 0);
+	qp = msg.number;
+	for (u32 i = 0; i < 2; i++) {
+		msg = (struct uroce_apart_msg){.op = UROCE_APART_MCAST,
+					       .number = qp,
+					       .gid.gid = {0xff, (u8)i},
+					       .gid.index = 1};
+		CHECK_EQ(call(&msg), 0);
+	}
+	msg.op = UROCE_APART_MCAST;
+	msg.number = qp;
+	msg.gid.index = 0;
+	CHECK_EQ(call(&msg), 0);
+	detached = 0;
+	ur_apart_destroy_all(&client);
+	CHECK_EQ(destroyed, 2);
+	CHECK_EQ(detached, 1);
+}
+
+int main(int argc, char **argv)
+{
+	cases(&argc, argv);
+	CASE(no_such_function());
+	CASE(objects_of_others());
+	CASE(numbers_come_again());
+	CASE(impossible_queue_pairs());
+	CASE(impossible_values());
+	CASE(files_that_shrink());
+	CASE(all_ends());
+	return cases_status();
+}
