@@ -194,7 +194,7 @@ int ur_w_open_xrcd(struct ur_cmd *cmd, const void *in, void *out)
 	obj->xrcd = x;
 	cmd->created = &obj->obj;
 	resp->xrcd_handle = obj->obj.handle;
-	if (cmd->file->slot && !x->shared)
+	if (cmd->file->slot && !cmd->file->apart && !x->shared)
 		udata.number = x->number;
 	return ur_udata_out(cmd, &udata, sizeof(udata));
 }

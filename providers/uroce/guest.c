@@ -8,12 +8,14 @@
 #include <unistd.h>
 
 #include "allowed.h"
+#include "apart.h"
 #include "guest.h"
 
 enum asked {
 	ASKED_NOT,     /* here, wherever that can be */
 	ASKED_DEVICE,  /* the device's */
 	ASKED_PROCESS, /* here, and what goes wrong with that is an error */
+	ASKED_APART,   /* in an engine process, and the same */
 	ASKED_UNKNOWN,
 };
 
@@ -25,6 +27,8 @@ static enum asked asked_for(void)
 		return ASKED_NOT;
 	if (!strcmp(s, "device"))
 		return ASKED_DEVICE;
+	if (!strcmp(s, "apart"))
+		return ASKED_APART;
 	return strcmp(s, "process") ? ASKED_UNKNOWN : ASKED_PROCESS;
 }
 
@@ -136,8 +140,24 @@ static int map_doorbell(struct uroce_context *ctx,
 	return 0;
 }
 
+static int use_guest(struct uroce_context *ctx,
+		     const struct uroce_alloc_ucontext_resp *resp, u32 slot)
+{
+	int err = map_doorbell(ctx, resp);
+
+	ctx->guest_slot = slot;
+	if (!err) {
+		ctx->elsewhere = false;
+		return 0;
+	}
+	ctx->door->close(ctx->guest);
+	ctx->guest = NULL;
+	return err;
+}
+
 /* Leaves ctx->guest NULL where the device lends no engine, and where it cannot be
- * here. */
+ * here. EAGAIN: an engine process can have it, for want of the library, of a thread, or of a file
+ * that is large enough. */
 static int open_guest(struct uroce_context *ctx,
 		      const struct uroce_alloc_ucontext_resp *resp,
 		      struct uroce_guest_info *info)
@@ -151,9 +171,10 @@ static int open_guest(struct uroce_context *ctx,
 	int err;
 
 	ctx->door = find_door();
-	if (!ctx->door || resp->adverse || !may_have_rings() ||
-	    !ur_calls_engine())
+	if (resp->adverse || !ur_calls_engine())
 		return 0;
+	if (!ctx->door || !may_have_rings())
+		return EAGAIN;
 	err = ur_guest_call(&ctx->ibv, UVERBS_OBJECT_DEVICE,
 			    UROCE_METHOD_ENGINE_OPEN, UR_GUEST_NO_IN, 0, 0,
 			    UROCE_ATTR_ENGINE_OPEN_RESP, &open, sizeof(open));
@@ -164,16 +185,30 @@ static int open_guest(struct uroce_context *ctx,
 	err = -ctx->door->open(&open, ctx->ibv.cmd_fd, &ctx->guest, info);
 	close_lent(&open);
 	if (err)
+		return err == EAGAIN ? EAGAIN : 0;
+	return use_guest(ctx, resp, open.slot);
+}
+
+/* The same for an engine in an engine process. */
+static int open_apart(struct uroce_context *ctx,
+		      const struct uroce_alloc_ucontext_resp *resp,
+		      struct uroce_guest_info *info)
+{
+	struct uroce_engine_apart apart;
+	int err;
+
+	if (resp->adverse)
 		return 0;
-	ctx->guest_slot = open.slot;
-	err = map_doorbell(ctx, resp);
-	if (!err) {
-		ctx->elsewhere = false;
-		return 0;
-	}
-	ctx->door->close(ctx->guest);
-	ctx->guest = NULL;
-	return err;
+	err = ur_guest_call(&ctx->ibv, UVERBS_OBJECT_DEVICE,
+			    UROCE_METHOD_ENGINE_APART, UR_GUEST_NO_IN, 0, 0,
+			    UROCE_ATTR_ENGINE_APART_RESP, &apart,
+			    sizeof(apart));
+	if (err)
+		return is_not_lent(err) ? 0 : err;
+	ctx->elsewhere = true;
+	ctx->door = &ur_apart_door;
+	err = -ctx->door->open(NULL, apart.fd, &ctx->guest, info);
+	return err ? 0 : use_guest(ctx, resp, apart.slot);
 }
 
 int ur_guest_open(struct uroce_context *ctx,
@@ -187,13 +222,20 @@ int ur_guest_open(struct uroce_context *ctx,
 		return EINVAL;
 	if (asked == ASKED_DEVICE)
 		return 0;
-	err = open_guest(ctx, resp, &info);
+	err = asked == ASKED_APART ? EAGAIN : open_guest(ctx, resp, &info);
+	if (err == EAGAIN && asked != ASKED_PROCESS)
+		err = open_apart(ctx, resp, &info);
+	else if (err == EAGAIN)
+		err = 0;
 	if (!ctx->guest)
-		return asked == ASKED_PROCESS ? err : 0;
+		return asked == ASKED_NOT ? 0 : err;
 	ctx->guest_fd = info.fd;
 	resp->db_map_off = info.db_map_off;
 	resp->db_map_len = info.db_map_len;
-	ctx->db.posted = posted;
+	ctx->guest_apart = ctx->door == &ur_apart_door;
+	if (!ctx->guest_apart)
+		ctx->db.posted = posted;
+	ctx->db.wake_fd = info.wake_fd;
 	ctx->db.own = ctx->device_db.own = info.own;
 	ctx->db.arg = ctx->device_db.arg = ctx;
 	ctx->db.adopt = ctx->device_db.adopt = ur_guest_adopt;

@@ -76,7 +76,8 @@ static bool may_be_here(const struct uroce_context *ctx,
 	if (attr->qp_type == IBV_QPT_XRC_RECV)
 		return (attr->comp_mask & IBV_QP_INIT_ATTR_XRCD) &&
 		       ur_to_xrcd(attr->xrcd)->number;
-	if (qp->qpt_bit == UR_SENDS_RAW && !ctx->door->has_raw)
+	if ((qp->qpt_bit == UR_SENDS_RAW && !ctx->door->has_raw) ||
+	    (attr->qp_type == IBV_QPT_XRC_SEND && !ctx->door->open_qp))
 		return false;
 	return !is_imports(attr) &&
 	       !(qp->spread && qp->spread->table->wq[0]->qp.in_device);

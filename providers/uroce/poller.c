@@ -131,7 +131,7 @@ static void step_aside(const struct uroce_context *ctx, struct ur_poller *p)
 		make_room(p, at - 1);
 	/* 0 is a device that does not say where it is, or the engine that this thread
 	 * runs itself. */
-	if ((!at && !ctx->guest) || beside ||
+	if ((!at && (!ctx->guest || ctx->guest_apart)) || beside ||
 	    !keeps(p, p->empty == ctx->yield_after + 1))
 		yield(p);
 }

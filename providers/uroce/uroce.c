@@ -124,7 +124,8 @@ static struct uroce_context *alloc_ctx(struct ibv_device *device, int cmd_fd)
 	if (ctx) {
 		ctx->layout = layout;
 		ur_list_init(&ctx->guest_node);
-		ctx->db.wake_fd = ctx->given_up_fd = -1;
+		ctx->db.wake_fd = ctx->device_db.wake_fd = -1;
+		ctx->given_up_fd = -1;
 		pthread_mutex_init(&ctx->destroys, NULL);
 	}
 	return ctx;
@@ -142,7 +143,9 @@ static int setup_ctx(struct uroce_context *ctx,
 	/* A program that closes all its descriptors, and opens others, gets none with
 	 * this number: nothing is written to them. */
 	ur_high_fds();
-	ctx->db.wake_fd = ur_high_fd(resp->wake_fd);
+	ctx->device_db.wake_fd = ur_high_fd(resp->wake_fd);
+	if (!ctx->guest_apart)
+		ctx->db.wake_fd = ctx->device_db.wake_fd;
 	if (err)
 		return err;
 	if (resp->sq_bb != UROCE_SQ_BB ||
@@ -156,7 +159,6 @@ static int setup_ctx(struct uroce_context *ctx,
 	ctx->db.slots = UROCE_DB_SLOTS;
 	if (!ctx->guest)
 		ctx->device_db = ctx->db;
-	ctx->device_db.wake_fd = ctx->db.wake_fd;
 	ctx->max_inline = ur_min_u32(resp->max_inline, UROCE_MAX_INLINE);
 	ctx->max_sge = ur_min_u32(resp->max_sge, UROCE_MAX_SGE);
 	ur_calls_probe();
@@ -185,8 +187,8 @@ static void destroy_ctx(struct uroce_context *ctx)
 	ur_guest_close(ctx);
 	if (ctx->given_up_fd >= 0)
 		close(ctx->given_up_fd);
-	if (ctx->db.wake_fd >= 0)
-		close(ctx->db.wake_fd);
+	if (ctx->device_db.wake_fd >= 0)
+		close(ctx->device_db.wake_fd);
 	pthread_mutex_destroy(&ctx->destroys);
 	verbs_uninit_context(ur_vctx(ctx));
 	free(ctx);

@@ -54,6 +54,7 @@ struct uroce_context {
 	struct uroce_guest *guest;
 	int guest_fd; /* of the rings, then */
 	u32 guest_slot;
+	bool guest_apart;	   /* it is in an engine process: apart.h */
 	bool guest_async;	   /* it can send asynchronous events */
 	struct ur_list guest_node; /* guest_files.c */
 	u32 resumes;	  /* of the context after a uroced was killed; atomic */

@@ -21,7 +21,7 @@ from user_namespaces import user_namespaces  # noqa: E402,F401
 def pytest_addoption(parser):
     parser.addoption("--build", default=os.environ.get(
         "UROCE_BUILD", os.path.join(hosts.TOP, "build")))
-    parser.addoption("--engine", choices=("device", "process"), help="of "
+    parser.addoption("--engine", choices=("device", "process", "apart"), help="of "
                      "programs (default: what they have by themselves)")
 
 

@@ -294,14 +294,16 @@ def test_raw(lab, process):
     raw_pair(lab, "raw_ethernet_bw", "-s", "1000", "-n", "500")
 
 
-def test_limit_of_file_sizes(pair, process):
-    """A program that may make no large file has the device's engine."""
+@pytest.mark.parametrize("asked, got", [("process", "device"), ("", "process")])
+def test_limit_of_file_sizes(pair, monkeypatch, asked, got):
+    """The engine of a program that may make no large file is in an engine process."""
+    monkeypatch.setenv("UROCE_ENGINE", asked)
     port = pair.a.lab.next_port()
     p = pair.a.start("prlimit", "--fsize=1000000", "ibv_rc_pingpong", "-d", "uroce0",
                      "-p", str(port))
     wait_for("a queue pair", lambda: p.listens(port) or not p.running())
     try:
-        assert set(engines(pair.a).values()) == {"device"}, p.report()
+        assert set(engines(pair.a).values()) == {got}, p.report()
     finally:
         p.kill()
 
@@ -318,13 +320,13 @@ def test_few_descriptors(pair, monkeypatch, descriptors):
 
 
 def test_no_threads(lab, monkeypatch):
-    """A user's device lends him engines; a program that may start no thread has none."""
+    """A user's device lends him engines; that of a program that may start no thread is in an engine process."""
     monkeypatch.delenv("UROCE_ENGINE", raising=False)
     monkeypatch.setattr(lab.a, "own", lambda: AS_A_USER)
     os.mkdir(lab.a.run_dir)
     os.chown(lab.a.run_dir, 65534, 65534)
     lab.a.serve("--netdev", "eth0")
-    for by, got in ((), "program"), (("prlimit", "--nproc=1"), "device"):
+    for by, got in ((), "program"), (("prlimit", "--nproc=1"), "process"):
         p = serve(lab.a, by)
         assert engines(lab.a) == {p.pid: got}, by
         p.kill()

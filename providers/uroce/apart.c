@@ -1,0 +1,552 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* The functions of the door, each a message to the engine process and its answer. */
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "apart.h"
+#include "apart_channels.h"
+#include "util/os/high_fd.h"
+
+/* Polls in vain between two looks whether the process is there still. */
+#define LOOK_POLLS 4096u
+
+/* To the door it is of several types, which nobody else looks into. */
+struct ur_apart_thing {
+	struct ur_apart *apart;
+	u32 number;
+	struct ur_apart_channel *channel; /* of a completion queue; or NULL */
+};
+
+static const struct ur_apart_thing *thing(const void *it)
+{
+	return it;
+}
+
+static struct ur_apart *of(struct uroce_guest *guest)
+{
+	return (struct ur_apart *)(void *)guest;
+}
+
+/* ---- opening ---- */
+
+static int mark_own(struct ur_apart *a)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	void *p = mmap(NULL, page, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		return -errno;
+	a->own = p;
+	if (madvise(p, page, MADV_WIPEONFORK) < 0)
+		return -errno;
+	*a->own = 1;
+	return 0;
+}
+
+static void free_apart(struct ur_apart *a)
+{
+	if (a->sock >= 0)
+		close(a->sock);
+	if (a->rings >= 0)
+		close(a->rings);
+	if (a->wake >= 0)
+		close(a->wake);
+	if (a->own)
+		munmap((void *)a->own, (size_t)sysconf(_SC_PAGESIZE));
+	pthread_mutex_destroy(&a->lock);
+	free(a);
+}
+
+static int begin(struct ur_apart *a, struct uroce_guest_info *info)
+{
+	struct uroce_apart_msg msg = {.op = UROCE_APART_BEGIN};
+	int fds[UR_APART_OUT_FDS], err = ur_apart_call(a, &msg, NULL, 0, fds);
+
+	a->rings = fds[0];
+	a->wake = fds[1];
+	if (err)
+		return err;
+	if (a->rings < 0 || a->wake < 0)
+		return -EPROTO;
+	*info = (struct uroce_guest_info){
+		.fd = a->rings,
+		.own = a->own,
+		.db_map_off = msg.begun.db_map_off,
+		.db_map_len = msg.begun.db_map_len,
+		.wake_fd = a->wake,
+	};
+	return 0;
+}
+
+static int apart_open(const struct uroce_engine_open *open, int sock,
+		      struct uroce_guest **guest, struct uroce_guest_info *info)
+{
+	struct ur_apart *a = calloc(1, sizeof(*a));
+	struct stat st;
+	int err;
+
+	if (!a) {
+		close(sock);
+		return -ENOMEM;
+	}
+	ur_high_fds();
+	a->sock = ur_high_fd(sock);
+	a->rings = a->wake = -1;
+	a->pid = getpid();
+	if (!fstat(a->sock, &st))
+		a->ino = st.st_ino;
+	pthread_mutex_init(&a->lock, NULL);
+	ur_list_init(&a->channels);
+	err = mark_own(a);
+	if (!err)
+		err = begin(a, info);
+	if (err) {
+		free_apart(a);
+		return err;
+	}
+	*guest = (struct uroce_guest *)(void *)a;
+	return 0;
+}
+
+/* In a child the parent's is not ended: the descriptors are copies. */
+static void apart_close(struct uroce_guest *guest)
+{
+	free_apart(of(guest));
+}
+
+/* The objects are the parent's, with its memory: a child does not get them. */
+static int adopt(struct uroce_guest *guest, int wait)
+{
+	if (of(guest)->pid == getpid())
+		return -EIO;
+	return of(guest)->objects ? -ESRCH : -ENOENT;
+}
+
+/* ---- what it is lent ---- */
+
+static struct uroce_apart_msg with_gid(u32 op, u32 index, const u8 gid[16])
+{
+	struct uroce_apart_msg msg = {.op = op, .gid.index = index};
+
+	memcpy(msg.gid.gid, gid, 16);
+	return msg;
+}
+
+static int has_gid(struct uroce_guest *guest, u32 index, const u8 gid[16])
+{
+	struct uroce_apart_msg msg = with_gid(UROCE_APART_HAS_GID, index, gid);
+
+	return ur_apart_call(of(guest), &msg, NULL, 0, NULL) > 0;
+}
+
+static int borrow(struct uroce_guest *guest, u32 index, const u8 gid[16],
+		  int fd)
+{
+	struct uroce_apart_msg msg = with_gid(UROCE_APART_BORROW, index, gid);
+	int err = ur_apart_call(of(guest), &msg, &fd, fd >= 0, NULL);
+
+	if (!err && fd >= 0)
+		close(fd);
+	return err;
+}
+
+static int has_ring(struct uroce_guest *guest, u32 slot)
+{
+	struct uroce_apart_msg msg = {.op = UROCE_APART_HAS_RING,
+				      .value = slot};
+
+	return ur_apart_call(of(guest), &msg, NULL, 0, NULL) > 0;
+}
+
+static int borrow_ring(struct uroce_guest *guest,
+		       const struct uroce_engine_ring *ring)
+{
+	struct uroce_apart_msg msg = {.op = UROCE_APART_BORROW_RING,
+				      .ring = *ring};
+	const int fds[] = {ring->words_fd, ring->out_fd, ring->in_fd};
+
+	return ur_apart_call(of(guest), &msg, fds, 3, NULL);
+}
+
+static int set_async(struct uroce_guest *guest, int tx, int rx, int life)
+{
+	struct uroce_apart_msg msg = {.op = UROCE_APART_SET_ASYNC};
+	const int fds[] = {tx, rx, life};
+
+	return ur_apart_call(of(guest), &msg, fds, 3, NULL);
+}
+
+/* ---- objects ---- */
+
+/* An object that the message makes, in *ret. */
+static int make(struct ur_apart *a, struct uroce_apart_msg *msg, void *ret)
+{
+	struct ur_apart_thing *it = calloc(1, sizeof(*it));
+	int err = it ? ur_apart_call(a, msg, NULL, 0, NULL) : -ENOMEM;
+
+	if (err) {
+		free(it);
+		return err;
+	}
+	it->apart = a;
+	it->number = msg->number;
+	__atomic_add_fetch(&a->objects, 1, __ATOMIC_RELAXED);
+	memcpy(ret, &it, sizeof(it));
+	return 0;
+}
+
+static int name(struct ur_apart *a, u32 number, u32 op, u32 value)
+{
+	struct uroce_apart_msg msg = {
+		.op = op, .number = number, .value = value};
+
+	return ur_apart_call(a, &msg, NULL, 0, NULL);
+}
+
+static void unmake(struct ur_apart *a, void *it)
+{
+	__atomic_sub_fetch(&a->objects, 1, __ATOMIC_RELAXED);
+	free(it);
+}
+
+/* Where the process has ended, the object has too. */
+static bool is_gone(struct ur_apart *a, int err)
+{
+	return !err || (err == -EIO && ur_apart_is_dead(a));
+}
+
+static int create_cq(struct uroce_guest *guest,
+		     const struct uroce_guest_cq_init *in,
+		     struct uroce_guest_cq **ret,
+		     struct uroce_create_cq_resp *resp)
+{
+	struct ur_apart *a = of(guest);
+	struct uroce_apart_msg msg = {.op = UROCE_APART_CREATE_CQ,
+				      .cq = {.entries = in->entries,
+					     .flags = in->flags,
+					     .user_handle = in->user_handle}};
+	struct ur_apart_channel *channel;
+	struct ur_apart_thing *cq = calloc(1, sizeof(*cq));
+	int err = cq ? ur_apart_channel_get(a, in, &channel) : -ENOMEM, fds[2];
+	u32 n = 0;
+
+	if (err)
+		goto out;
+	if (channel)
+		n = ur_apart_channel_ends(channel, &msg.cq.channel, fds);
+	err = ur_apart_call(a, &msg, fds, n, NULL);
+	ur_apart_channel_given(channel, err);
+	if (err)
+		goto out;
+	*cq = (struct ur_apart_thing){a, msg.number, channel};
+	__atomic_add_fetch(&a->objects, 1, __ATOMIC_RELAXED);
+	*resp = msg.new_cq;
+	memcpy(ret, &cq, sizeof(cq));
+	return 0;
+out:
+	free(cq);
+	return err;
+}
+
+static int modify_cq(struct uroce_guest_cq *cq, u16 count, u16 period_us)
+{
+	return name(thing(cq)->apart, thing(cq)->number, UROCE_APART_MODIFY_CQ,
+		    count | (u32)period_us << 16);
+}
+
+static int resize_cq(struct uroce_guest_cq *cq, u32 entries,
+		     struct uroce_resize_cq_resp *resp)
+{
+	struct uroce_apart_msg msg = {.op = UROCE_APART_RESIZE_CQ,
+				      .number = thing(cq)->number,
+				      .value = entries};
+	int err = ur_apart_call(thing(cq)->apart, &msg, NULL, 0, NULL);
+
+	if (!err)
+		*resp = msg.new_ring;
+	return err;
+}
+
+static int destroy_cq(struct uroce_guest_cq *cq, u32 read[2])
+{
+	struct uroce_apart_msg msg = {.op = UROCE_APART_DESTROY_CQ,
+				      .number = thing(cq)->number};
+	int fds[UR_APART_OUT_FDS];
+	int err = ur_apart_call(thing(cq)->apart, &msg, NULL, 0, fds);
+
+	if (!is_gone(thing(cq)->apart, err))
+		return err;
+	read[0] = err ? 0 : msg.read[0];
+	read[1] = err ? 0 : msg.read[1];
+	ur_apart_channel_put(thing(cq)->channel, fds[0]);
+	unmake(thing(cq)->apart, cq);
+	return 0;
+}
+
+static int create_srq(struct uroce_guest *guest,
+		      const struct uroce_guest_srq_init *init,
+		      struct uroce_guest_srq **srq,
+		      struct uroce_create_srq_resp *resp)
+{
+	struct uroce_apart_msg msg = {.op = UROCE_APART_CREATE_SRQ,
+				      .srq = *init};
+	int err = make(of(guest), &msg, srq);
+
+	if (!err)
+		*resp = msg.new_srq;
+	return err;
+}
+
+static int resize_srq(struct uroce_guest_srq *srq, u32 max_wr,
+		      struct uroce_create_srq_resp *resp)
+{
+	struct uroce_apart_msg msg = {.op = UROCE_APART_RESIZE_SRQ,
+				      .number = thing(srq)->number,
+				      .value = max_wr};
+	int err = ur_apart_call(thing(srq)->apart, &msg, NULL, 0, NULL);
+
+	if (!err)
+		*resp = msg.new_srq;
+	return err;
+}
+
+static int limit_srq(struct uroce_guest_srq *srq, u32 limit)
+{
+	return name(thing(srq)->apart, thing(srq)->number,
+		    UROCE_APART_LIMIT_SRQ, limit);
+}
+
+static u32 query_srq(struct uroce_guest_srq *srq)
+{
+	struct uroce_apart_msg msg = {.op = UROCE_APART_QUERY_SRQ,
+				      .number = thing(srq)->number};
+
+	return ur_apart_call(thing(srq)->apart, &msg, NULL, 0, NULL)
+		       ? 0
+		       : msg.value;
+}
+
+/* Queue pairs and shared receive queues. */
+static int destroy(struct ur_apart *a, void *it, u32 op, u32 number, u32 *read)
+{
+	struct uroce_apart_msg msg = {.op = op, .number = number};
+	int err = ur_apart_call(a, &msg, NULL, 0, NULL);
+
+	if (!is_gone(a, err))
+		return err;
+	*read = err ? 0 : msg.read[0];
+	unmake(a, it);
+	return 0;
+}
+
+static int destroy_srq(struct uroce_guest_srq *srq, u32 *read)
+{
+	return destroy(thing(srq)->apart, srq, UROCE_APART_DESTROY_SRQ,
+		       thing(srq)->number, read);
+}
+
+static int create_ah(struct uroce_guest *guest, u32 pdn,
+		     const struct uroce_engine_path *path,
+		     struct uroce_guest_ah **ah, u32 *number)
+{
+	struct uroce_apart_msg msg = {.op = UROCE_APART_CREATE_AH,
+				      .ah = {.path = *path, .pdn = pdn}};
+	int err = make(of(guest), &msg, ah);
+
+	if (!err)
+		*number = msg.value;
+	return err;
+}
+
+static void destroy_ah(struct uroce_guest_ah *ah)
+{
+	name(thing(ah)->apart, thing(ah)->number, UROCE_APART_DESTROY_AH, 0);
+	unmake(thing(ah)->apart, ah);
+}
+
+static int create_qp(struct uroce_guest *guest,
+		     const struct uroce_guest_qp_init *init,
+		     struct uroce_guest_qp **qp,
+		     struct uroce_create_qp_resp *resp)
+{
+	struct uroce_apart_msg msg = {
+		.op = UROCE_APART_CREATE_QP,
+		.qp = {.init = *init,
+		       .send_cq = thing(init->send_cq)->number,
+		       .recv_cq = thing(init->recv_cq)->number,
+		       .srq = init->srq ? thing(init->srq)->number : 0}};
+	int err = make(of(guest), &msg, qp);
+
+	if (!err)
+		*resp = msg.new_qp;
+	return err;
+}
+
+static int modify_by(struct uroce_guest_qp *qp, u32 op,
+		     const struct uroce_engine_qp *attr, u32 mask)
+{
+	struct uroce_apart_msg msg = {.op = op,
+				      .number = thing(qp)->number,
+				      .modify = {.attr = *attr, .mask = mask}};
+
+	return ur_apart_call(thing(qp)->apart, &msg, NULL, 0, NULL);
+}
+
+static int may_modify_qp(struct uroce_guest_qp *qp,
+			 const struct uroce_engine_qp *attr, u32 mask)
+{
+	return modify_by(qp, UROCE_APART_MAY_MODIFY_QP, attr, mask);
+}
+
+static int modify_qp(struct uroce_guest_qp *qp,
+		     const struct uroce_engine_qp *attr, u32 mask)
+{
+	return modify_by(qp, UROCE_APART_MODIFY_QP, attr, mask);
+}
+
+static void query_qp(struct uroce_guest_qp *qp, struct uroce_engine_qp *attr)
+{
+	struct uroce_apart_msg msg = {.op = UROCE_APART_QUERY_QP,
+				      .number = thing(qp)->number};
+
+	if (!ur_apart_call(thing(qp)->apart, &msg, NULL, 0, NULL))
+		*attr = msg.now;
+	else
+		*attr = (struct uroce_engine_qp){.state = IBV_QPS_ERR};
+}
+
+static int mcast(struct uroce_guest_qp *qp, const u8 gid[16], u32 attach)
+{
+	struct uroce_apart_msg msg = with_gid(UROCE_APART_MCAST, attach, gid);
+
+	msg.number = thing(qp)->number;
+	return ur_apart_call(thing(qp)->apart, &msg, NULL, 0, NULL);
+}
+
+static int destroy_qp(struct uroce_guest_qp *qp, u32 *read)
+{
+	return destroy(thing(qp)->apart, qp, UROCE_APART_DESTROY_QP,
+		       thing(qp)->number, read);
+}
+
+static int reg_mr(struct uroce_guest *guest,
+		  const struct uroce_guest_mr_init *init,
+		  struct uroce_guest_mr **mr)
+{
+	struct uroce_apart_msg msg = {.op = UROCE_APART_REG_MR,
+				      .mr.init = *init};
+
+	return make(of(guest), &msg, mr);
+}
+
+static int rereg_mr(struct uroce_guest_mr *mr, u32 flags,
+		    const struct uroce_guest_mr_init *init)
+{
+	struct uroce_apart_msg msg = {.op = UROCE_APART_REREG_MR,
+				      .number = thing(mr)->number,
+				      .mr = {.init = *init, .flags = flags}};
+
+	return ur_apart_call(thing(mr)->apart, &msg, NULL, 0, NULL);
+}
+
+static int dereg_mr(struct uroce_guest_mr *mr)
+{
+	int err = name(thing(mr)->apart, thing(mr)->number,
+		       UROCE_APART_DEREG_MR, 0);
+
+	if (!is_gone(thing(mr)->apart, err))
+		return err;
+	unmake(thing(mr)->apart, mr);
+	return 0;
+}
+
+static int alloc_mw(struct uroce_guest *guest, u32 pdn, u32 type, u32 rkey,
+		    struct uroce_guest_mw **mw)
+{
+	struct uroce_apart_msg msg = {
+		.op = UROCE_APART_ALLOC_MW,
+		.mw = {.pdn = pdn, .type = type, .rkey = rkey}};
+
+	return make(of(guest), &msg, mw);
+}
+
+static void dealloc_mw(struct uroce_guest_mw *mw)
+{
+	name(thing(mw)->apart, thing(mw)->number, UROCE_APART_DEALLOC_MW, 0);
+	unmake(thing(mw)->apart, mw);
+}
+
+/* The engine has a thread for all of this. */
+static void nothing(struct uroce_guest *guest)
+{
+}
+
+/* The process may have ended, and the program closed all its descriptors. */
+static bool is_there(const struct ur_apart *a)
+{
+	struct pollfd pfd = {.fd = a->sock};
+	struct stat st;
+
+	return !fstat(a->sock, &st) && st.st_ino == a->ino &&
+	       poll(&pfd, 1, 0) >= 0 && !(pfd.revents & (POLLHUP | POLLERR));
+}
+
+static void look(struct uroce_guest *guest)
+{
+	struct ur_apart *a = of(guest);
+	int error = errno;
+
+	if (__atomic_add_fetch(&a->vain, 1, __ATOMIC_RELAXED) % LOOK_POLLS ||
+	    !*a->own)
+		return;
+	if (!is_there(a)) {
+		__atomic_store_n(&a->dead, true, __ATOMIC_RELAXED);
+		*a->own = 0;
+	}
+	errno = error;
+}
+
+const struct uroce_door ur_apart_door = {
+	.version = UROCE_DOOR_VERSION,
+	.open = apart_open,
+	.close = apart_close,
+	.adopt = adopt,
+	.has_gid = has_gid,
+	.borrow = borrow,
+	.has_ring = has_ring,
+	.borrow_ring = borrow_ring,
+	.set_async = set_async,
+	.create_cq = create_cq,
+	.modify_cq = modify_cq,
+	.resize_cq = resize_cq,
+	.destroy_cq = destroy_cq,
+	.create_srq = create_srq,
+	.resize_srq = resize_srq,
+	.limit_srq = limit_srq,
+	.query_srq = query_srq,
+	.destroy_srq = destroy_srq,
+	.create_ah = create_ah,
+	.destroy_ah = destroy_ah,
+	.create_qp = create_qp,
+	.may_modify_qp = may_modify_qp,
+	.modify_qp = modify_qp,
+	.query_qp = query_qp,
+	.mcast = mcast,
+	.destroy_qp = destroy_qp,
+	.reg_mr = reg_mr,
+	.rereg_mr = rereg_mr,
+	.dereg_mr = dereg_mr,
+	.alloc_mw = alloc_mw,
+	.dealloc_mw = dealloc_mw,
+	.posted = nothing,
+	.datagram = nothing,
+	.armed = nothing,
+	.poll = look,
+};

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Messages to an engine process, and the ends of channels that come and go with them. */
+#include <errno.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "apart_channels.h"
+#include "kernel-abi/uroce-resumes.h"
+#include "util/os/high_fd.h"
+#include "util/os/scm.h"
+
+struct ur_apart_channel {
+	struct ur_list node;
+	struct ur_apart *apart;
+	const void *key;
+	u64 name;
+	int number; /* the program's */
+	int rx;	    /* a copy */
+	int tx;	    /* until the process has it; -1 */
+	u32 users;
+};
+
+/* ---- messages ---- */
+
+static bool send_it(int sock, struct uroce_apart_msg *msg, const int *fds,
+		    u32 n)
+{
+	struct iovec iov = {.iov_base = msg, .iov_len = sizeof(*msg)};
+	struct msghdr mh = {.msg_iov = &iov, .msg_iovlen = 1};
+	union ur_scm scm;
+	ssize_t sent;
+
+	ur_scm_put(&mh, &scm, fds, n);
+	do
+		sent = sendmsg(sock, &mh, MSG_NOSIGNAL);
+	while (sent < 0 && errno == EINTR);
+	return sent == sizeof(*msg);
+}
+
+static bool receive(int sock, struct uroce_apart_msg *msg, int *out)
+{
+	struct iovec iov = {.iov_base = msg, .iov_len = sizeof(*msg)};
+	union ur_scm scm;
+	struct msghdr mh = {.msg_iov = &iov,
+			    .msg_iovlen = 1,
+			    .msg_control = scm.buf,
+			    .msg_controllen = sizeof(scm.buf)};
+	ssize_t n;
+
+	do
+		n = recvmsg(sock, &mh, MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return false;
+	ur_scm_take(&mh, out, UR_APART_OUT_FDS, close);
+	return n == sizeof(*msg);
+}
+
+static void close_fds(int *fds)
+{
+	for (u32 i = 0; i < UR_APART_OUT_FDS; i++) {
+		if (fds[i] >= 0)
+			close(fds[i]);
+		fds[i] = -1;
+	}
+}
+
+/* Channels that no queue uses end with the process, too. */
+static void die(struct ur_apart *a)
+{
+	const struct uroce_resumes *preload = uroce_get_resumes();
+
+	__atomic_store_n(&a->dead, true, __ATOMIC_RELAXED);
+	if (preload)
+		preload->end_senders(a);
+}
+
+bool ur_apart_is_dead(const struct ur_apart *a)
+{
+	return __atomic_load_n(&a->dead, __ATOMIC_RELAXED);
+}
+
+static int converse(struct ur_apart *a, struct uroce_apart_msg *msg,
+		    const int *fds, u32 n, int *out)
+{
+	u32 op = msg->op;
+
+	if (!*a->own || ur_apart_is_dead(a))
+		return -EIO;
+	if (send_it(a->sock, msg, fds, n) && receive(a->sock, msg, out) &&
+	    msg->op == op)
+		return msg->ret;
+	die(a);
+	return -EIO;
+}
+
+int ur_apart_call(struct ur_apart *a, struct uroce_apart_msg *msg,
+		  const int *fds, u32 n, int *out)
+{
+	int come[UR_APART_OUT_FDS] = {-1, -1}, error = errno, cancel, ret;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	pthread_mutex_lock(&a->lock);
+	ret = converse(a, msg, fds, n, come);
+	pthread_mutex_unlock(&a->lock);
+	if (!out || ret < 0)
+		close_fds(come);
+	for (u32 i = 0; out && i < UR_APART_OUT_FDS; i++)
+		out[i] = ur_high_fd(come[i]);
+	pthread_setcancelstate(cancel, NULL);
+	errno = error;
+	return ret;
+}
+
+/* ---- channels ---- */
+
+static struct ur_apart_channel *find(const struct ur_apart *a, const void *key)
+{
+	ur_list_for_each(it, &a->channels) {
+		struct ur_apart_channel *c =
+			ur_list_entry(it, struct ur_apart_channel, node);
+
+		if (c->key == key)
+			return c;
+	}
+	return NULL;
+}
+
+/* Returns a descriptor of ours for the end into which its events are sent. */
+static int take_sender(const struct uroce_guest_cq_init *in)
+{
+	const struct uroce_resumes *preload = uroce_get_resumes();
+
+	if (in->tx >= 0)
+		return ur_high_fd_copy(in->tx);
+	return preload ? preload->take_sender(in->rx) : -ENOENT;
+}
+
+static int open_channel(struct ur_apart *a,
+			const struct uroce_guest_cq_init *in,
+			struct ur_apart_channel **ret)
+{
+	static u64 names;
+	struct ur_apart_channel *c = calloc(1, sizeof(*c));
+	int tx;
+
+	if (!c)
+		return -ENOMEM;
+	tx = take_sender(in);
+	if (tx < 0) {
+		free(c);
+		return tx;
+	}
+	c->rx = ur_high_fd_copy(in->rx);
+	c->apart = a;
+	c->key = in->channel;
+	/* Another channel may have its address later. */
+	c->name = __atomic_add_fetch(&names, 1, __ATOMIC_RELAXED);
+	c->number = in->rx;
+	c->tx = tx;
+	ur_list_add_tail(&a->channels, &c->node);
+	*ret = c;
+	return 0;
+}
+
+int ur_apart_channel_get(struct ur_apart *a,
+			 const struct uroce_guest_cq_init *in,
+			 struct ur_apart_channel **ret)
+{
+	int err = 0;
+
+	*ret = NULL;
+	if (!in->channel)
+		return 0;
+	pthread_mutex_lock(&a->lock);
+	*ret = find(a, in->channel);
+	if (!*ret)
+		err = open_channel(a, in, ret);
+	if (!err)
+		(*ret)->users++;
+	pthread_mutex_unlock(&a->lock);
+	return err;
+}
+
+u32 ur_apart_channel_ends(const struct ur_apart_channel *c, __u64 *name,
+			  int fds[2])
+{
+	*name = c->name;
+	if (c->tx < 0)
+		return 0;
+	fds[0] = c->tx;
+	fds[1] = c->rx;
+	return 2;
+}
+
+/* No queue uses it. */
+static void close_channel(struct ur_apart_channel *c, int tx)
+{
+	const struct uroce_resumes *preload = uroce_get_resumes();
+
+	ur_list_del(&c->node);
+	if (tx >= 0 && preload && c->rx >= 0)
+		preload->keep_sender(c->number, c->rx, tx, c->apart);
+	if (preload && ur_apart_is_dead(c->apart))
+		preload->end_senders(c->apart);
+	if (c->rx >= 0)
+		close(c->rx);
+	free(c);
+}
+
+void ur_apart_channel_given(struct ur_apart_channel *c, int err)
+{
+	struct ur_apart *a;
+	int tx;
+
+	if (!c)
+		return;
+	a = c->apart;
+	pthread_mutex_lock(&a->lock);
+	tx = c->tx;
+	if (!err)
+		c->tx = -1;
+	else if (!--c->users)
+		close_channel(c, tx);
+	else
+		tx = -1;
+	pthread_mutex_unlock(&a->lock);
+	if (tx >= 0)
+		close(tx);
+}
+
+void ur_apart_channel_put(struct ur_apart_channel *c, int tx)
+{
+	struct ur_apart *a;
+
+	if (c) {
+		a = c->apart;
+		pthread_mutex_lock(&a->lock);
+		if (!--c->users)
+			close_channel(c, tx);
+		pthread_mutex_unlock(&a->lock);
+	}
+	if (tx >= 0)
+		close(tx);
+}

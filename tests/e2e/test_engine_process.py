@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""Engines in a process of their own (UROCE_ENGINE=apart): one for each user, as that user.
+Its contexts outlive uroced, and end with it alone."""
+import ctypes
+import os
+import signal
+
+import pytest
+
+from hosts import wait_for
+from pairs import run_pair
+from test_guest_engine import GUESTS, lending
+from test_guest_host import As
+from test_guests import start
+from test_restart import IBV_EVENT_DEVICE_FATAL, connected, end, go_on, kill
+
+OTHERS = {uid: ["setpriv", "--reuid", uid, "--regid", uid, "--clear-groups"]
+          for uid in ("65534", "54534")}
+PTRACE_ATTACH = 16
+SYS_PIDFD_GETFD = 438
+
+
+@pytest.fixture
+def pair(build, monkeypatch):
+    monkeypatch.setenv("UROCE_ENGINE", "apart")
+    with lending(build) as lab:
+        yield lab
+
+
+def status(pid):
+    with open(f"/proc/{pid}/status") as f:
+        return dict(line.split(":\t", 1) for line in f.read().splitlines() if ":\t" in line)
+
+
+def processes(host):
+    """{pid: uid} of the engine processes in the host's network namespace."""
+    net = os.stat(f"/var/run/netns/{host.name}").st_ino
+    found = {}
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if (open(f"/proc/{pid}/comm").read().strip() == "uroce-engine" and
+                    os.stat(f"/proc/{pid}/ns/net").st_ino == net):
+                found[int(pid)] = int(status(pid)["Uid"].split()[0])
+        except OSError:
+            pass
+    return found
+
+
+def gone(host):
+    wait_for("no engine process", lambda: not processes(host))
+
+
+@pytest.mark.parametrize("on", ["two hosts", "one host"])
+@pytest.mark.parametrize("by", ["root", "65534"])
+@pytest.mark.parametrize("program", [["ibv_rc_pingpong", "-e", "-c"],
+                                     ["ibv_ud_pingpong", "-s", "1024", "-c"]], ids=" ".join)
+def test_pingpong(pair, program, by, on):
+    """Its process goes when nobody has an engine in it."""
+    client = As(pair.a if on == "one host" else pair.b, "apart", *OTHERS.get(by, []))
+    run_pair(As(pair.a, "apart", *OTHERS.get(by, [])), client, [*program, "-n", "50"])
+    gone(pair.a)
+
+
+@pytest.mark.parametrize("on", ["two hosts", "one host"])
+@pytest.mark.parametrize("mode", ["restart", "restart_sleeps"])
+def test_uroced_is_killed(pair, mode, on):
+    with connected(pair, mode, on) as programs:
+        had = processes(pair.a)
+        assert had
+        for n in range(2):
+            kill(pair.a)
+            go_on(programs, f"kill {n}\n")
+            pair.a.serve(*GUESTS)
+            go_on(programs, f"serve {n}\n")
+            assert processes(pair.a) == had
+        end(*programs)
+    gone(pair.a)
+
+
+def as_user(host, uid):
+    return As(host, "apart", *OTHERS[uid])
+
+
+def watch(host):
+    """Says what asynchronous events its context gets."""
+    p = host.start("stdbuf", "-oL", "ibv_asyncwatch", "-d", "uroce0")
+    wait_for("a context", lambda: "FD" in p.text() or not p.running())
+    return p
+
+
+def test_process_is_killed(pair):
+    """Its user's contexts get IBV_EVENT_DEVICE_FATAL within a second, and no other's. He gets another one."""
+    others = start(pair, "restart_sleeps", (pair.a, pair.b))
+    his = start(pair, "restart_sleeps", (as_user(pair.a, "54534"), as_user(pair.b, "54534")))
+    watchers = {uid: watch(as_user(pair.a, uid)) for uid in OTHERS}
+    try:
+        go_on(others)
+        go_on(his)
+        ours = {uid: pid for pid, uid in processes(pair.a).items()}
+        assert set(ours) == {0, 54534, 65534}
+        os.kill(ours[54534], signal.SIGKILL)
+        wait_for("an event", lambda: "event" in watchers["54534"].text().partition("FD")[2],
+                 limit=5)
+        assert f"event_type {IBV_EVENT_DEVICE_FATAL}" in watchers["54534"].text() or \
+            "fatal" in watchers["54534"].text().lower(), watchers["54534"].report()
+        wait_for("its programs", lambda: not his[0].running(), limit=5)
+        go_on(others)
+        assert "event" not in watchers["65534"].text().partition("FD")[2]
+        run_pair(as_user(pair.a, "54534"), as_user(pair.b, "54534"),
+                 ["ibv_rc_pingpong", "-c", "-n", "20"])
+        end(*others)
+    finally:
+        for p in [*others, *his, *watchers.values()]:
+            p.kill()
+
+
+def test_process_is_confined(pair):
+    with connected(pair, "restart_sleeps") as programs:
+        (pid, uid), = processes(pair.a).items()
+        has = status(pid)
+        assert uid == 0 and has["Groups"].split() == [str(g) for g in os.getgroups()]
+        assert {has[k].strip() for k in ("CapEff", "CapPrm", "CapInh", "CapBnd", "CapAmb")} == \
+            {"0" * 16}
+        assert has["Seccomp"].strip() == "2" and has["NoNewPrivs"].strip() == "1"
+        assert open(f"/proc/{pid}/environ").read() == ""
+        assert os.readlink(f"/proc/{pid}/cwd") == "/"
+        assert {os.readlink(f"/proc/{pid}/fd/{fd}") for fd in range(3)} == {"/dev/null"}
+        end(*programs)
+
+
+def tries(uid, pid):
+    """What somebody gets of a process: names of what is not refused."""
+    out, into = os.pipe()
+    child = os.fork()
+    if not child:
+        os.setgroups([])
+        os.setresgid(uid, uid, uid)
+        os.setresuid(uid, uid, uid)
+        libc = ctypes.CDLL(None, use_errno=True)
+        got = []
+        for name in "mem", "maps", "environ", "fd/3", "syscall":
+            try:
+                os.close(os.open(f"/proc/{pid}/{name}", os.O_RDONLY))
+                got.append(name)
+            except OSError:
+                pass
+        if not libc.ptrace(PTRACE_ATTACH, pid, None, None):
+            got.append("ptrace")
+        pidfd = os.pidfd_open(pid)
+        for fd in range(64):
+            if libc.syscall(SYS_PIDFD_GETFD, pidfd, fd, 0) >= 0:
+                got.append(f"descriptor {fd}")
+        if uid and not libc.kill(pid, 0) and uid != os.stat(f"/proc/{pid}").st_uid:
+            got.append("signal")
+        os.write(into, ",".join(got).encode())
+        os._exit(0)
+    os.close(into)
+    os.waitpid(child, 0)
+    with os.fdopen(out) as f:
+        return f.read()
+
+
+def test_process_is_closed_to_users(pair):
+    """Another user, and its own, who is no more than that, see nothing of it."""
+    with connected(pair, "restart_sleeps") as programs:
+        s, c = start(pair, "restart_sleeps", (as_user(pair.a, "54534"), as_user(pair.b, "54534")))
+        try:
+            go_on((s, c))
+            pids = {uid: pid for pid, uid in processes(pair.a).items()}
+            assert tries(65534, pids[54534]) == ""
+            assert tries(65534, pids[0]) == ""
+            assert tries(54534, pids[0]) == ""
+            assert set(tries(54534, pids[54534]).split(",")) <= {"", "signal"}
+            go_on((s, c))
+        finally:
+            s.kill()
+            c.kill()
+        end(*programs)
