@@ -13,8 +13,8 @@
  * thread may call it. The command's objections to a rule go to the standard
  * error.
  */
-#ifndef UROCE_FAULT_H
-#define UROCE_FAULT_H
+#ifndef UR_CLI_UROCE_FAULT_H
+#define UR_CLI_UROCE_FAULT_H
 
 #include <errno.h>
 #include <spawn.h>

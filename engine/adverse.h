@@ -7,8 +7,8 @@
  * It lives in engine->faults, and is called where faults are: an engine without
  * either pays for neither.
  */
-#ifndef UR_DEVICE_ENGINE_ADVERSE_H
-#define UR_DEVICE_ENGINE_ADVERSE_H
+#ifndef UR_ENGINE_ADVERSE_H
+#define UR_ENGINE_ADVERSE_H
 
 #include "engine/faults.h"
 #include "util/rng.h"

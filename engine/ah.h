@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Address handles and address vectors: ah_table.c, engine_addr.c. */
-#ifndef UR_DEVICE_ENGINE_AH_H
-#define UR_DEVICE_ENGINE_AH_H
+#ifndef UR_ENGINE_AH_H
+#define UR_ENGINE_AH_H
 
 #include "engine/ectx.h"
 #include "transport/transport.h"

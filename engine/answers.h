@@ -4,8 +4,8 @@
  * of several queue pairs and answers each by some of its own; the port has put the acknowledgement of
  * each queue pair before its requests.
  */
-#ifndef UR_DEVICE_ANSWERS_H
-#define UR_DEVICE_ANSWERS_H
+#ifndef UR_ENGINE_ANSWERS_H
+#define UR_ENGINE_ANSWERS_H
 
 #include "transport/transport.h"
 

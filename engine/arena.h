@@ -9,8 +9,8 @@
  * context holds, and its user is charged for, the most rings that it ever had at
  * a time.
  */
-#ifndef UR_DEVICE_ARENA_H
-#define UR_DEVICE_ARENA_H
+#ifndef UR_ENGINE_ARENA_H
+#define UR_ENGINE_ARENA_H
 
 #include "util/bytes.h"
 #include "util/list.h"

@@ -15,8 +15,8 @@
  * has the engine run set_limit() with them, waits, and returns its result. The
  * caller waits, so a pointer to its stack is a valid argument.
  */
-#ifndef UR_DEVICE_CALL_H
-#define UR_DEVICE_CALL_H
+#ifndef UR_ENGINE_CALL_H
+#define UR_ENGINE_CALL_H
 
 #include <errno.h>
 #include <stddef.h>

@@ -6,8 +6,8 @@
  *
  * All functions: under the owner lock.
  */
-#ifndef UR_DEVICE_ENGINE_CHORES_H
-#define UR_DEVICE_ENGINE_CHORES_H
+#ifndef UR_ENGINE_CHORES_H
+#define UR_ENGINE_CHORES_H
 
 #include "util/bytes.h"
 #include "util/list.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Completion queues: cq_ring.c, their events cq_event.c. */
-#ifndef UR_DEVICE_ENGINE_CQ_H
-#define UR_DEVICE_ENGINE_CQ_H
+#ifndef UR_ENGINE_CQ_H
+#define UR_ENGINE_CQ_H
 
 #include "engine/arena.h"
 #include "engine/event_file.h"

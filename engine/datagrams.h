@@ -3,8 +3,8 @@
  * The order in which datagrams of unreliable queue pairs leave. Middleware that makes them reliable by
  * itself sends to its peers in turn, a packet each.
  */
-#ifndef UR_DEVICE_DATAGRAMS_H
-#define UR_DEVICE_DATAGRAMS_H
+#ifndef UR_ENGINE_DATAGRAMS_H
+#define UR_ENGINE_DATAGRAMS_H
 
 #include "transport/transport.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The engine's descriptors. Engine thread only. */
-#ifndef UR_DEVICE_DISPATCH_H
-#define UR_DEVICE_DISPATCH_H
+#ifndef UR_ENGINE_DISPATCH_H
+#define UR_ENGINE_DISPATCH_H
 
 #include <sys/epoll.h>
 #include <time.h>

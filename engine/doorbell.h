@@ -3,8 +3,8 @@
  * The device's side of a doorbell page: two levels of bits, so that looking
  * for work costs one load, and taking it costs by what is active.
  */
-#ifndef UR_DEVICE_DOORBELL_H
-#define UR_DEVICE_DOORBELL_H
+#ifndef UR_ENGINE_DOORBELL_H
+#define UR_ENGINE_DOORBELL_H
 
 #include "kernel-abi/uroce-ring.h"
 #include "util/bytes.h"

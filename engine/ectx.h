@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* A user context: one open uverbs file, its doorbells and its memory. */
-#ifndef UR_DEVICE_ENGINE_ECTX_H
-#define UR_DEVICE_ENGINE_ECTX_H
+#ifndef UR_ENGINE_ECTX_H
+#define UR_ENGINE_ECTX_H
 
 #include "engine/arena.h"
 #include "engine/engine.h"

@@ -17,8 +17,8 @@
  * which control calls children first (QPs before CQs, SRQs and MRs, all before
  * the context). -EBUSY from a destroy leaves the object as it was.
  */
-#ifndef UR_DEVICE_ENGINE_H
-#define UR_DEVICE_ENGINE_H
+#ifndef UR_ENGINE_ENGINE_H
+#define UR_ENGINE_ENGINE_H
 
 #include <sys/types.h>
 #include "kernel-abi/uroce-abi.h"

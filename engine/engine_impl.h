@@ -5,8 +5,8 @@
  * structs, except where a field says otherwise; control reaches them through
  * the calls of call.h.
  */
-#ifndef UR_DEVICE_ENGINE_IMPL_H
-#define UR_DEVICE_ENGINE_IMPL_H
+#ifndef UR_ENGINE_ENGINE_IMPL_H
+#define UR_ENGINE_ENGINE_IMPL_H
 
 #include <pthread.h>
 #include <stdatomic.h>

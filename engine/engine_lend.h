@@ -11,8 +11,8 @@
  * of others. Programs that control would not trust with these get none: the device keeps
  * their sockets, and puts what comes into a ring that they have (wire/udp_relay.h).
  */
-#ifndef UR_ENGINE_LEND_H
-#define UR_ENGINE_LEND_H
+#ifndef UR_ENGINE_ENGINE_LEND_H
+#define UR_ENGINE_ENGINE_LEND_H
 
 #include "engine/engine.h"
 

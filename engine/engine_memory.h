@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Memory and addresses of the engine; a part of engine.h, which has the rules
  * for threads and results. */
-#ifndef UR_DEVICE_ENGINE_ENGINE_MEMORY_H
-#define UR_DEVICE_ENGINE_ENGINE_MEMORY_H
+#ifndef UR_ENGINE_ENGINE_MEMORY_H
+#define UR_ENGINE_ENGINE_MEMORY_H
 
 #include "engine/engine.h"
 

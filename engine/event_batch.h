@@ -9,8 +9,8 @@
  * The owner of the engine fills a batch and waits until all of it has been sent, by whomever:
  * queues and channels stay meanwhile. Other threads only help, and take no lock.
  */
-#ifndef UR_DEVICE_EVENT_BATCH_H
-#define UR_DEVICE_EVENT_BATCH_H
+#ifndef UR_ENGINE_EVENT_BATCH_H
+#define UR_ENGINE_EVENT_BATCH_H
 
 #include <stdatomic.h>
 #include "util/bytes.h"

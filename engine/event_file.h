@@ -3,8 +3,8 @@
  * Event files: chan.c and async.c. The engine thread's, but for what
  * ur_events_withdraw() takes back.
  */
-#ifndef UR_DEVICE_ENGINE_EVENT_FILE_H
-#define UR_DEVICE_ENGINE_EVENT_FILE_H
+#ifndef UR_ENGINE_EVENT_FILE_H
+#define UR_ENGINE_EVENT_FILE_H
 
 #include "engine/engine.h"
 #include "engine/watch.h"

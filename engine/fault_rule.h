@@ -7,8 +7,8 @@
  * An action, perhaps with a value, and what it is limited to, in any order.
  * uroce-fault(7) has all of them. Any thread.
  */
-#ifndef UR_DEVICE_FAULT_RULE_H
-#define UR_DEVICE_FAULT_RULE_H
+#ifndef UR_ENGINE_FAULT_RULE_H
+#define UR_ENGINE_FAULT_RULE_H
 
 #include "util/bytes.h"
 #include "util/rng.h"

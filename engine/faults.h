@@ -7,8 +7,8 @@
  * batch of packets. With rules, messages inside the device go as packets, so
  * that they behave as between hosts.
  */
-#ifndef UR_DEVICE_ENGINE_FAULTS_H
-#define UR_DEVICE_ENGINE_FAULTS_H
+#ifndef UR_ENGINE_FAULTS_H
+#define UR_ENGINE_FAULTS_H
 
 #include "engine/record.h"
 #include "engine/fault_rule.h"

@@ -7,8 +7,8 @@
  * Writer: the thread of the engine that the packets come from. Reader: the
  * thread of the one that they go to. shards.c notifies the reader.
  */
-#ifndef UR_DEVICE_HANDOVER_H
-#define UR_DEVICE_HANDOVER_H
+#ifndef UR_ENGINE_HANDOVER_H
+#define UR_ENGINE_HANDOVER_H
 
 #include "transport/host.h"
 #include "util/bytes.h"

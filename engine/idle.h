@@ -5,8 +5,8 @@
  * only decides, with no clock and no system call; wait.c does what is decided
  * here. Engine thread only. Times are nanoseconds of CLOCK_MONOTONIC.
  */
-#ifndef UR_DEVICE_IDLE_H
-#define UR_DEVICE_IDLE_H
+#ifndef UR_ENGINE_IDLE_H
+#define UR_ENGINE_IDLE_H
 
 #include "engine/spin_predictor.h"
 #include "util/bytes.h"

@@ -3,8 +3,8 @@
  * engine's thread or, while that sleeps, by the caller (call.c; calls are made
  * by call.h). Orders are calls that do not wait for an engine that is held up; they
  * come before a call that was made after them. */
-#ifndef UR_DEVICE_ENGINE_MAILBOX_H
-#define UR_DEVICE_ENGINE_MAILBOX_H
+#ifndef UR_ENGINE_MAILBOX_H
+#define UR_ENGINE_MAILBOX_H
 
 #include <pthread.h>
 #include <semaphore.h>

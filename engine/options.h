@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The engine's options: engine_options.c. */
-#ifndef UR_DEVICE_ENGINE_OPTIONS_H
-#define UR_DEVICE_ENGINE_OPTIONS_H
+#ifndef UR_ENGINE_OPTIONS_H
+#define UR_ENGINE_OPTIONS_H
 
 #include "util/bytes.h"
 

@@ -7,8 +7,8 @@
  * completions, it runs on another processor, as the scheduler finds it. Engine
  * thread.
  */
-#ifndef UR_DEVICE_PLACE_H
-#define UR_DEVICE_PLACE_H
+#ifndef UR_ENGINE_PLACE_H
+#define UR_ENGINE_PLACE_H
 
 #include "transport/transport.h"
 #include "util/os/follow.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The engine thread. */
-#ifndef UR_DEVICE_POLL_LOOP_H
-#define UR_DEVICE_POLL_LOOP_H
+#ifndef UR_ENGINE_POLL_LOOP_H
+#define UR_ENGINE_POLL_LOOP_H
 
 #include "util/bytes.h"
 

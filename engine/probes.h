@@ -4,8 +4,8 @@
  * lists them. Each has a semaphore, which a tool that uses the probe raises: only
  * then does the engine call what makes their arguments.
  */
-#ifndef UR_DEVICE_ENGINE_PROBES_H
-#define UR_DEVICE_ENGINE_PROBES_H
+#ifndef UR_ENGINE_PROBES_H
+#define UR_ENGINE_PROBES_H
 
 #include <stdbool.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Send and receive queues and their owners: rq_ring.c, srq_ring.c, qp_ring.c,
  * eqp.c. The functions that the transport calls are in transport/host.h. */
-#ifndef UR_DEVICE_ENGINE_QUEUES_H
-#define UR_DEVICE_ENGINE_QUEUES_H
+#ifndef UR_ENGINE_QUEUES_H
+#define UR_ENGINE_QUEUES_H
 
 #include <pthread.h>
 #include "engine/cq.h"

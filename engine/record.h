@@ -5,8 +5,8 @@
  * packets that leave and for each that comes in, and one at the probes for each
  * turn. Engine thread only, but for what is control's.
  */
-#ifndef UR_DEVICE_ENGINE_RECORD_H
-#define UR_DEVICE_ENGINE_RECORD_H
+#ifndef UR_ENGINE_RECORD_H
+#define UR_ENGINE_RECORD_H
 
 #include "engine/engine_impl.h"
 #include "engine/probes.h"

@@ -4,8 +4,8 @@
  * one a second. A packet for a queue pair that has just gone, which every end
  * of a connection brings, is logged with --verbose only.
  */
-#ifndef UR_DEVICE_REFUSED_H
-#define UR_DEVICE_REFUSED_H
+#ifndef UR_ENGINE_REFUSED_H
+#define UR_ENGINE_REFUSED_H
 
 #include "util/bytes.h"
 

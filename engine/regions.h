@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Memory of applications: emr.c, edm.c, app_mem.c. */
-#ifndef UR_DEVICE_ENGINE_REGIONS_H
-#define UR_DEVICE_ENGINE_REGIONS_H
+#ifndef UR_ENGINE_REGIONS_H
+#define UR_ENGINE_REGIONS_H
 
 #include "engine/chores.h"
 #include "engine/ectx.h"

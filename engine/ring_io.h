@@ -11,8 +11,8 @@
  * The labels in brackets are those of kernel-abi/uroce-ring.h. Everything runs
  * as the engine.
  */
-#ifndef UR_DEVICE_RING_IO_H
-#define UR_DEVICE_RING_IO_H
+#ifndef UR_ENGINE_RING_IO_H
+#define UR_ENGINE_RING_IO_H
 
 #include "kernel-abi/uroce-ring.h"
 #include "transport/transport.h"

@@ -17,8 +17,8 @@
  *
  * A device of one engine has no set, or pays a look at how many run.
  */
-#ifndef UR_DEVICE_SHARDS_H
-#define UR_DEVICE_SHARDS_H
+#ifndef UR_ENGINE_SHARDS_H
+#define UR_ENGINE_SHARDS_H
 
 #include "engine/engine_impl.h"
 #include "engine/handover.h"

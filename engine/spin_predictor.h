@@ -6,8 +6,8 @@
  * processor and cannot answer while the engine holds it, while the other runs
  * and answers at once. Engine thread only.
  */
-#ifndef UR_DEVICE_SPIN_PREDICTOR_H
-#define UR_DEVICE_SPIN_PREDICTOR_H
+#ifndef UR_ENGINE_SPIN_PREDICTOR_H
+#define UR_ENGINE_SPIN_PREDICTOR_H
 
 #include "util/bytes.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The engine's sending. Runs as the engine. */
-#ifndef UR_DEVICE_TRANSMIT_H
-#define UR_DEVICE_TRANSMIT_H
+#ifndef UR_ENGINE_TRANSMIT_H
+#define UR_ENGINE_TRANSMIT_H
 
 #include "util/bytes.h"
 

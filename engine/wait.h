@@ -3,8 +3,8 @@
  * The engine thread between two iterations: it does what idle.h decides. Engine
  * thread only.
  */
-#ifndef UR_DEVICE_WAIT_H
-#define UR_DEVICE_WAIT_H
+#ifndef UR_ENGINE_WAIT_H
+#define UR_ENGINE_WAIT_H
 
 #include "engine/engine_impl.h"
 #include "util/os/clock.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Descriptors that the engine's epoll looks at. Engine thread only. */
-#ifndef UR_DEVICE_ENGINE_WATCH_H
-#define UR_DEVICE_ENGINE_WATCH_H
+#ifndef UR_ENGINE_WATCH_H
+#define UR_ENGINE_WATCH_H
 
 #include "util/bytes.h"
 

@@ -26,8 +26,8 @@
  * Every function is called on the port's thread; only the counters may be read on
  * any thread. Pointers are not NULL unless the comment says so.
  */
-#ifndef UR_TRANSPORT_H
-#define UR_TRANSPORT_H
+#ifndef UR_TRANSPORT_TRANSPORT_H
+#define UR_TRANSPORT_TRANSPORT_H
 
 #include "transport/attr.h"
 #include "transport/counters.h"

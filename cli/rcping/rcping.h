@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The output of uroce-rcping, line by line: one of these words, a blank, and
  * the text that stands here behind it. */
-#ifndef UR_CLI_RCPING_H
-#define UR_CLI_RCPING_H
+#ifndef UR_CLI_RCPING_RCPING_H
+#define UR_CLI_RCPING_RCPING_H
 
 #define UR_RCPING_LOCAL	    "local"	/* why: this host, before any packet */
 #define UR_RCPING_REFUSED   "refused"	/* status and event of rdma_cm */

@@ -4,8 +4,8 @@
  * from uroced, and each context has a thread that answers its program. Descriptors of a
  * program are used by that thread, and by the context's engine.
  */
-#ifndef UR_APART_H
-#define UR_APART_H
+#ifndef UR_DEVICE_APART_APART_H
+#define UR_DEVICE_APART_APART_H
 
 #include <stdbool.h>
 #include "kernel-abi/uroce-apart.h"

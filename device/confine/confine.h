@@ -4,8 +4,8 @@
  * exploits the code that reads clients' rings or peers' packets gains a process
  * with hardly any rights.
  */
-#ifndef UR_DEVICE_CONFINE_H
-#define UR_DEVICE_CONFINE_H
+#ifndef UR_DEVICE_CONFINE_CONFINE_H
+#define UR_DEVICE_CONFINE_CONFINE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * System calls by name, whatever their arguments are. Names that this machine
  * does not have are passed over.
  */
-#ifndef UR_DEVICE_CONFINE_NAMES_H
-#define UR_DEVICE_CONFINE_NAMES_H
+#ifndef UR_DEVICE_CONFINE_CONFINE_NAMES_H
+#define UR_DEVICE_CONFINE_CONFINE_NAMES_H
 
 #include <stddef.h>
 

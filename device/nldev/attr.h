@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The attributes of a request. Each fits its type, or the request is refused.
  * They lie in the request, a copy of the bytes that the client sent. */
-#ifndef UR_NLDEV_ATTR_H
-#define UR_NLDEV_ATTR_H
+#ifndef UR_DEVICE_NLDEV_ATTR_H
+#define UR_DEVICE_NLDEV_ATTR_H
 
 #include <netlink/attr.h>
 #include <rdma/rdma_netlink.h>

@@ -2,8 +2,8 @@
 /* Netlink messages that are being written: one datagram, of as many messages as
  * fit. Overflow shows once, at the end: the functions that put return nothing,
  * and set "full". */
-#ifndef UR_NLDEV_MSG_H
-#define UR_NLDEV_MSG_H
+#ifndef UR_DEVICE_NLDEV_MSG_H
+#define UR_DEVICE_NLDEV_MSG_H
 
 #include <linux/netlink.h>
 #include "util/bytes.h"

@@ -8,8 +8,8 @@
  * (devices and ports, read), change.c (and changed), res.c with res_fill.c
  * (objects), stat.c (counters), notify.c (events).
  */
-#ifndef UR_NLDEV_NLDEV_H
-#define UR_NLDEV_NLDEV_H
+#ifndef UR_DEVICE_NLDEV_NLDEV_H
+#define UR_DEVICE_NLDEV_NLDEV_H
 
 #include "device/nldev/attr.h"
 #include "device/nldev/msg.h"

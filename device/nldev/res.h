@@ -2,8 +2,8 @@
 /* The objects that `rdma resource` lists, by class. A client that is no
  * administrator learns only how many objects others have, and the owners of
  * contexts: see ur_may_see(). */
-#ifndef UR_NLDEV_RES_H
-#define UR_NLDEV_RES_H
+#ifndef UR_DEVICE_NLDEV_RES_H
+#define UR_DEVICE_NLDEV_RES_H
 
 #include "device/nldev/nldev.h"
 

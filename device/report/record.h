@@ -5,8 +5,8 @@
  * to files when a queue pair fails. Control lock held, unless a comment says
  * otherwise.
  */
-#ifndef UR_DEVICE_RECORD_H
-#define UR_DEVICE_RECORD_H
+#ifndef UR_DEVICE_REPORT_RECORD_H
+#define UR_DEVICE_REPORT_RECORD_H
 
 #include "engine/ground/recorder.h"
 #include "device/session.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Shared by the files of the recorder: the state of a device that records, and
  * a section, one device's part of a recording, while it is put together. */
-#ifndef UR_DEVICE_RECORD_SECTION_H
-#define UR_DEVICE_RECORD_SECTION_H
+#ifndef UR_DEVICE_REPORT_RECORD_SECTION_H
+#define UR_DEVICE_REPORT_RECORD_SECTION_H
 
 #include "device/report/record.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The state of the daemon as JSON, for the command line. */
-#ifndef UR_DEVICE_STATUS_H
-#define UR_DEVICE_STATUS_H
+#ifndef UR_DEVICE_REPORT_STATUS_H
+#define UR_DEVICE_REPORT_STATUS_H
 
 #include "device/device.h"
 

@@ -4,8 +4,8 @@
  * sentences. A queue pair's own record lives with it, in the engine; here are
  * those whose queue pair is gone, or was reset. Control lock held.
  */
-#ifndef UR_DEVICE_WHY_H
-#define UR_DEVICE_WHY_H
+#ifndef UR_DEVICE_REPORT_WHY_H
+#define UR_DEVICE_REPORT_WHY_H
 
 #include <stdio.h>
 #include "device/listing.h"

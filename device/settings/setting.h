@@ -6,8 +6,8 @@
  *
  * Control lock held, unless a comment says otherwise.
  */
-#ifndef UR_DEVICE_SETTING_H
-#define UR_DEVICE_SETTING_H
+#ifndef UR_DEVICE_SETTINGS_SETTING_H
+#define UR_DEVICE_SETTINGS_SETTING_H
 
 #include <errno.h>
 #include <stdlib.h>

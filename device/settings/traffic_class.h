@@ -5,8 +5,8 @@
  * and a hop limit. In the form of mlx5's tc/1/traffic_class and ttl/1/ttl. No
  * I/O.
  */
-#ifndef UR_DEVICE_TRAFFIC_CLASS_H
-#define UR_DEVICE_TRAFFIC_CLASS_H
+#ifndef UR_DEVICE_SETTINGS_TRAFFIC_CLASS_H
+#define UR_DEVICE_SETTINGS_TRAFFIC_CLASS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * The tree of ordinary files under the run directory that programs see as
  * /sys/class/infiniband*, /sys/class/misc/rdma_cm and /dev/infiniband.
  */
-#ifndef UR_DEVICE_SYSFS_H
-#define UR_DEVICE_SYSFS_H
+#ifndef UR_DEVICE_TREE_SYSFS_H
+#define UR_DEVICE_TREE_SYSFS_H
 
 #include "device/device.h"
 

@@ -7,8 +7,8 @@
  * Paths are relative to the run directory. Functions return 0 or -errno.
  * Control lock held.
  */
-#ifndef UR_DEVICE_TREE_H
-#define UR_DEVICE_TREE_H
+#ifndef UR_DEVICE_TREE_TREE_H
+#define UR_DEVICE_TREE_TREE_H
 
 #include "device/device.h"
 

@@ -11,8 +11,8 @@
  * services that cm/ needs), ucma_query.c, ucma_qp.c, ucma_option.c,
  * ucma_mcast.c, ucma_status.c; ucma_journal.c and ucma_resume.c (what outlives uroced).
  */
-#ifndef UR_DEVICE_UCMA_H
-#define UR_DEVICE_UCMA_H
+#ifndef UR_DEVICE_UCMA_UCMA_H
+#define UR_DEVICE_UCMA_UCMA_H
 
 #include <netinet/in.h>
 #include <sys/socket.h>

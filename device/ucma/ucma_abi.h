@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The parts of rdma/rdma_user_cm.h that are newer than the oldest release that
  * this builds with. Numbers and layouts are the kernel's. */
-#ifndef UR_DEVICE_UCMA_ABI_H
-#define UR_DEVICE_UCMA_ABI_H
+#ifndef UR_DEVICE_UCMA_UCMA_ABI_H
+#define UR_DEVICE_UCMA_UCMA_ABI_H
 
 #include <rdma/rdma_user_cm.h>
 

@@ -7,8 +7,8 @@
  * A record is written beside the one that holds and becomes valid by one store: a process
  * killed meanwhile leaves the one before.
  */
-#ifndef UR_DEVICE_UCMA_JOURNAL_H
-#define UR_DEVICE_UCMA_JOURNAL_H
+#ifndef UR_DEVICE_UCMA_UCMA_JOURNAL_H
+#define UR_DEVICE_UCMA_UCMA_JOURNAL_H
 
 #include "device/ucma/ucma.h"
 

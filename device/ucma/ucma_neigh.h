@@ -3,8 +3,8 @@
  * Next hops: whether the kernel knows a destination's neighbour, and ids that wait until it
  * does, as those of the kernel's rdma_cm.
  */
-#ifndef UR_DEVICE_UCMA_NEIGH_H
-#define UR_DEVICE_UCMA_NEIGH_H
+#ifndef UR_DEVICE_UCMA_UCMA_NEIGH_H
+#define UR_DEVICE_UCMA_UCMA_NEIGH_H
 
 #include <pthread.h>
 #include "device/ucma/ucma.h"

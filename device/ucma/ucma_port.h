@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Ports of rdma_cm ids, as Linux' cma gives them. Control lock held. */
-#ifndef UR_DEVICE_UCMA_PORT_H
-#define UR_DEVICE_UCMA_PORT_H
+#ifndef UR_DEVICE_UCMA_UCMA_PORT_H
+#define UR_DEVICE_UCMA_UCMA_PORT_H
 
 struct ucma_id;
 struct ur_ucma;

@@ -14,8 +14,8 @@
  * full is dropped, as where QP1 has no receive posted; the report of a send
  * that nobody answered waits for room.
  */
-#ifndef UR_DEVICE_UMAD_H
-#define UR_DEVICE_UMAD_H
+#ifndef UR_DEVICE_UMAD_UMAD_H
+#define UR_DEVICE_UMAD_UMAD_H
 
 #include <rdma/ib_user_mad.h>
 #include "device/device.h"

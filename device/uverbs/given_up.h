@@ -9,8 +9,8 @@
  * never waited for, whatever he does with it, which is why it is no word in memory.
  * Control lock held.
  */
-#ifndef UR_DEVICE_GIVEN_UP_H
-#define UR_DEVICE_GIVEN_UP_H
+#ifndef UR_DEVICE_UVERBS_GIVEN_UP_H
+#define UR_DEVICE_UVERBS_GIVEN_UP_H
 
 #include "device/uverbs/ufile.h"
 

@@ -4,8 +4,8 @@
  * their objects is known here, and they have no connection: their slots are theirs until they
  * end, addresses and settings reach them, and what they count counts.
  */
-#ifndef UR_DEVICE_KEPT_PROGRAMS_H
-#define UR_DEVICE_KEPT_PROGRAMS_H
+#ifndef UR_DEVICE_UVERBS_KEPT_PROGRAMS_H
+#define UR_DEVICE_UVERBS_KEPT_PROGRAMS_H
 
 #include "device/device.h"
 

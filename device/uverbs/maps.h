@@ -12,8 +12,8 @@
  *
  * Control lock held, but for ur_maps_settle().
  */
-#ifndef UR_DEVICE_MAPS_H
-#define UR_DEVICE_MAPS_H
+#ifndef UR_DEVICE_UVERBS_MAPS_H
+#define UR_DEVICE_UVERBS_MAPS_H
 
 #include "device/uverbs/ufile.h"
 

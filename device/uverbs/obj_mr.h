@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The common part of all commands that register a region. Control lock held. */
-#ifndef UR_DEVICE_OBJ_MR_H
-#define UR_DEVICE_OBJ_MR_H
+#ifndef UR_DEVICE_UVERBS_OBJ_MR_H
+#define UR_DEVICE_UVERBS_OBJ_MR_H
 
 #include <rdma/ib_user_ioctl_verbs.h>
 #include "device/uverbs/objects.h"

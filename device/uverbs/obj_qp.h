@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The common part of all commands that make a queue pair. Control lock held. */
-#ifndef UR_DEVICE_OBJ_QP_H
-#define UR_DEVICE_OBJ_QP_H
+#ifndef UR_DEVICE_UVERBS_OBJ_QP_H
+#define UR_DEVICE_UVERBS_OBJ_QP_H
 
 #include <errno.h>
 #include <rdma/ib_user_ioctl_verbs.h>

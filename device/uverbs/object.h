@@ -4,8 +4,8 @@
  * (enum uverbs_default_objects) and a count of the objects that depend on it.
  * An object with dependants cannot be destroyed (-EBUSY). Control lock held.
  */
-#ifndef UR_DEVICE_OBJECT_H
-#define UR_DEVICE_OBJECT_H
+#ifndef UR_DEVICE_UVERBS_OBJECT_H
+#define UR_DEVICE_UVERBS_OBJECT_H
 
 #include "util/assert.h"
 #include "device/device.h"

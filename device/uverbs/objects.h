@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The objects by type; the handlers are in the file of the same name. Control
  * lock held. */
-#ifndef UR_DEVICE_OBJECTS_H
-#define UR_DEVICE_OBJECTS_H
+#ifndef UR_DEVICE_UVERBS_OBJECTS_H
+#define UR_DEVICE_UVERBS_OBJECTS_H
 
 #include <stddef.h>
 #include <stdint.h>

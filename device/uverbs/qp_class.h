@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Applies the administrator's rules for IP headers to the device's RC queue
  * pairs. Control lock held. */
-#ifndef UR_DEVICE_QP_CLASS_H
-#define UR_DEVICE_QP_CLASS_H
+#ifndef UR_DEVICE_UVERBS_QP_CLASS_H
+#define UR_DEVICE_UVERBS_QP_CLASS_H
 
 #include "device/uverbs/objects.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The device's own attributes. */
-#ifndef UR_DEVICE_QUERY_H
-#define UR_DEVICE_QUERY_H
+#ifndef UR_DEVICE_UVERBS_QUERY_H
+#define UR_DEVICE_UVERBS_QUERY_H
 
 #include "util/bytes.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Static rates of paths, as verbs number them. */
-#ifndef UR_DEVICE_STATIC_RATE_H
-#define UR_DEVICE_STATIC_RATE_H
+#ifndef UR_DEVICE_UVERBS_STATIC_RATE_H
+#define UR_DEVICE_UVERBS_STATIC_RATE_H
 
 #include "util/bytes.h"
 

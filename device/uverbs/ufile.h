@@ -5,8 +5,8 @@
  * take the control lock and call a handler, then release the lock and copy
  * everything out. A handler works on copies only.
  */
-#ifndef UR_DEVICE_UFILE_H
-#define UR_DEVICE_UFILE_H
+#ifndef UR_DEVICE_UVERBS_UFILE_H
+#define UR_DEVICE_UVERBS_UFILE_H
 
 #include "device/uverbs/object.h"
 #include "device/open_file.h"

@@ -7,8 +7,8 @@
  * zero-filled to its full size, out the core response, zeroed.
  * ur_m_*: ioctl methods, with the accessors below.
  */
-#ifndef UR_DEVICE_UVERBS_CMD_H
-#define UR_DEVICE_UVERBS_CMD_H
+#ifndef UR_DEVICE_UVERBS_UVERBS_CMD_H
+#define UR_DEVICE_UVERBS_UVERBS_CMD_H
 
 #include <rdma/ib_user_verbs.h>
 #include "device/uverbs/ufile.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The table of ioctl methods. */
-#ifndef UR_DEVICE_UVERBS_METHODS_H
-#define UR_DEVICE_UVERBS_METHODS_H
+#ifndef UR_DEVICE_UVERBS_UVERBS_METHODS_H
+#define UR_DEVICE_UVERBS_UVERBS_METHODS_H
 
 #include "device/uverbs/uverbs_cmd.h"
 

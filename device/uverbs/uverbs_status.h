@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The objects of the uverbs files, in lists. */
-#ifndef UR_DEVICE_UVERBS_STATUS_H
-#define UR_DEVICE_UVERBS_STATUS_H
+#ifndef UR_DEVICE_UVERBS_UVERBS_STATUS_H
+#define UR_DEVICE_UVERBS_UVERBS_STATUS_H
 
 #include "device/listing.h"
 

@@ -3,8 +3,8 @@
  * The search for the file that memory of this process is: in steps, since a process may have tens of thousands of
  * mappings, and whoever searches has other things to do.
  */
-#ifndef UR_ENGINE_FILE_SEARCH_H
-#define UR_ENGINE_FILE_SEARCH_H
+#ifndef UR_ENGINE_GROUND_FILE_SEARCH_H
+#define UR_ENGINE_GROUND_FILE_SEARCH_H
 
 #include "engine/ground/shared_file.h"
 

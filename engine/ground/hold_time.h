@@ -6,8 +6,8 @@
  * busy machine. For tests: while nobody has asked for it, nothing is measured.
  * Called with the lock held unless a comment says otherwise.
  */
-#ifndef UR_DEVICE_HOLD_TIME_H
-#define UR_DEVICE_HOLD_TIME_H
+#ifndef UR_ENGINE_GROUND_HOLD_TIME_H
+#define UR_ENGINE_GROUND_HOLD_TIME_H
 
 #include "util/bytes.h"
 

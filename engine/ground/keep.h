@@ -8,8 +8,8 @@
  * error. A call waits for the keeper, who does nothing but this, for 1 s at most; one
  * that does not answer is done without.
  */
-#ifndef UR_GROUND_KEEP_H
-#define UR_GROUND_KEEP_H
+#ifndef UR_ENGINE_GROUND_KEEP_H
+#define UR_ENGINE_GROUND_KEEP_H
 
 #include <string.h>
 #include <sys/types.h>

@@ -6,8 +6,8 @@
  * that program's word about its own queue pairs, and of nobody else's. With the control
  * lock, but where a comment says otherwise.
  */
-#ifndef UR_ENGINE_LENT_RECORD_H
-#define UR_ENGINE_LENT_RECORD_H
+#ifndef UR_ENGINE_GROUND_LENT_RECORD_H
+#define UR_ENGINE_GROUND_LENT_RECORD_H
 
 #include <sys/types.h>
 #include "engine/ground/recorder.h"

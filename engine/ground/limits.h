@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The limits that the device reports. */
-#ifndef UR_DEVICE_LIMITS_H
-#define UR_DEVICE_LIMITS_H
+#ifndef UR_ENGINE_GROUND_LIMITS_H
+#define UR_ENGINE_GROUND_LIMITS_H
 
 #include "kernel-abi/uroce-ring.h"
 

@@ -15,8 +15,8 @@
  * user. So the lock is handed to whoever waits before its last holder can have
  * it again, and work in many pieces, released between two, holds up nobody.
  */
-#ifndef UR_DEVICE_LOOP_H
-#define UR_DEVICE_LOOP_H
+#ifndef UR_ENGINE_GROUND_LOOP_H
+#define UR_ENGINE_GROUND_LOOP_H
 
 #include <sys/types.h>
 #include "util/bytes.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The question that /proc/PID/maps answers since Linux 6.11: PROCMAP_QUERY of <linux/fs.h>, which older headers do not
  * have. */
-#ifndef UR_ENGINE_MAPS_QUERY_H
-#define UR_ENGINE_MAPS_QUERY_H
+#ifndef UR_ENGINE_GROUND_MAPS_QUERY_H
+#define UR_ENGINE_GROUND_MAPS_QUERY_H
 
 #include <errno.h>
 #include <sys/ioctl.h>

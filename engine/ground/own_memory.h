@@ -10,8 +10,8 @@
  *
  * UROCE_COPY=syscalls in the environment leaves the second alone.
  */
-#ifndef UR_ENGINE_OWN_MEMORY_H
-#define UR_ENGINE_OWN_MEMORY_H
+#ifndef UR_ENGINE_GROUND_OWN_MEMORY_H
+#define UR_ENGINE_GROUND_OWN_MEMORY_H
 
 #include "engine/ground/user.h"
 

@@ -9,8 +9,8 @@
  *  - A file, or anonymous memory that is shared, is mapped a second time for a moment. The kernel must say whether it
  *    is the same file (Linux 6.11).
  */
-#ifndef UR_ENGINE_PINNED_H
-#define UR_ENGINE_PINNED_H
+#ifndef UR_ENGINE_GROUND_PINNED_H
+#define UR_ENGINE_GROUND_PINNED_H
 
 #include "util/bytes.h"
 

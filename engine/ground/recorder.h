@@ -5,8 +5,8 @@
  * do, one after the other; any thread copies meanwhile, and leaves out what was
  * overwritten under it.
  */
-#ifndef UR_DEVICE_RECORDER_H
-#define UR_DEVICE_RECORDER_H
+#ifndef UR_ENGINE_GROUND_RECORDER_H
+#define UR_ENGINE_GROUND_RECORDER_H
 
 #include "kernel-abi/uroce-record.h"
 #include "util/bytes.h"

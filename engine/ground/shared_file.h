@@ -5,8 +5,8 @@
  * has. Another process of the same user opens that in /proc, as it could without us, and maps it
  * to read: it is the kernel that says whether it may.
  */
-#ifndef UR_ENGINE_SHARED_FILE_H
-#define UR_ENGINE_SHARED_FILE_H
+#ifndef UR_ENGINE_GROUND_SHARED_FILE_H
+#define UR_ENGINE_GROUND_SHARED_FILE_H
 
 #include <sys/types.h>
 #include "util/bytes.h"

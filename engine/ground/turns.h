@@ -18,8 +18,8 @@
  * Taken and given while nobody waits, it is an atomic operation each, as a
  * mutex is.
  */
-#ifndef UR_DEVICE_TURNS_H
-#define UR_DEVICE_TURNS_H
+#ifndef UR_ENGINE_GROUND_TURNS_H
+#define UR_ENGINE_GROUND_TURNS_H
 
 #include <pthread.h>
 #include "util/bytes.h"

@@ -12,8 +12,8 @@
  * (ur_user_mem_prove()). A process that could open another's mem file could
  * write there itself.
  */
-#ifndef UR_DEVICE_USER_H
-#define UR_DEVICE_USER_H
+#ifndef UR_ENGINE_GROUND_USER_H
+#define UR_ENGINE_GROUND_USER_H
 
 #include <pthread.h>
 #include <sys/types.h>

@@ -3,8 +3,8 @@
  * An engine in a program, behind its door: the functions of struct uroce_door
  * (kernel-abi/uroce-engine.h), which has their comments.
  */
-#ifndef UR_PROCESS_H
-#define UR_PROCESS_H
+#ifndef UR_ENGINE_PROCESS_PROCESS_H
+#define UR_ENGINE_PROCESS_PROCESS_H
 
 #include <pthread.h>
 #include <stdatomic.h>

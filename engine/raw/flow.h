@@ -5,8 +5,8 @@
  * by hash, so its way does not grow with the number of rules, but with that of
  * the groups, which is bounded. Everything runs as the engine.
  */
-#ifndef UR_DEVICE_FLOW_H
-#define UR_DEVICE_FLOW_H
+#ifndef UR_ENGINE_RAW_FLOW_H
+#define UR_ENGINE_RAW_FLOW_H
 
 #include "engine/engine_impl.h"
 

@@ -4,8 +4,8 @@
  * Ethernet frame, each field at one place whatever frame it is. A rule is such
  * a key and a mask. Pure functions, any thread.
  */
-#ifndef UR_DEVICE_FLOW_KEY_H
-#define UR_DEVICE_FLOW_KEY_H
+#ifndef UR_ENGINE_RAW_FLOW_KEY_H
+#define UR_ENGINE_RAW_FLOW_KEY_H
 
 #include "util/bytes.h"
 

@@ -4,8 +4,8 @@
  * and the work queues that an indirection table spreads frames over. A part of
  * engine.h, which has the rules for threads and results.
  */
-#ifndef UR_DEVICE_RAW_H
-#define UR_DEVICE_RAW_H
+#ifndef UR_ENGINE_RAW_RAW_H
+#define UR_ENGINE_RAW_RAW_H
 
 #include "engine/raw/flow_key.h"
 #include "engine/raw/raw_sockets.h"

@@ -5,8 +5,8 @@
  * others of the netdev too: what a socket sends has a mark, and the receiving ones take
  * of the frames that leave only those with a mark of another slot. Any thread.
  */
-#ifndef UR_RAW_SOCKETS_H
-#define UR_RAW_SOCKETS_H
+#ifndef UR_ENGINE_RAW_RAW_SOCKETS_H
+#define UR_ENGINE_RAW_RAW_SOCKETS_H
 
 #include "util/bytes.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The engine's side of receive hashing: raw.h has control's. */
-#ifndef UR_DEVICE_RSS_H
-#define UR_DEVICE_RSS_H
+#ifndef UR_ENGINE_RAW_RSS_H
+#define UR_ENGINE_RAW_RSS_H
 
 #include "engine/engine_impl.h"
 

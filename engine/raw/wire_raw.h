@@ -6,8 +6,8 @@
  * of flow rules. Sent frames are offered to the device's own rules as well, as
  * the switch inside an adapter does.
  */
-#ifndef UR_DEVICE_WIRE_RAW_H
-#define UR_DEVICE_WIRE_RAW_H
+#ifndef UR_ENGINE_RAW_WIRE_RAW_H
+#define UR_ENGINE_RAW_WIRE_RAW_H
 
 #include "engine/raw/raw_sockets.h"
 #include "engine/wire/wire.h"

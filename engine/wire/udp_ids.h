@@ -18,8 +18,8 @@
  * 12.5 for this. It is more for 0.1 s after a pause, when each millisecond of
  * the pause adds a value that fits. Engine thread only.
  */
-#ifndef UR_DEVICE_UDP_IDS_H
-#define UR_DEVICE_UDP_IDS_H
+#ifndef UR_ENGINE_WIRE_UDP_IDS_H
+#define UR_ENGINE_WIRE_UDP_IDS_H
 
 #include "transport/transport.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Datagrams that leave: which packets one has, and its control data. */
-#ifndef UR_DEVICE_UDP_MESSAGE_H
-#define UR_DEVICE_UDP_MESSAGE_H
+#ifndef UR_ENGINE_WIRE_UDP_MESSAGE_H
+#define UR_ENGINE_WIRE_UDP_MESSAGE_H
 
 #include <netinet/udp.h>
 #include "engine/wire/wire_udp.h"

@@ -4,8 +4,8 @@
  * of a queue pair of its own. A packet of RC or UC does not say whose it is, and verbs connect a queue pair
  * to any number.
  */
-#ifndef UR_DEVICE_UDP_OUTBOX_FITS_H
-#define UR_DEVICE_UDP_OUTBOX_FITS_H
+#ifndef UR_ENGINE_WIRE_UDP_OUTBOX_FITS_H
+#define UR_ENGINE_WIRE_UDP_OUTBOX_FITS_H
 
 #include "engine/wire/peer_ring.h"
 

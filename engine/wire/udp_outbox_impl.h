@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The inside of the device's part of outboxes: life is in udp_outbox.c, sending in udp_outbox_send.c. */
-#ifndef UR_DEVICE_UDP_OUTBOX_IMPL_H
-#define UR_DEVICE_UDP_OUTBOX_IMPL_H
+#ifndef UR_ENGINE_WIRE_UDP_OUTBOX_IMPL_H
+#define UR_ENGINE_WIRE_UDP_OUTBOX_IMPL_H
 
 #include "engine/wire/udp_outbox.h"
 #include "engine/wire/wire_udp.h"

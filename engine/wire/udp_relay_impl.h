@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* A ring of what comes for a slot: its life is in udp_relay_life.c, packets are in udp_relay.c. */
-#ifndef UR_DEVICE_UDP_RELAY_IMPL_H
-#define UR_DEVICE_UDP_RELAY_IMPL_H
+#ifndef UR_ENGINE_WIRE_UDP_RELAY_IMPL_H
+#define UR_ENGINE_WIRE_UDP_RELAY_IMPL_H
 
 #include "engine/ground/keep.h"
 #include "engine/wire/wire_udp.h"

@@ -4,8 +4,8 @@
  * only. A backend embeds struct ur_wire; received packets go straight to the
  * engine's port.
  */
-#ifndef UR_DEVICE_WIRE_H
-#define UR_DEVICE_WIRE_H
+#ifndef UR_ENGINE_WIRE_WIRE_H
+#define UR_ENGINE_WIRE_WIRE_H
 
 #include <errno.h>
 #include <netinet/in.h>

@@ -13,8 +13,8 @@
  * families, so that nobody else can send from it, and the source address goes
  * with each message: see udp_own.h.
  */
-#ifndef UR_DEVICE_WIRE_UDP_H
-#define UR_DEVICE_WIRE_UDP_H
+#ifndef UR_ENGINE_WIRE_WIRE_UDP_H
+#define UR_ENGINE_WIRE_WIRE_UDP_H
 
 #include <netinet/in.h>
 #include <sys/socket.h>

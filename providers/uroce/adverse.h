@@ -4,8 +4,8 @@
  * fields of completions, and small limits. A context that asked for neither has
  * the ordinary operations, and pays nothing.
  */
-#ifndef UR_PROVIDER_ADVERSE_H
-#define UR_PROVIDER_ADVERSE_H
+#ifndef UR_PROVIDERS_UROCE_ADVERSE_H
+#define UR_PROVIDERS_UROCE_ADVERSE_H
 
 #include "uroce.h"
 

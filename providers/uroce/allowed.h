@@ -4,8 +4,8 @@
  * let others run, to leave a processor, to see that the device is gone. Where a
  * filter of the program's (seccomp(2)) might end it for one of them, none is made.
  */
-#ifndef UR_PROVIDER_ALLOWED_H
-#define UR_PROVIDER_ALLOWED_H
+#ifndef UR_PROVIDERS_UROCE_ALLOWED_H
+#define UR_PROVIDERS_UROCE_ALLOWED_H
 
 #include "util/bytes.h"
 #include "util/os/filtered.h"

@@ -5,8 +5,8 @@
  * memory, and the engine's own thread does the work. After the end of the process each
  * function returns -EIO.
  */
-#ifndef UR_PROVIDER_APART_H
-#define UR_PROVIDER_APART_H
+#ifndef UR_PROVIDERS_UROCE_APART_H
+#define UR_PROVIDERS_UROCE_APART_H
 
 #include "kernel-abi/uroce-apart.h"
 

@@ -4,8 +4,8 @@
  * channels. The engine process has the sending end of a channel as long as a queue uses
  * it; the preload library has it otherwise.
  */
-#ifndef UR_PROVIDER_APART_CHANNELS_H
-#define UR_PROVIDER_APART_CHANNELS_H
+#ifndef UR_PROVIDERS_UROCE_APART_CHANNELS_H
+#define UR_PROVIDERS_UROCE_APART_CHANNELS_H
 
 #include <sys/types.h>
 

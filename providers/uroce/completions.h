@@ -4,8 +4,8 @@
  * has our lap's value [Q2] until ring->cons passes it [Q3]; between the two it is read
  * in place. Every function here needs the queue's lock.
  */
-#ifndef UR_PROVIDER_COMPLETIONS_H
-#define UR_PROVIDER_COMPLETIONS_H
+#ifndef UR_PROVIDERS_UROCE_COMPLETIONS_H
+#define UR_PROVIDERS_UROCE_COMPLETIONS_H
 
 #include "poller.h"
 #include "probes.h"

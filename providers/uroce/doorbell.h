@@ -3,8 +3,8 @@
  * Tells the device that a queue has work. The labels are those of
  * kernel-abi/uroce-ring.h.
  */
-#ifndef UR_PROVIDER_DOORBELL_H
-#define UR_PROVIDER_DOORBELL_H
+#ifndef UR_PROVIDERS_UROCE_DOORBELL_H
+#define UR_PROVIDERS_UROCE_DOORBELL_H
 
 #include <sched.h>
 #include <unistd.h>

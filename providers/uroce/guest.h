@@ -10,8 +10,8 @@
  * imported protection domain, whose regions another program may have registered; and what belongs to
  * an XRC domain of a file, which other programs may open.
  */
-#ifndef UR_PROVIDER_GUEST_H
-#define UR_PROVIDER_GUEST_H
+#ifndef UR_PROVIDERS_UROCE_GUEST_H
+#define UR_PROVIDERS_UROCE_GUEST_H
 
 #include "uroce.h"
 

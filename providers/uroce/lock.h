@@ -5,8 +5,8 @@
  * SINGLE_THREADED). A thread that waits for long yields, since the device may
  * share its processor.
  */
-#ifndef UR_PROVIDER_LOCK_H
-#define UR_PROVIDER_LOCK_H
+#ifndef UR_PROVIDERS_UROCE_LOCK_H
+#define UR_PROVIDERS_UROCE_LOCK_H
 
 #include <sched.h>
 

@@ -5,8 +5,8 @@
  * its pages, also those that another has. The device locks none, so without that
  * there is no limit. Any thread.
  */
-#ifndef UR_PROVIDER_MEMLOCK_H
-#define UR_PROVIDER_MEMLOCK_H
+#ifndef UR_PROVIDERS_UROCE_MEMLOCK_H
+#define UR_PROVIDERS_UROCE_MEMLOCK_H
 
 #include "util/bytes.h"
 

@@ -18,8 +18,8 @@
  * header, the kernel's struct and ours in a row (UR_REQ, UR_RESP), and the
  * library fills everything but our part.
  */
-#ifndef UR_PROVIDER_PABI_H
-#define UR_PROVIDER_PABI_H
+#ifndef UR_PROVIDERS_UROCE_PABI_H
+#define UR_PROVIDERS_UROCE_PABI_H
 
 #include <infiniband/verbs.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The pages of a range of the program's memory, in its page table. */
-#ifndef UR_PROVIDER_PAGES_H
-#define UR_PROVIDER_PAGES_H
+#ifndef UR_PROVIDERS_UROCE_PAGES_H
+#define UR_PROVIDERS_UROCE_PAGES_H
 
 #include <stdbool.h>
 

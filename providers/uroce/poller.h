@@ -5,8 +5,8 @@
  * are no more processors than pollers it leaves one of them to the device.
  * Beside a thread that does not yield itself it takes turns.
  */
-#ifndef UR_PROVIDER_POLLER_H
-#define UR_PROVIDER_POLLER_H
+#ifndef UR_PROVIDERS_UROCE_POLLER_H
+#define UR_PROVIDERS_UROCE_POLLER_H
 
 #include "uroce.h"
 

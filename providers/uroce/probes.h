@@ -4,8 +4,8 @@
  * rdma-core's providers give theirs; doc/record.md lists them. Each is one nop.
  * Its arguments are values at hand, so that nothing is computed for them.
  */
-#ifndef UROCE_PROBES_H
-#define UROCE_PROBES_H
+#ifndef UR_PROVIDERS_UROCE_PROBES_H
+#define UR_PROVIDERS_UROCE_PROBES_H
 
 #ifdef UROCE_PROBES
 #include <sys/sdt.h>

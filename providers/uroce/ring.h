@@ -4,8 +4,8 @@
  * index we own, the device's index cached until it is in the way. Every
  * function here needs the queue's lock. Labels as in kernel-abi/uroce-ring.h.
  */
-#ifndef UR_PROVIDER_RING_H
-#define UR_PROVIDER_RING_H
+#ifndef UR_PROVIDERS_UROCE_RING_H
+#define UR_PROVIDERS_UROCE_RING_H
 
 #include <errno.h>
 

@@ -8,8 +8,8 @@
  * Return values of uroce_* functions are the verbs': 0 or positive errno, or a
  * pointer, NULL with errno set.
  */
-#ifndef UR_PROVIDER_UROCE_H
-#define UR_PROVIDER_UROCE_H
+#ifndef UR_PROVIDERS_UROCE_UROCE_H
+#define UR_PROVIDERS_UROCE_UROCE_H
 
 #include <errno.h>
 #include <pthread.h>

@@ -6,8 +6,8 @@
  * wraps around the ring's end; longer ones are written in 16-byte pieces. All
  * need the queue's lock and enough room.
  */
-#ifndef UR_PROVIDER_WQE_H
-#define UR_PROVIDER_WQE_H
+#ifndef UR_PROVIDERS_UROCE_WQE_H
+#define UR_PROVIDERS_UROCE_WQE_H
 
 #include "uroce.h"
 

@@ -12,8 +12,8 @@
  * The client decides what else runs there. A thread that waits for one that
  * follows can make it leave, so that nobody waits for the client's processor.
  */
-#ifndef UR_DEVICE_FOLLOW_H
-#define UR_DEVICE_FOLLOW_H
+#ifndef UR_UTIL_OS_FOLLOW_H
+#define UR_UTIL_OS_FOLLOW_H
 
 #include "util/bytes.h"
 

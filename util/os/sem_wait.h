@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* A semaphore that a thread waits for, and looks around from time to time. */
-#ifndef UR_OS_SEM_WAIT_H
-#define UR_OS_SEM_WAIT_H
+#ifndef UR_UTIL_OS_SEM_WAIT_H
+#define UR_UTIL_OS_SEM_WAIT_H
 
 #include <errno.h>
 #include <semaphore.h>

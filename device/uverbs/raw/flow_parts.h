@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The parts of a flow rule as a command has them, and the key and mask that
  * they make. */
-#ifndef UR_DEVICE_FLOW_PARTS_H
-#define UR_DEVICE_FLOW_PARTS_H
+#ifndef UR_DEVICE_UVERBS_RAW_FLOW_PARTS_H
+#define UR_DEVICE_UVERBS_RAW_FLOW_PARTS_H
 
 #include <rdma/ib_user_verbs.h>
 #include "engine/engine.h"

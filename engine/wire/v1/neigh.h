@@ -5,8 +5,8 @@
  * the host, and makes it resolve addresses that it does not know. Engine thread
  * only.
  */
-#ifndef UR_DEVICE_NEIGH_H
-#define UR_DEVICE_NEIGH_H
+#ifndef UR_ENGINE_WIRE_V1_NEIGH_H
+#define UR_ENGINE_WIRE_V1_NEIGH_H
 
 #include "util/bytes.h"
 #include "transport/transport.h"

@@ -5,8 +5,8 @@
  * Ethernet header, and the tag where the netdev is a VLAN. A socket sends with
  * one priority, so there is one for each service level.
  */
-#ifndef UR_DEVICE_WIRE_V1_H
-#define UR_DEVICE_WIRE_V1_H
+#ifndef UR_ENGINE_WIRE_V1_WIRE_V1_H
+#define UR_ENGINE_WIRE_V1_WIRE_V1_H
 
 #include <linux/if_packet.h>
 #include <sys/socket.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The state of the made-up libibverbs of link/ibverbs.c, for its test. */
-#ifndef UR_PROVIDER_LINK_IBVERBS_H
-#define UR_PROVIDER_LINK_IBVERBS_H
+#ifndef UR_PROVIDERS_UROCE_LINK_IBVERBS_H
+#define UR_PROVIDERS_UROCE_LINK_IBVERBS_H
 
 #include <stddef.h>
 #include <stdint.h>

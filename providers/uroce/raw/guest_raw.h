@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Raw packets of a context whose engine is in this process: a part of guest.h, which has the rules. */
-#ifndef UR_PROVIDER_GUEST_RAW_H
-#define UR_PROVIDER_GUEST_RAW_H
+#ifndef UR_PROVIDERS_UROCE_RAW_GUEST_RAW_H
+#define UR_PROVIDERS_UROCE_RAW_GUEST_RAW_H
 
 #include "providers/uroce/guest.h"
 
