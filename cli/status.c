@@ -180,8 +180,8 @@ static int check_node(const struct ur_options *options,
 	for (size_t i = 0; i < count; i++) {
 		struct json_object *d = json_object_array_get_idx(devices, i);
 
-		if (options->netdev[n] &&
-		    strcmp(ur_status_text(d, "netdev"), options->netdev[n]) != 0)
+		if (options->netdev[n] && strcmp(ur_status_text(d, "netdev"),
+						 options->netdev[n]) != 0)
 			continue;
 		if (ur_json_number(d, "numa_node") ==
 		    strtoll(options->node[n], NULL, 10))

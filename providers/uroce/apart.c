@@ -67,7 +67,7 @@ static void free_apart(struct ur_apart *a)
 static int begin(struct ur_apart *a, struct uroce_guest_info *info)
 {
 	struct uroce_apart_msg msg = {.op = UROCE_APART_BEGIN};
-	int fds[UR_APART_OUT_FDS], err = ur_apart_call(a, &msg, NULL, 0, fds);
+	int fds[UR_APART_OUT_FDS], err = ur_apart_ask(a, &msg, NULL, 0, fds);
 
 	a->rings = fds[0];
 	a->wake = fds[1];
@@ -143,14 +143,14 @@ static int has_gid(struct uroce_guest *guest, u32 index, const u8 gid[16])
 {
 	struct uroce_apart_msg msg = with_gid(UROCE_APART_HAS_GID, index, gid);
 
-	return ur_apart_call(of(guest), &msg, NULL, 0, NULL) > 0;
+	return ur_apart_ask(of(guest), &msg, NULL, 0, NULL) > 0;
 }
 
 static int borrow(struct uroce_guest *guest, u32 index, const u8 gid[16],
 		  int fd)
 {
 	struct uroce_apart_msg msg = with_gid(UROCE_APART_BORROW, index, gid);
-	int err = ur_apart_call(of(guest), &msg, &fd, fd >= 0, NULL);
+	int err = ur_apart_ask(of(guest), &msg, &fd, fd >= 0, NULL);
 
 	if (!err && fd >= 0)
 		close(fd);
@@ -162,7 +162,7 @@ static int has_ring(struct uroce_guest *guest, u32 slot)
 	struct uroce_apart_msg msg = {.op = UROCE_APART_HAS_RING,
 				      .value = slot};
 
-	return ur_apart_call(of(guest), &msg, NULL, 0, NULL) > 0;
+	return ur_apart_ask(of(guest), &msg, NULL, 0, NULL) > 0;
 }
 
 static int borrow_ring(struct uroce_guest *guest,
@@ -172,7 +172,7 @@ static int borrow_ring(struct uroce_guest *guest,
 				      .ring = *ring};
 	const int fds[] = {ring->words_fd, ring->out_fd, ring->in_fd};
 
-	return ur_apart_call(of(guest), &msg, fds, 3, NULL);
+	return ur_apart_ask(of(guest), &msg, fds, 3, NULL);
 }
 
 static int set_async(struct uroce_guest *guest, int tx, int rx, int life)
@@ -180,7 +180,7 @@ static int set_async(struct uroce_guest *guest, int tx, int rx, int life)
 	struct uroce_apart_msg msg = {.op = UROCE_APART_SET_ASYNC};
 	const int fds[] = {tx, rx, life};
 
-	return ur_apart_call(of(guest), &msg, fds, 3, NULL);
+	return ur_apart_ask(of(guest), &msg, fds, 3, NULL);
 }
 
 /* ---- objects ---- */
@@ -189,7 +189,7 @@ static int set_async(struct uroce_guest *guest, int tx, int rx, int life)
 static int make(struct ur_apart *a, struct uroce_apart_msg *msg, void *ret)
 {
 	struct ur_apart_thing *it = calloc(1, sizeof(*it));
-	int err = it ? ur_apart_call(a, msg, NULL, 0, NULL) : -ENOMEM;
+	int err = it ? ur_apart_ask(a, msg, NULL, 0, NULL) : -ENOMEM;
 
 	if (err) {
 		free(it);
@@ -207,7 +207,7 @@ static int name(struct ur_apart *a, u32 number, u32 op, u32 value)
 	struct uroce_apart_msg msg = {
 		.op = op, .number = number, .value = value};
 
-	return ur_apart_call(a, &msg, NULL, 0, NULL);
+	return ur_apart_ask(a, &msg, NULL, 0, NULL);
 }
 
 static void unmake(struct ur_apart *a, void *it)
@@ -241,7 +241,7 @@ static int create_cq(struct uroce_guest *guest,
 		goto out;
 	if (channel)
 		n = ur_apart_channel_ends(channel, &msg.cq.channel, fds);
-	err = ur_apart_call(a, &msg, fds, n, NULL);
+	err = ur_apart_ask(a, &msg, fds, n, NULL);
 	ur_apart_channel_given(channel, err);
 	if (err)
 		goto out;
@@ -267,7 +267,7 @@ static int resize_cq(struct uroce_guest_cq *cq, u32 entries,
 	struct uroce_apart_msg msg = {.op = UROCE_APART_RESIZE_CQ,
 				      .number = thing(cq)->number,
 				      .value = entries};
-	int err = ur_apart_call(thing(cq)->apart, &msg, NULL, 0, NULL);
+	int err = ur_apart_ask(thing(cq)->apart, &msg, NULL, 0, NULL);
 
 	if (!err)
 		*resp = msg.new_ring;
@@ -279,7 +279,7 @@ static int destroy_cq(struct uroce_guest_cq *cq, u32 read[2])
 	struct uroce_apart_msg msg = {.op = UROCE_APART_DESTROY_CQ,
 				      .number = thing(cq)->number};
 	int fds[UR_APART_OUT_FDS];
-	int err = ur_apart_call(thing(cq)->apart, &msg, NULL, 0, fds);
+	int err = ur_apart_ask(thing(cq)->apart, &msg, NULL, 0, fds);
 
 	if (!is_gone(thing(cq)->apart, err))
 		return err;
@@ -310,7 +310,7 @@ static int resize_srq(struct uroce_guest_srq *srq, u32 max_wr,
 	struct uroce_apart_msg msg = {.op = UROCE_APART_RESIZE_SRQ,
 				      .number = thing(srq)->number,
 				      .value = max_wr};
-	int err = ur_apart_call(thing(srq)->apart, &msg, NULL, 0, NULL);
+	int err = ur_apart_ask(thing(srq)->apart, &msg, NULL, 0, NULL);
 
 	if (!err)
 		*resp = msg.new_srq;
@@ -328,16 +328,15 @@ static u32 query_srq(struct uroce_guest_srq *srq)
 	struct uroce_apart_msg msg = {.op = UROCE_APART_QUERY_SRQ,
 				      .number = thing(srq)->number};
 
-	return ur_apart_call(thing(srq)->apart, &msg, NULL, 0, NULL)
-		       ? 0
-		       : msg.value;
+	return ur_apart_ask(thing(srq)->apart, &msg, NULL, 0, NULL) ? 0
+								    : msg.value;
 }
 
 /* Queue pairs and shared receive queues. */
 static int destroy(struct ur_apart *a, void *it, u32 op, u32 number, u32 *read)
 {
 	struct uroce_apart_msg msg = {.op = op, .number = number};
-	int err = ur_apart_call(a, &msg, NULL, 0, NULL);
+	int err = ur_apart_ask(a, &msg, NULL, 0, NULL);
 
 	if (!is_gone(a, err))
 		return err;
@@ -396,7 +395,7 @@ static int modify_by(struct uroce_guest_qp *qp, u32 op,
 				      .number = thing(qp)->number,
 				      .modify = {.attr = *attr, .mask = mask}};
 
-	return ur_apart_call(thing(qp)->apart, &msg, NULL, 0, NULL);
+	return ur_apart_ask(thing(qp)->apart, &msg, NULL, 0, NULL);
 }
 
 static int may_modify_qp(struct uroce_guest_qp *qp,
@@ -416,7 +415,7 @@ static void query_qp(struct uroce_guest_qp *qp, struct uroce_engine_qp *attr)
 	struct uroce_apart_msg msg = {.op = UROCE_APART_QUERY_QP,
 				      .number = thing(qp)->number};
 
-	if (!ur_apart_call(thing(qp)->apart, &msg, NULL, 0, NULL))
+	if (!ur_apart_ask(thing(qp)->apart, &msg, NULL, 0, NULL))
 		*attr = msg.now;
 	else
 		*attr = (struct uroce_engine_qp){.state = IBV_QPS_ERR};
@@ -427,7 +426,7 @@ static int mcast(struct uroce_guest_qp *qp, const u8 gid[16], u32 attach)
 	struct uroce_apart_msg msg = with_gid(UROCE_APART_MCAST, attach, gid);
 
 	msg.number = thing(qp)->number;
-	return ur_apart_call(thing(qp)->apart, &msg, NULL, 0, NULL);
+	return ur_apart_ask(thing(qp)->apart, &msg, NULL, 0, NULL);
 }
 
 static int destroy_qp(struct uroce_guest_qp *qp, u32 *read)
@@ -453,7 +452,7 @@ static int rereg_mr(struct uroce_guest_mr *mr, u32 flags,
 				      .number = thing(mr)->number,
 				      .mr = {.init = *init, .flags = flags}};
 
-	return ur_apart_call(thing(mr)->apart, &msg, NULL, 0, NULL);
+	return ur_apart_ask(thing(mr)->apart, &msg, NULL, 0, NULL);
 }
 
 static int dereg_mr(struct uroce_guest_mr *mr)

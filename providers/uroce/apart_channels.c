@@ -94,8 +94,8 @@ static int converse(struct ur_apart *a, struct uroce_apart_msg *msg,
 	return -EIO;
 }
 
-int ur_apart_call(struct ur_apart *a, struct uroce_apart_msg *msg,
-		  const int *fds, u32 n, int *out)
+int ur_apart_ask(struct ur_apart *a, struct uroce_apart_msg *msg,
+		 const int *fds, u32 n, int *out)
 {
 	int come[UR_APART_OUT_FDS] = {-1, -1}, error = errno, cancel, ret;
 

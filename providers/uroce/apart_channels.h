@@ -31,8 +31,8 @@ struct ur_apart_channel;
 /* Sends the message with n descriptors, which stay the caller's, and puts the answer in its place. out: what came with
  * it, UR_APART_OUT_FDS of them and -1 for none, the caller's; or NULL. Returns what the answer says; -EIO where there
  * is no process any more. */
-int ur_apart_call(struct ur_apart *apart, struct uroce_apart_msg *msg,
-		  const int *fds, u32 n, int *out);
+int ur_apart_ask(struct ur_apart *apart, struct uroce_apart_msg *msg,
+		 const int *fds, u32 n, int *out);
 bool ur_apart_is_dead(const struct ur_apart *apart);
 
 /* The queue's channel, which counts one more, or NULL without one. -ENOENT: as create_cq() of the door. */

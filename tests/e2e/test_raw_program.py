@@ -33,7 +33,7 @@ def raw(build, monkeypatch):
 
 @contextlib.contextmanager
 def thrown(lab, mode="plain", lead=()):
-    """Two programs that throw a frame to and fro."""
+    """Two programs that throw a frame back and forth."""
     programs = []
     try:
         for host, own, peer, role in zip((lab.a, lab.b), MACS, MACS[::-1],

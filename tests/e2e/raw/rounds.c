@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Two programs throw one Ethernet frame to and fro, by raw packet queue pairs, and look
+ * Two programs throw one Ethernet frame back and forth, by raw packet queue pairs, and look
  * at each byte of it. Both print "rounds N" now and then. On SIGUSR2 a program makes one more
  * of everything with what it has, changes it, destroys it, and prints "again". SIGUSR1 to
  * the second one ends both, which say "done", and SIGWINCH makes a program throw another one.
@@ -18,7 +18,7 @@
 #define OTHERS	0x88b6
 #define DEPTH	16
 #define FRAME	2048
-#define WQS	4
+#define QUEUES	4
 #define LAST	UINT64_MAX
 #define GOES_ON 50
 
@@ -29,10 +29,10 @@ static struct ibv_cq *send_cq, *cq;
 static struct ibv_mr *mr;
 static struct ibv_counters *counters;
 static struct ibv_qp *qp, *spread; /* sends; receives where frames are spread */
-static struct ibv_wq *wq[WQS];
+static struct ibv_wq *wq[QUEUES];
 static struct ibv_rwq_ind_table *table;
 static struct ibv_flow *flow;
-static uint8_t buf[(DEPTH * (WQS + 1) + 1) * FRAME];
+static uint8_t buf[(DEPTH * (QUEUES + 1) + 1) * FRAME];
 static volatile sig_atomic_t asked_again, asked_end, asked_frame;
 
 static void on_signal(int sig)
@@ -77,7 +77,7 @@ static void fill(uint8_t *f, const uint8_t *to, const uint8_t *from,
 
 static void post_frame(uint64_t seq)
 {
-	uint8_t *f = buf + DEPTH * (WQS + 1) * FRAME;
+	uint8_t *f = buf + DEPTH * (QUEUES + 1) * FRAME;
 	struct ibv_sge sge = {(uintptr_t)f, length_of(seq), mr->lkey};
 	struct ibv_send_wr wr = {.sg_list = &sge,
 				 .num_sge = 1,
@@ -232,19 +232,19 @@ static void make_all(bool spreads)
 	ibv_free_device_list(list);
 	pd = ibv_alloc_pd(ctx);
 	send_cq = ibv_create_cq(ctx, DEPTH, NULL, NULL, 0);
-	cq = ibv_create_cq(ctx, DEPTH * (WQS + 1), NULL, NULL, 0);
+	cq = ibv_create_cq(ctx, DEPTH * (QUEUES + 1), NULL, NULL, 0);
 	mr = ibv_reg_mr(pd, buf, sizeof(buf), IBV_ACCESS_LOCAL_WRITE);
 	counters = ibv_create_counters(ctx, &none);
 	CHECK(pd && send_cq && cq && mr && counters);
 	CHECK_EQ(ibv_attach_counters_point_flow(counters, &packets, NULL), 0);
 	qp = make_qp();
-	for (int i = 0; spreads && i < WQS; i++)
+	for (int i = 0; spreads && i < QUEUES; i++)
 		wq[i] = make_wq();
 	if (spreads) {
 		table = make_table();
 		spread = make_spread();
 	}
-	for (uint64_t i = 0; i < (spreads ? DEPTH * WQS : DEPTH); i++)
+	for (uint64_t i = 0; i < (spreads ? DEPTH * QUEUES : DEPTH); i++)
 		post_place(i);
 	flow = make_flow(spread ? spread : qp, TYPE);
 }
@@ -302,7 +302,7 @@ static void destroy_all(uint64_t rounds)
 	if (spread) {
 		CHECK_EQ(ibv_destroy_qp(spread), 0);
 		CHECK_EQ(ibv_destroy_rwq_ind_table(table), 0);
-		for (int i = 0; i < WQS; i++)
+		for (int i = 0; i < QUEUES; i++)
 			CHECK_EQ(ibv_destroy_wq(wq[i]), 0);
 	}
 	CHECK_EQ(ibv_destroy_qp(qp), 0);

@@ -16,6 +16,7 @@
 
 #define FILE_BYTES (1ull << 40)
 #define ENTRIES	   (1u << 18)
+#define WANTS	   (1u << 16) /* of a shared receive queue */
 #define PAGES	   (ENTRIES * 64 / 4096)
 /* The engine's own, of whatever kind: stacks, buffers, counters. */
 #define OWN (PAGES / 16)
@@ -96,8 +97,7 @@ static void test_cq(void)
 
 static void test_srq(void)
 {
-	struct ur_esrq_init init = {
-		.pd = 1, .max_wr = ENTRIES / 4, .max_sge = 8};
+	struct ur_esrq_init init = {.pd = 1, .max_wr = WANTS / 2, .max_sge = 8};
 	struct uroce_create_srq_resp resp;
 	long before = engine_faults();
 	struct ur_esrq *srq;
@@ -106,13 +106,13 @@ static void test_srq(void)
 	ring();
 	CHECK_EQ(ur_esrq_create(ectx, &init, &srq, &resp), 0);
 	/* As if it were full. */
-	srq->rq.ring.hdr->prod = ENTRIES / 4;
-	for (u32 i = 0; i < ENTRIES / 4; i++)
+	srq->rq.ring.hdr->prod = WANTS / 2;
+	for (u32 i = 0; i < WANTS / 2; i++)
 		((struct uroce_recv_wqe *)(srq->rq.ring.base +
 					   (u64)i * resp.stride))
 			->wr_id = i;
 	ring();
-	CHECK_EQ(ur_esrq_resize(srq, ENTRIES / 2, &resp), 0);
+	CHECK_EQ(ur_esrq_resize(srq, WANTS, &resp), 0);
 	CHECK_EQ(((struct uroce_recv_wqe *)(srq->rq.ring.base +
 					    77ull * resp.stride))
 			 ->wr_id,
