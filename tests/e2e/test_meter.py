@@ -40,4 +40,4 @@ def test_meter(two):
     finally:
         c.kill()
         s.kill()
-    assert rate <= 1.5 * LIMIT, f"{rate / LIMIT:.2f} of the meter's rate"
+    assert rate <= 2 * LIMIT, f"{rate / LIMIT:.2f} of the meter's rate"
