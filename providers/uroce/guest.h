@@ -1,62 +1,57 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Contexts whose engine is in this process (kernel-abi/uroce-engine.h): where the device
- * lends one and it can be here, unless the environment asks for the device's,
- * UROCE_ENGINE=device. The device still answers all commands; what it answers is then
- * made here too. A context without one pays nothing but a look at a pointer. Functions
- * return 0 or a positive errno.
+ * Contexts whose engine is in this process, or in an engine process (kernel-abi/uroce-engine.h): ctx->guest.
+ * A context has one if the device grants it and the process can have it, unless UROCE_ENGINE=device.
+ * uroced answers all commands; then the provider makes the same object in the engine. A context without
+ * an engine pays one look at a pointer.
  *
- * Some queues have the device's engine all the same, and the device's rings: what is made with an
- * imported protection domain, whose regions another program may have registered; and what belongs to
- * an XRC domain of a file, which other programs may open.
+ * Some queues have the device's engine and rings in any context: those of an imported protection domain,
+ * whose regions another program may have registered, and those that receive in an XRC domain of a file,
+ * which other programs may open.
+ *
+ * Functions return 0 or a positive errno. Thread: any; the verbs' rules for objects hold.
  */
 #ifndef UR_PROVIDERS_UROCE_GUEST_H
 #define UR_PROVIDERS_UROCE_GUEST_H
 
 #include "uroce.h"
 
-/* Gives a new context its own engine, if the device lends one, and puts its doorbell
- * page into *resp. Where it cannot be in this process (no library beside this one, no
- * thread, no /proc, a filter of system calls), and where none is lent, the context has
- * the device's; where it is asked for (UROCE_ENGINE=process), other errors are the
- * caller's. EINVAL: the environment asks for none that there is. */
+/* Gives a new context an engine, and puts its doorbell page into *resp. If the device grants none, or the process cannot have one
+ * (no library, no thread, no /proc, a filter of system calls), the context has the device's engine, or one of an engine
+ * process. With UROCE_ENGINE=process errors are returned. EINVAL: UROCE_ENGINE has an unknown value. */
 int ur_guest_open(struct uroce_context *ctx,
 		  struct uroce_alloc_ucontext_resp *resp);
-/* Calls a method with one attribute in, or none, and one out. */
+/* Calls an ioctl method with at most one input attribute and one output attribute. */
 #define UR_GUEST_NO_IN 0xffff
 int ur_guest_call(struct ibv_context *context, u16 object, u16 method,
 		  u16 in_id, u32 in_len, u64 in, u16 out_id, void *out,
 		  u16 out_len);
-/* Ends it. All its objects are gone, or will not be used any more. */
+/* Ends the engine of the context. No object of it is used any more. */
 void ur_guest_close(struct uroce_context *ctx);
-/* Returns the operation of a context with an engine of its own; NULL: it is not
- * supported. */
+/* Returns the verbs operation for contexts with an engine, or NULL: not supported. */
 void *ur_guest_op(enum ur_op op);
 
-/* The program has asked the device something, or makes its first object: from here on the context outlives a
- * uroced that is killed. */
+/* The context gives a command or makes its first object: from now on it outlives uroced. */
 void ur_guest_begin(struct uroce_context *ctx);
-/* Does so, once, and returns 0 or an errno. Asynchronous events may be sent then. */
+/* Calls ur_guest_begin() and gives the engine the asynchronous event file, once. */
 int ur_guest_set_async(struct uroce_context *ctx);
 
-/* Make here too what the device has just made, and put the places of its rings
- * into *resp. */
+/* Make in the engine what uroced has just made, and put the offsets of its rings into *resp. */
 int ur_guest_create_cq(struct uroce_context *ctx, struct uroce_cq *cq,
 		       const struct ibv_comp_channel *channel, u32 flags,
 		       struct uroce_create_cq_resp *resp);
-/* Resizes it to the entries in *resp, where the device has put them, and puts the place of its ring there. */
+/* Resizes the queue to the entries that uroced put into *resp, and puts the ring's offset there. */
 int ur_guest_resize_cq(struct uroce_cq *cq, struct uroce_resize_cq_resp *resp);
 int ur_guest_modify_cq(struct uroce_cq *cq,
 		       const struct ibv_modify_cq_attr *attr);
-/* Say whether the device has the engine of such a queue pair, or shared receive queue:
- * in qp->in_device, srq->in_device. EOPNOTSUPP: it would need both engines. */
+/* Decide whether the device's engine has the queue pair or shared receive queue: qp->in_device, srq->in_device. EOPNOTSUPP: it would
+ * need both engines. */
 int ur_guest_place_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 		      const struct ibv_qp_init_attr_ex *attr);
 int ur_guest_place_srq(struct uroce_context *ctx, struct uroce_srq *srq,
 		       const struct ibv_pd *pd, const struct ibv_xrcd *xrcd);
-/* guest_destroy.c, for contexts with an engine of their own: destroy what is here and
- * what the device has of it, and wait until the program has acknowledged the events
- * that it has read. EBUSY: a queue uses it. */
+/* guest_destroy.c: destroy the object in the engine and in uroced, and wait until the program has acknowledged the events that
+ * it has read. EBUSY: a queue uses it. */
 int ur_guest_destroy_cq(struct uroce_cq *cq);
 int ur_guest_destroy_srq(struct uroce_srq *srq);
 int ur_guest_destroy_qp(struct uroce_qp *qp);
@@ -64,28 +59,27 @@ int ur_guest_destroy_wq(struct uroce_wq *wq);
 int ur_guest_create_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 		       const struct ibv_qp_init_attr_ex *attr,
 		       struct uroce_create_qp_resp *resp);
-/* Opens a target once more, where it is here: in qp->guest. The second one undoes that. */
+/* Open an XRC target that the engine has once more, as qp->guest; and undo that. */
 int ur_guest_open_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 		     const struct ibv_qp_open_attr *attr);
 void ur_guest_unopen_qp(struct uroce_context *ctx, struct uroce_qp *qp);
-/* max_sge: as the device has given it. EEXIST: another number is needed, as of a queue pair. */
+/* max_sge: as uroced granted it. EEXIST: the number is taken (UR_GUEST_NUMBERED). */
 int ur_guest_create_srq(struct uroce_context *ctx, struct uroce_srq *srq,
 			const struct ibv_pd *pd, u32 max_sge,
 			struct uroce_create_srq_resp *resp);
-/* The device has modified it as mask (enum ibv_srq_attr_mask) says, and put its own new ring into *moved. */
+/* uroced has modified the queue as mask (enum ibv_srq_attr_mask) says, and put its own new ring into *moved. */
 int ur_guest_modify_srq(struct uroce_srq *srq, const struct ibv_srq_attr *attr,
 			int mask, struct uroce_create_srq_resp *moved);
 int ur_guest_create_ah(struct uroce_context *ctx, struct uroce_ah *ah,
 		       const struct ibv_pd *pd);
-/* Returns whether the queue pair may go from the state that it has to the one asked for: 0, EINVAL
- * where its engine is here and does not allow it. Takes out of *mask what the device
- * cannot judge then, since engines change states by themselves. */
+/* Checks the change of state against the engine's own state. Returns 0 or EINVAL. Removes from *mask what uroced cannot judge, since
+ * an engine changes states by itself. */
 int ur_guest_may_modify_qp(struct uroce_context *ctx, const struct uroce_qp *qp,
 			   const struct ibv_qp_attr *attr, int *mask);
-/* The device has modified the queue pair: takes over what mask says. */
+/* uroced has modified the queue pair: does the same in the engine. */
 int ur_guest_modify_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 		       const struct ibv_qp_attr *asked, int mask);
-/* guest_groups.c: the device has attached the queue pair to a group, or detached it. */
+/* guest_groups.c: uroced has attached the queue pair to a group, or detached it. */
 int ur_guest_mcast(struct uroce_qp *qp, const union ibv_gid *gid, bool attach);
 void ur_guest_query_qp(struct uroce_context *ctx, const struct uroce_qp *qp,
 		       struct ibv_qp_attr *attr);
@@ -94,123 +88,115 @@ int ur_guest_reg_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 		    int access);
 int ur_guest_reg_null_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 			 const struct ibv_pd *pd);
-/* On failure too, mr->map may be there to be unmapped. */
+/* On failure, too, the caller unmaps mr->map. */
 int ur_guest_reg_dmabuf_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 			   const struct ibv_pd *pd, u64 offset, u64 length,
 			   u64 iova, int fd, int access);
-/* flags: enum ibv_rereg_mr_flags. The first returns false where the region would change
- * its engine, which it cannot. */
+/* flags: enum ibv_rereg_mr_flags. ur_guest_may_rereg() returns false if the region would move to the other engine. */
 bool ur_guest_may_rereg(const struct uroce_mr *mr, int flags,
 			const struct ibv_pd *pd);
 int ur_guest_rereg_mr(struct uroce_mr *mr, int flags, const struct ibv_pd *pd,
 		      u64 addr, u64 length, int access);
-/* Before the device does: EBUSY where windows are bound to it. */
+/* Call it before uroced deregisters the region. EBUSY: windows are bound to it. */
 int ur_guest_dereg_mr(struct uroce_mr *mr);
-/* Undoes that, where the device does not. */
+/* Undoes ur_guest_dereg_mr() if uroced refuses. */
 void ur_guest_keep_mr(struct uroce_mr *mr);
 int ur_guest_alloc_mw(struct uroce_context *ctx, struct uroce_mw *mw);
 void ur_guest_dealloc_mw(struct uroce_mw *mw);
 
-/* Does without a command where it returns true: the device learns of the region's end (guest_given_up.c). The engine
- * here had the region, and has none any more. */
+/* guest_given_up.c: reports a deregistration without a command. Returns whether it could. The engine had the region, and has
+ * deregistered it. */
 bool ur_guest_give_up_mr(const struct uroce_mr *mr);
-/* The device has taken what had been given up when ur_guest_given_up() returned that, before a command was sent that it
- * has answered. */
+/* uroced has read all reports up to given_up, which ur_guest_given_up() returned before a command was sent; its reply has come. */
 u64 ur_guest_given_up(const struct uroce_context *ctx);
 void ur_guest_has_taken(struct uroce_context *ctx, u64 given_up);
-/* The context has a window, which a queue pair of the device's may bind: only the device knows then whether
- * a region is free. */
+/* The context allocates a window. A queue pair of the device's may bind it, so deregistrations are commands from now on. */
 void ur_guest_gives_no_more_up(struct uroce_context *ctx);
 
-/* Returns the number that a domain has in the engine of this process. uroced gave it number, when the context had been
- * resumed that often: the next uroced, too, counts from 1. */
+/* Returns the number of a domain in the engine. uroced gave it "number" after that many recoveries of the context; each uroced counts
+ * from 1. */
 static inline u32 ur_guest_domain(u32 number, u32 resumes)
 {
 	return number + (resumes << UROCE_DOMAIN_BITS);
 }
 
-/* Returns whether there is an engine of this process that the caller may use. In a child
- * of fork it may become this process's now, or the context one without (ctx->guest is NULL then). */
+/* Returns whether the caller may use the context's engine. In a child of fork the engine may be taken over now, or the context
+ * becomes one without an engine (ctx->guest is NULL). */
 static inline bool ur_guest_is_here(struct uroce_context *ctx)
 {
 	return ctx->guest && !ur_doorbell_is_dead(&ctx->db) && ctx->guest;
 }
-/* The same for who makes something: a child whose parent goes on with the engine makes it in
- * the device, and has nothing of its parent's engine from then on (ctx->guest is NULL, and
- * ctx->parted is set). */
+/* The same for the creation of objects. A child whose parent goes on with the engine makes objects of the device from now on, and
+ * gives up its parent's engine (ctx->guest is NULL, ctx->parted is set). */
 bool ur_guest_makes_here(struct uroce_context *ctx);
-/* Returns what a verb fails with that needs what is in the engine, which is not here: guest, an
- * object there, or NULL. 0: the device has the object. */
+/* Returns the errno of a verb whose engine is not here: EIO, or 0 if the device has the object. guest: the object in the engine, or
+ * NULL. */
 static inline int ur_guest_lacks(const struct uroce_context *ctx,
 				 const void *guest)
 {
 	return ctx->guest || guest ? EIO : 0;
 }
-/* The same as ur_guest_is_here() for who destroys: no end of a parent is waited for, and a child that has destroyed something of
- * its parent's does not get the engine later. */
+/* ur_guest_is_here() for destruction: does not wait for the parent's end, and a child that has destroyed an object of its parent's
+ * does not take the engine over later. */
 bool ur_guest_is_here_still(struct uroce_context *ctx);
-/* guest_left.c: err is the device's answer when something was to be destroyed. Returns 0 where uroced was
- * killed and the engine goes on without it: what was there is gone; else err. */
+/* guest_left.c: err is uroced's reply to a destruction. Returns 0 if uroced was killed since the object was made, which then is
+ * gone with it; else err. */
 int ur_guest_forgive(const struct uroce_context *ctx, int err);
-/* Does so with a queue pair in the engine alone then: moves it to RESET or ERR, or changes what needs no path of an
- * old one; or fills what the query of an old one asks for. err: the device's answer, when the queue pair was made after the
- * context had been resumed made times. Return 0, err where it is another change or another case, or an errno of the
- * engine. */
+/* Modify or query a queue pair of an earlier uroced in the engine alone. Modifies to RESET or ERR, and what needs no path. err:
+ * uroced's reply; made: the context's recoveries when the queue pair was made. Return 0, err (not possible here) or an errno
+ * of the engine. */
 int ur_guest_modify_left(struct uroce_context *ctx, struct uroce_qp *qp,
 			 const struct ibv_qp_attr *attr, int mask, int err,
 			 u32 made);
 int ur_guest_query_left(struct uroce_context *ctx, const struct uroce_qp *qp,
 			struct ibv_qp_attr *attr, struct ibv_qp_init_attr *init,
 			int err, u32 made);
-/* Returns what the queue pair was made with. */
+/* Returns the capabilities that the queue pair was made with. */
 struct ibv_qp_cap ur_guest_cap(const struct uroce_qp *qp);
 /* Fills all of *attr but cap. */
 void ur_guest_show_qp(const struct uroce_engine_qp *now,
 		      struct ibv_qp_attr *attr);
-/* guest_resume.c: the next uroced has been started, or will be within 10 s, where the context has its
- * engine here. Returns whether the context goes on there, also by another thread since it had been resumed
- * seen times. */
+/* guest_resume.c: waits up to 10 s for the next uroced and attaches the context to it. Returns whether the context is attached,
+ * perhaps by another thread. seen: the context's recoveries before the failed command. */
 bool ur_guest_resume(struct uroce_context *ctx, u32 seen);
-/* Says to uroced that this process has the context's engine now, as a child of fork. One that does not hear it
- * believes that its parent has, and so does the next. */
+/* In a child of fork: reports to uroced that this process has the context's engine now. Without it, this uroced and the next take the
+ * parent for the holder. */
 void ur_guest_pass_on(struct uroce_context *ctx);
-/* guest_renew.c: make there what an earlier uroced has made, where it has; a completion queue
- * without its channel: its events are this engine's. */
+/* guest_renew.c: make an object of an earlier uroced again in this one, if needed. A completion queue is made without its channel: the
+ * engine sends its events. */
 int ur_guest_renew_pd(struct ibv_pd *pd);
 int ur_guest_renew_cq(struct ibv_cq *cq);
 int ur_guest_renew_srq(struct ibv_srq *srq);
 int ur_guest_renew_xrcd(struct ibv_xrcd *xrcd);
-/* All that a queue pair is made with, but an XRC domain; all but pd may be NULL. */
+/* The same for all that a queue pair refers to, but an XRC domain. All but pd may be NULL. */
 int ur_guest_renew_parts(struct ibv_pd *pd, struct ibv_cq *send_cq,
 			 struct ibv_cq *recv_cq, struct ibv_srq *srq);
-/* Makes one in uroced a member of the groups that it is in. Returns 0 or an errno. */
+/* Attaches the renewed queue pair "made" to the groups of qp. */
 int ur_guest_renew_groups(struct uroce_qp *qp, struct ibv_qp *made);
-/* guest_renew_qp.c: a queue pair gets the state that it has in the engine. */
+/* guest_renew_qp.c: makes a queue pair again, in the state that it has in the engine. */
 int ur_guest_renew_qp(struct uroce_qp *qp);
-/* Opens a target in uroced, which the engine here has, as qp->guest: it may be an earlier uroced that made it. Returns 0 or an
- * errno. */
+/* Opens in uroced an XRC target that the engine has; makes it again if an earlier uroced made it. */
 int ur_guest_renew_open(struct uroce_context *ctx, struct uroce_qp *qp,
 			struct ibv_qp_open_attr *attr);
-/* An object that an earlier uroced may have made: how often its context had been resumed then, and how the next one makes it
- * again. */
+/* An object that an earlier uroced may have made: the context's recoveries at that time, and how to make it again. */
 struct ur_guest_old {
 	struct uroce_context *ctx;
 	const u32 *resumes;
 	int (*renew)(void *object);
-	void *object; /* NULL: it is not in the engine here */
+	void *object; /* NULL: the engine does not have it */
 };
 struct ur_guest_old ur_guest_old_cq(struct uroce_cq *cq);
 struct ur_guest_old ur_guest_old_srq(struct uroce_srq *srq);
 struct ur_guest_old ur_guest_old_qp(struct uroce_qp *qp);
 struct ur_guest_old ur_guest_old_wq(struct uroce_wq *wq);
-/* Makes it again. err: what a command failed with when the context had been resumed seen times, and the object was made
- * after made times; EIO waits for the next uroced. Returns whether that command is to be given once more. */
+/* Makes the object again after a command failed with err; on EIO waits for the next uroced. seen, made: the context's recoveries
+ * before the command, and when the object was made. Returns whether to repeat the command. */
 bool ur_guest_renew(const struct ur_guest_old *old, int err, u32 seen,
 		    u32 made);
-/* Commands are given again so often where uroced is killed again meanwhile. */
+/* At most so many repetitions of a command, if uroced is killed again and again. */
 #define UR_GUEST_TRIES 8
-/* Gives a command of an object, which returns 0 or an errno; where it failed because an earlier uroced has made the
- * object, the next one makes it again, and has the command once more. */
+/* Evaluates a command on an object, which returns 0 or an errno. If an earlier uroced made the object, makes it again and repeats the
+ * command. */
 #define UR_GUEST_OLD(of, command)                                    \
 	({                                                           \
 		const struct ur_guest_old old_ = (of);               \
@@ -226,8 +212,8 @@ bool ur_guest_renew(const struct ur_guest_old *old, int err, u32 seen,
 			 ur_guest_renew(&old_, err_, seen_, made_)); \
 		err_;                                                \
 	})
-/* Does the command, which returns 0 or an errno, again where it was EIO because uroced was killed, once the
- * next one is there. pd: what it is made with, or NULL. */
+/* Evaluates a command, which returns 0 or an errno, and repeats it with the next uroced if it was EIO because uroced was killed. pd: the
+ * domain that the command refers to, or NULL. */
 #define UR_GUEST_TRY(context, pd, command)                           \
 	({                                                           \
 		struct uroce_context *ctx_ = ur_to_ctx(context);     \
@@ -244,21 +230,17 @@ bool ur_guest_renew(const struct ur_guest_old *old, int err, u32 seen,
 			 ur_guest_resume(ctx_, seen_));              \
 		err_;                                                \
 	})
-/* guest_turn.c: a context turns to its next file under this. */
+/* guest_turn.c: held while a context changes to its next file. */
 extern pthread_mutex_t ur_guest_turns;
-/* The next uroced has the context: fd, which becomes the context's, is the file there. The engine looks at the
- * first one, which stays open. */
+/* Changes the context to fd, its file of the next uroced. fd becomes the context's. The first file stays open for the engine. */
 void ur_guest_files_turn(struct uroce_context *ctx, int fd);
-/* guest_files.c: commands of the verbs library itself go on with the next uroced from here on,
- * until the context ends. */
+/* guest_files.c: between these calls commands that the verbs library gives itself go on with the next uroced. */
 void ur_guest_files_add(struct uroce_context *ctx);
 void ur_guest_files_del(struct uroce_context *ctx);
-/* guest_channels.c: channels that are made by that file from now on are for the engine of this process. */
+/* guest_channels.c: the engine gets the sending ends of channels that are made by that file from now on. */
 void ur_guest_keep_senders(const struct uroce_context *ctx, int number);
-/* The value of make, which makes an object by a command and in the engine, and leaves nothing where it
- * fails. The next uroced does not know the numbers that the last one gave, and may give one of
- * them, or one for which the engine's table has no place beside them: EEXIST, and another number is
- * asked for. */
+/* Evaluates "make", which makes an object in uroced and in the engine, or nothing. uroced does not know the numbers that an earlier one
+ * gave: if the engine has no place for the number (EEXIST), asks for another one. */
 #define UR_GUEST_NUMBERS 8
 #define UR_GUEST_NUMBERED(make)                                          \
 	({                                                               \
@@ -269,10 +251,9 @@ void ur_guest_keep_senders(const struct uroce_context *ctx, int number);
 		while (err_ == EEXIST && ++numbers_ < UR_GUEST_NUMBERS); \
 		err_;                                                    \
 	})
-/* This doorbell is rung for datagrams, which may leave together. */
+/* The doorbell is that of a UD queue pair, whose datagrams may leave together. */
 void ur_guest_batches(struct ur_doorbell *db);
-/* Returns the driver's part of a command that makes a work queue, whose rings are in qp, or a queue pair that
- * spreads frames. */
+/* Returns the driver's part of a command that makes a work queue, or a queue pair that spreads frames. */
 static inline struct uroce_create_qp_req
 ur_guest_wants(const struct uroce_context *ctx, const struct uroce_qp *qp)
 {
@@ -287,7 +268,7 @@ ur_guest_wants(const struct uroce_context *ctx, const struct uroce_qp *qp)
 	req.number = qp->number;
 	return req;
 }
-/* Adopt of the doorbells of a context, which is arg. */
+/* Doorbell callback: takes the engine of the context arg over after fork. */
 bool ur_guest_adopt(void *arg);
 
 #endif
