@@ -58,6 +58,16 @@ static bool makes_channel(unsigned long request, const void *command)
 	return false;
 }
 
+static int file_of(const struct uroce_context *ctx)
+{
+	int fd;
+
+	pthread_mutex_lock(&ur_guest_turns);
+	fd = ctx->ibv.cmd_fd;
+	pthread_mutex_unlock(&ur_guest_turns);
+	return fd;
+}
+
 /* The context does not end while a command is given on it. */
 static int resume(int number, unsigned long request, const void *command)
 {
@@ -69,7 +79,7 @@ static int resume(int number, unsigned long request, const void *command)
 	ctx = context_of(number, &seen);
 	if (!ctx || !ur_guest_resume(ctx, seen))
 		return -1;
-	return ctx->ibv.cmd_fd;
+	return file_of(ctx);
 }
 
 void ur_guest_files_add(struct uroce_context *ctx)
