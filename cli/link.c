@@ -162,8 +162,9 @@ static int add_link(struct ur_options *options)
 		return UR_EXIT_USAGE;
 	}
 	for (char **word = rest; *word && n < sizeof(words); word++)
-		n += (size_t)snprintf(words + n, sizeof(words) - n, "%s%s",
-				      n ? " " : "", *word);
+		n += **word ? (size_t)snprintf(words + n, sizeof(words) - n,
+					       "%s%s", n ? " " : "", *word)
+			    : sizeof(words); /* none is empty */
 	err = n < sizeof(words)
 		      ? ask_daemon(options, UROCE_TUN_LINK_ADD, words, made)
 		      : -EINVAL;

@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "device/engine_starter.h"
+#include "device/own_name.h"
 #include "engine/ground/log.h"
 #include "kernel-abi/uroce-apart.h"
 #include "util/bytes.h"
@@ -157,7 +158,6 @@ static int leave_uroced(int sock)
 	for (int fd = 0; null >= 0 && fd < 3; fd++)
 		dup2(null, fd);
 	setsid();
-	prctl(PR_SET_NAME, NAME);
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	signal(SIGPIPE, SIG_DFL);
 	sigemptyset(&none);
@@ -167,7 +167,7 @@ static int leave_uroced(int sock)
 
 /* ---- in uroced ---- */
 
-void ur_engine_starter_begin(void)
+void ur_engine_starter_begin(char **argv)
 {
 	int pair[2];
 	pid_t pid;
@@ -177,8 +177,12 @@ void ur_engine_starter_begin(void)
 		return;
 	}
 	pid = fork();
-	if (!pid)
-		serve(leave_uroced(pair[1]));
+	if (!pid) {
+		int own = leave_uroced(pair[1]);
+
+		ur_own_name(argv, NAME);
+		serve(own);
+	}
 	close(pair[1]);
 	if (pid > 0) {
 		asks = pair[0];

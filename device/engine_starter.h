@@ -20,9 +20,9 @@ struct ur_starter_user {
 	gid_t groups[UR_STARTER_GROUPS];
 };
 
-/* Starts it; once, before there are threads. Without one, which is logged, there are no engine
- * processes. */
-void ur_engine_starter_begin(void);
+/* Starts it; once, before there are threads. argv: that of main(). Without one, which is logged, there
+ * are no engine processes. */
+void ur_engine_starter_begin(char **argv);
 /* Has an engine process started as that user, or as uroced's own where that is not root. It talks to uroced by the
  * other end of link, which stays the caller's. Returns 0, or -errno where nobody could be asked: when the
  * process cannot be started link's peer hangs up. Waits for nobody. */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "device/confine/confine.h"
 #include "device/keeper.h"
+#include "device/own_name.h"
 #include "engine/engine.h"
 #include "engine/ground/keep.h"
 #include "util/assert.h"
@@ -292,36 +293,13 @@ static void leave_uroced(struct keeper *k)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* For ps the command line is the memory of the arguments. When that has no zero at
- * its end, it goes on with the environment's, which is behind it (proc_pid_cmdline(5)) and is of no use
- * here. */
-static void take_name(char **argv)
-{
-	char *begin, *end;
-
-	prctl(PR_SET_NAME, NAME);
-	if (!argv || !argv[0])
-		return;
-	begin = end = argv[0];
-	for (char **word = argv; *word; word++)
-		if (*word == end)
-			end += strlen(*word) + 1;
-	for (char **word = environ; word && *word; word++)
-		if (*word == end)
-			end += strlen(*word) + 1;
-	if ((size_t)(end - begin) < sizeof(NAME))
-		return;
-	memset(begin, 0, (size_t)(end - begin));
-	memcpy(begin, NAME, sizeof(NAME));
-}
-
 _Noreturn void ur_keeper_serve(int link, int listener,
 			       const struct ur_daemon *daemon)
 {
 	struct keeper k = {.link = link, .listener = listener};
 
 	leave_uroced(&k);
-	take_name(daemon->argv);
+	ur_own_name(daemon->argv, NAME);
 	ur_confine_keeper(daemon->run_dir);
 	if (answer_uroced(link, 0))
 		_exit(0);

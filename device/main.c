@@ -238,7 +238,7 @@ static int start(struct ur_daemon *daemon, const struct ur_daemon_options *o)
 	}
 	ur_keeper_start(daemon);
 	if (ur_engine_may_lend(daemon->engine_options))
-		ur_engine_starter_begin();
+		ur_engine_starter_begin(daemon->argv);
 	ur_administrators_init();
 	err = ur_client_rights_init(daemon->lock_fd);
 	if (err)

@@ -17,8 +17,8 @@
 #define IB     "sys/class/infiniband/%s/"
 #define UVERBS "sys/class/infiniband_verbs/uverbs%u/"
 
-/* Empty where there is no GID: programs that look at all entries take a file that is not
- * there for an error, as it is one in the kernel, where reading it is EINVAL. */
+/* The type is empty where there is no GID: programs that look at all entries take a file that is
+ * not there for an error. In the kernel reading either is EINVAL. */
 static int put_gid_attrs(struct ur_device *dev, u32 i)
 {
 	const struct ur_gid *g = ur_gid_get(dev, i);
@@ -29,10 +29,16 @@ static int put_gid_attrs(struct ur_device *dev, u32 i)
 							  : "RoCE v2\n",
 			      IB "ports/1/gid_attrs/types/%u", dev->name, i);
 
+	if (err)
+		return err;
+	if (!g && !dev->daemon->like->word) {
+		ur_tree_drop(dev->daemon, IB "ports/1/gid_attrs/ndevs/%u",
+			     dev->name, i);
+		return 0;
+	}
 	snprintf(netdev, sizeof(netdev), "%s\n", dev->netdev);
-	return err ? err
-		   : ur_tree_put(dev->daemon, g ? netdev : "",
-				 IB "ports/1/gid_attrs/ndevs/%u", dev->name, i);
+	return ur_tree_put(dev->daemon, g ? netdev : "",
+			   IB "ports/1/gid_attrs/ndevs/%u", dev->name, i);
 }
 
 /* @fresh: there is nothing of an earlier one to take away. */

@@ -14,6 +14,7 @@ import pytest
 from hosts import TOP, wait_for
 
 UID = 23000 + os.getpid() % 10000
+HELPERS = "uroced-keeper", "uroced-starter"
 PINGPONG = "ibv_rc_pingpong", "-g", "0", "-c"
 # Both of its ends say when they are done, so the last ACK may be lost.
 WRITES = "ib_write_bw", "-F", "-s", "8192", "-n", "500"
@@ -60,7 +61,8 @@ class User:
         return {row["name"]: row for row in json.loads(self.fabric("show", "--json"))}
 
     def processes(self):
-        """{pid: command line, or name of a keeper, which has uroced's} of those that live."""
+        """{pid: command line, or name of a keeper or starter, which may have uroced's} of those that
+        live."""
         found = {}
         for path in glob.glob("/proc/[0-9]*"):
             try:
@@ -71,7 +73,7 @@ class User:
                     continue
                 words = open(path + "/cmdline").read().replace("\0", " ")
                 name = open(path + "/comm").read().strip()
-                found[int(path[6:])] = name if name == "uroced-keeper" else words
+                found[int(path[6:])] = name if name in HELPERS else words
             except OSError:
                 continue
         return found

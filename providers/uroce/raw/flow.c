@@ -7,13 +7,16 @@
 static struct uroce_counters *counters_of(const struct ibv_flow_attr *attr)
 {
 	const u8 *part = (const u8 *)(attr + 1);
+	struct ibv_flow_spec_counter_action count;
 
+	/* Programs put parts of any size one behind the other: they are not aligned. */
 	for (u32 i = 0; i < attr->num_of_specs; i++) {
-		const struct ibv_flow_spec *spec = (const void *)part;
-
-		if (spec->hdr.type == IBV_FLOW_SPEC_ACTION_COUNT)
-			return ur_to_counters(spec->flow_count.counters);
-		part += spec->hdr.size;
+		memcpy(&count, part, offsetof(typeof(count), counters));
+		if (count.type == IBV_FLOW_SPEC_ACTION_COUNT) {
+			memcpy(&count, part, sizeof(count));
+			return ur_to_counters(count.counters);
+		}
+		part += count.size;
 	}
 	return NULL;
 }
