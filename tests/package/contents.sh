@@ -7,6 +7,6 @@ for deb in "$@"; do
 	arch=$(dpkg-deb -f "$deb" Architecture)
 	triplet=$(dpkg-architecture -a "$arch" -q DEB_HOST_MULTIARCH 2>/dev/null)
 	dpkg-deb -f "$deb" Package
-	dpkg-deb -c "$deb" | awk '{ print $6 }' | grep -v '/$' | sort |
-		sed "s/$triplet/TRIPLET/; s/^\./ /"
+	dpkg-deb -c "$deb" | awk '{ print $6 }' | grep -v '/$' |
+		sed "s/$triplet/TRIPLET/; s/^\./ /" | LC_ALL=C sort
 done
