@@ -12,9 +12,12 @@
 	((1u << 10) - \
 	 1) /* of enum ib_uverbs_access_flags, without optional ones */
 
+/* Nothing of the types that a program has in its own engine alone: a pointer would be one of the program's. */
 bool ur_apart_qp_is_good(const struct uroce_guest_qp_init *qp, u32 slot,
 			 u32 slot_bits)
 {
+	if (qp->rss || qp->wq || qp->xrcdn)
+		return false;
 	if (qp->type != IB_UVERBS_QPT_RC && qp->type != IB_UVERBS_QPT_UC &&
 	    qp->type != IB_UVERBS_QPT_UD)
 		return false;
@@ -79,8 +82,8 @@ bool ur_apart_cq_is_good(const struct uroce_apart_cq *cq)
 
 bool ur_apart_srq_is_good(const struct uroce_guest_srq_init *srq)
 {
-	return srq->max_wr && srq->max_wr <= UR_MAX_SRQ_WR &&
-	       srq->max_sge <= UR_MAX_SGE_COUNT;
+	return !srq->cq && !srq->xrcdn && !srq->srqn && srq->max_wr &&
+	       srq->max_wr <= UR_MAX_SRQ_WR && srq->max_sge <= UR_MAX_SGE_COUNT;
 }
 
 bool ur_apart_file_is_good(int fd)

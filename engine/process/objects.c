@@ -9,6 +9,11 @@ struct uroce_guest_ah {
 	struct ur_eah *ah;
 };
 
+static struct ur_ecq *cq_of(const struct uroce_guest_cq *cq)
+{
+	return cq ? cq->cq : NULL;
+}
+
 int ur_process_create_srq(struct uroce_guest *guest,
 			  const struct uroce_guest_srq_init *in,
 			  struct uroce_guest_srq **ret,
@@ -20,7 +25,7 @@ int ur_process_create_srq(struct uroce_guest *guest,
 					  .xrc = in->xrcdn,
 					  .xrcd = in->xrcdn,
 					  .srqn = in->srqn,
-					  .cq = in->cq ? in->cq->cq : NULL,
+					  .cq = cq_of(in->cq),
 					  .user_handle = in->user_handle,
 					  .async = guest->async};
 	struct uroce_guest_srq *srq = calloc(1, sizeof(*srq));
@@ -131,11 +136,6 @@ void ur_process_destroy_ah(struct uroce_guest_ah *ah)
 	guest->objects--;
 	pthread_mutex_unlock(&guest->lock);
 	free(ah);
-}
-
-static struct ur_ecq *cq_of(const struct uroce_guest_cq *cq)
-{
-	return cq ? cq->cq : NULL;
 }
 
 static int make_plain(struct uroce_guest_qp *qp,

@@ -100,6 +100,33 @@ static struct uroce_apart_msg qp_of(u32 cq)
 		       .recv_cq = cq}};
 }
 
+/* What stands in a message for a pointer of the program's is followed by nobody. */
+static void pointers(void)
+{
+	struct uroce_apart_msg msg;
+	u32 cq = new_cq(), before = made;
+
+	msg = qp_of(cq);
+	msg.qp.init.rss = (const void *)(uintptr_t)8;
+	CHECK_EQ(call(&msg), -EINVAL);
+	msg = qp_of(cq);
+	msg.qp.init.wq = 1;
+	CHECK_EQ(call(&msg), -EINVAL);
+	msg = qp_of(cq);
+	msg.qp.init.xrcdn = 1;
+	CHECK_EQ(call(&msg), -EINVAL);
+	msg = (struct uroce_apart_msg){
+		.op = UROCE_APART_CREATE_SRQ,
+		.srq = {.max_wr = 1,
+			.max_sge = 1,
+			.cq = (struct uroce_guest_cq *)(uintptr_t)8}};
+	CHECK_EQ(call(&msg), -EINVAL);
+	msg.srq.cq = NULL;
+	msg.srq.xrcdn = 1;
+	CHECK_EQ(call(&msg), -EINVAL);
+	CHECK_EQ(made, before);
+}
+
 static void no_such_function(void)
 {
 	for (u32 op = UROCE_APART_OPS; op; op *= 2) {
@@ -261,6 +288,7 @@ int main(int argc, char **argv)
 {
 	cases(&argc, argv);
 	CASE(no_such_function());
+	CASE(pointers());
 	CASE(objects_of_others());
 	CASE(numbers_come_again());
 	CASE(impossible_queue_pairs());
