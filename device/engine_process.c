@@ -10,6 +10,7 @@
 #include "device/engine_starter.h"
 #include "device/session.h"
 #include "util/assert.h"
+#include "util/os/scm.h"
 
 /* The next program of the user often comes at once. */
 #define LINGER_NS 1000000000ull
@@ -185,17 +186,12 @@ int ur_engine_process_give(const struct ur_engine_process *p,
 {
 	struct iovec iov = {.iov_base = context, .iov_len = sizeof(*context)};
 	struct msghdr mh = {.msg_iov = &iov, .msg_iovlen = 1};
-	union sent_room room = {0};
+	union sent_room room;
 	int there[UROCE_APART_FDS];
 	u32 n = gather(fds, there, &context->has);
 
 	context->version = UROCE_APART_VERSION;
-	room.align.cmsg_level = SOL_SOCKET;
-	room.align.cmsg_type = SCM_RIGHTS;
-	room.align.cmsg_len = CMSG_LEN(n * sizeof(int));
-	memcpy(CMSG_DATA(&room.align), there, n * sizeof(int));
-	mh.msg_control = room.buf;
-	mh.msg_controllen = CMSG_SPACE(n * sizeof(int));
+	ur_scm_put_into(&mh, &room.align, there, n);
 	return sendmsg(p->link, &mh, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno
 								      : 0;
 }

@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include "device/apart/apart.h"
 #include "device/confine/confine.h"
-#include "util/os/first_thread.h"
+#include "util/os/scm.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t fewer = PTHREAD_COND_INITIALIZER;
@@ -89,19 +89,6 @@ static void spread(u32 has, const int *in, u32 n, int *fds)
 		close(in[at++]);
 }
 
-static u32 take(struct msghdr *mh, int *fds)
-{
-	struct cmsghdr *c = CMSG_FIRSTHDR(mh);
-	size_t n =
-		c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS
-			? (c->cmsg_len - CMSG_LEN(0)) / sizeof(int)
-			: 0;
-
-	if (n)
-		memcpy(fds, CMSG_DATA(c), n * sizeof(int));
-	return (u32)n;
-}
-
 /* Returns false when uroced has no more. */
 static bool receive(struct uroce_apart_context *in, int *fds)
 {
@@ -119,7 +106,8 @@ static bool receive(struct uroce_apart_context *in, int *fds)
 	while (n < 0 && errno == EINTR);
 	if (n != sizeof(*in) || in->version != UROCE_APART_VERSION)
 		return false;
-	spread(in->has, come, take(&mh, come), fds);
+	spread(in->has, come, ur_scm_take(&mh, come, UROCE_APART_FDS, close),
+	       fds);
 	return fds[UROCE_APART_SOCKET] >= 0 && fds[UROCE_APART_MEM] >= 0;
 }
 

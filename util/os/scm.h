@@ -17,6 +17,24 @@ union ur_scm {
 };
 
 /**
+ * ur_scm_put_into() - as ur_scm_put(), for any number of descriptors
+ * @room: of CMSG_SPACE(count * sizeof(int)) bytes
+ */
+static inline void ur_scm_put_into(struct msghdr *mh, struct cmsghdr *room,
+				   const int *fds, size_t count)
+{
+	if (!count)
+		return;
+	memset(room, 0, CMSG_SPACE(count * sizeof(int)));
+	room->cmsg_level = SOL_SOCKET;
+	room->cmsg_type = SCM_RIGHTS;
+	room->cmsg_len = CMSG_LEN(count * sizeof(int));
+	memcpy(CMSG_DATA(room), fds, count * sizeof(int));
+	mh->msg_control = room;
+	mh->msg_controllen = CMSG_SPACE(count * sizeof(int));
+}
+
+/**
  * ur_scm_put() - send descriptors along with a message
  * @mh: the message; its control data are set
  * @scm: is pointed to by @mh until that is sent
@@ -25,15 +43,7 @@ union ur_scm {
 static inline void ur_scm_put(struct msghdr *mh, union ur_scm *scm,
 			      const int *fds, size_t count)
 {
-	if (!count)
-		return;
-	memset(scm, 0, sizeof(*scm));
-	scm->align.cmsg_level = SOL_SOCKET;
-	scm->align.cmsg_type = SCM_RIGHTS;
-	scm->align.cmsg_len = CMSG_LEN(count * sizeof(int));
-	memcpy(CMSG_DATA(&scm->align), fds, count * sizeof(int));
-	mh->msg_control = scm->buf;
-	mh->msg_controllen = CMSG_SPACE(count * sizeof(int));
+	ur_scm_put_into(mh, &scm->align, fds, count);
 }
 
 /**
