@@ -42,7 +42,8 @@ int ur_apart_channel_get(struct ur_apart *apart,
 /* Fills *name, and fds with the two ends where the process is to have them. Returns how many. */
 u32 ur_apart_channel_ends(const struct ur_apart_channel *channel, __u64 *name,
 			  int fds[2]);
-/* The process has answered the creation of a queue with err. channel may be NULL in these. */
+/* The process has made the queue (err 0), or refused it: the channel's ends are its from now on, or stay here. channel may be
+ * NULL, here and below. */
 void ur_apart_channel_given(struct ur_apart_channel *channel, int err);
 /* A queue has gone. tx: the sending end that came back with the answer, or -1. */
 void ur_apart_channel_put(struct ur_apart_channel *channel, int tx);

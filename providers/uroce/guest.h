@@ -165,6 +165,11 @@ void ur_guest_pass_on(struct uroce_context *ctx);
 /* guest_renew.c: make an object of an earlier uroced again in this one, if needed. A completion queue is made without its channel: the
  * engine sends its events. */
 int ur_guest_renew_pd(struct ibv_pd *pd);
+/* Calls make(object) under the lock, unless this uroced has made the object already. *made: the context's recoveries when the
+ * object was made last. Returns 0 or the errno of make(). */
+int ur_guest_renew_once(struct ibv_context *context, u32 *made,
+			pthread_mutex_t *lock, int (*make)(void *object),
+			void *object);
 int ur_guest_renew_cq(struct ibv_cq *cq);
 int ur_guest_renew_srq(struct ibv_srq *srq);
 int ur_guest_renew_xrcd(struct ibv_xrcd *xrcd);

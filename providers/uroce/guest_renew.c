@@ -11,59 +11,73 @@
 
 static pthread_mutex_t renewals = PTHREAD_MUTEX_INITIALIZER;
 
-int ur_guest_renew_pd(struct ibv_pd *ibpd)
+int ur_guest_renew_once(struct ibv_context *context, u32 *made,
+			pthread_mutex_t *lock, int (*make)(void *object),
+			void *object)
+{
+	u32 resumes =
+		__atomic_load_n(&ur_to_ctx(context)->resumes, __ATOMIC_ACQUIRE);
+	int err = 0;
+
+	if (__atomic_load_n(made, __ATOMIC_ACQUIRE) == resumes)
+		return 0;
+	pthread_mutex_lock(lock);
+	if (*made != resumes)
+		err = make(object);
+	if (!err)
+		__atomic_store_n(made, resumes, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(lock);
+	return err;
+}
+
+static int make_pd(void *object)
 {
 	UR_REQ(ib_uverbs_alloc_pd, ) req = {0};
 	UR_RESP(ib_uverbs_alloc_pd_resp, struct uroce_alloc_pd_resp drv)
 	resp = {0};
-	struct uroce_context *ctx = ur_to_ctx(ibpd->context);
+	struct ibv_pd *pd = object;
+
+	return ibv_cmd_alloc_pd(pd->context, pd, &req, sizeof(req), &resp,
+				sizeof(resp));
+}
+
+int ur_guest_renew_pd(struct ibv_pd *ibpd)
+{
 	struct uroce_pd *pd = ur_to_pd(ibpd);
-	u32 resumes = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
-	int err = 0;
+	int err;
 
 	if (pd->contained) {
 		err = ur_guest_renew_pd(&pd->contained->ibv);
 		ibpd->handle = pd->contained->ibv.handle;
 		return err;
 	}
-	if (__atomic_load_n(&pd->resumes, __ATOMIC_ACQUIRE) == resumes)
-		return 0;
-	pthread_mutex_lock(&renewals);
-	if (pd->resumes != resumes)
-		err = ibv_cmd_alloc_pd(ibpd->context, ibpd, &req, sizeof(req),
-				       &resp, sizeof(resp));
-	if (!err)
-		__atomic_store_n(&pd->resumes, resumes, __ATOMIC_RELEASE);
-	pthread_mutex_unlock(&renewals);
-	return err;
+	return ur_guest_renew_once(ibpd->context, &pd->resumes, &renewals,
+				   make_pd, ibpd);
 }
 
-int ur_guest_renew_cq(struct ibv_cq *ibcq)
+static int make_cq(void *object)
 {
 	UR_REQ(ib_uverbs_create_cq, struct uroce_create_cq_req drv) req = {0};
 	UR_RESP(ib_uverbs_create_cq_resp, struct uroce_create_cq_resp drv)
 	resp = {0};
-	struct uroce_context *ctx = ur_to_ctx(ibcq->context);
-	struct uroce_cq *cq = ur_to_cq(ibcq);
-	u32 resumes = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
-	int err = 0, entries = ibcq->cqe;
+	struct ibv_cq *cq = object;
+	int entries = cq->cqe;
+	int err = ibv_cmd_create_cq(cq->context, entries, NULL, 0, cq, &req,
+				    sizeof(req), &resp, sizeof(resp));
 
-	if (__atomic_load_n(&cq->resumes, __ATOMIC_ACQUIRE) == resumes)
-		return 0;
-	pthread_mutex_lock(&renewals);
-	if (cq->resumes != resumes)
-		err = ibv_cmd_create_cq(ibcq->context, entries, NULL, 0, ibcq,
-					&req, sizeof(req), &resp, sizeof(resp));
-	ibcq->cqe = entries;
-	if (!err) {
-		cq->handle = ibcq->handle;
-		__atomic_store_n(&cq->resumes, resumes, __ATOMIC_RELEASE);
-	}
-	pthread_mutex_unlock(&renewals);
+	cq->cqe = entries;
+	if (!err)
+		ur_to_cq(cq)->handle = cq->handle;
 	return err;
 }
 
-int ur_guest_renew_xrcd(struct ibv_xrcd *ibxrcd)
+int ur_guest_renew_cq(struct ibv_cq *cq)
+{
+	return ur_guest_renew_once(cq->context, &ur_to_cq(cq)->resumes,
+				   &renewals, make_cq, cq);
+}
+
+static int make_xrcd(void *object)
 {
 	UR_REQ(ib_uverbs_open_xrcd, ) req = {0};
 	UR_RESP(ib_uverbs_open_xrcd_resp, struct uroce_open_xrcd_resp drv)
@@ -73,22 +87,19 @@ int ur_guest_renew_xrcd(struct ibv_xrcd *ibxrcd)
 		.fd = -1,
 		.oflags = O_CREAT,
 	};
-	struct uroce_xrcd *xrcd = ur_to_xrcd(ibxrcd);
-	const struct uroce_context *ctx = ur_to_ctx(ibxrcd->context);
-	u32 resumes = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
-	int err = 0;
+	struct uroce_xrcd *xrcd = object;
 
-	if (__atomic_load_n(&xrcd->resumes, __ATOMIC_ACQUIRE) == resumes)
-		return 0;
-	pthread_mutex_lock(&renewals);
-	if (xrcd->resumes != resumes)
-		err = ibv_cmd_open_xrcd(ibxrcd->context, &xrcd->vxrcd,
-					sizeof(xrcd->vxrcd), &init, &req,
-					sizeof(req), &resp, sizeof(resp));
-	if (!err)
-		__atomic_store_n(&xrcd->resumes, resumes, __ATOMIC_RELEASE);
-	pthread_mutex_unlock(&renewals);
-	return err;
+	return ibv_cmd_open_xrcd(xrcd->vxrcd.xrcd.context, &xrcd->vxrcd,
+				 sizeof(xrcd->vxrcd), &init, &req, sizeof(req),
+				 &resp, sizeof(resp));
+}
+
+int ur_guest_renew_xrcd(struct ibv_xrcd *ibxrcd)
+{
+	struct uroce_xrcd *xrcd = ur_to_xrcd(ibxrcd);
+
+	return ur_guest_renew_once(ibxrcd->context, &xrcd->resumes, &renewals,
+				   make_xrcd, xrcd);
 }
 
 static int create_basic(struct ibv_srq *ibsrq, struct uroce_srq *made,
@@ -131,8 +142,9 @@ static bool is_xrc(const struct uroce_srq *srq)
 }
 
 /* uroced has no limit of it. */
-static int renew_srq(struct ibv_srq *ibsrq)
+static int make_srq(void *object)
 {
+	struct ibv_srq *ibsrq = object;
 	struct uroce_srq *srq = ur_to_srq(ibsrq), *made;
 	const struct ibv_srq_attr attr = {.max_wr = srq->rq.max_wqes,
 					  .max_sge = srq->rq.max_sge};
@@ -153,26 +165,21 @@ int ur_guest_renew_srq(struct ibv_srq *ibsrq)
 {
 	struct uroce_context *ctx = ur_to_ctx(ibsrq->context);
 	struct uroce_srq *srq = ur_to_srq(ibsrq);
-	u32 resumes = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
 	int err;
 
+	/* What it is made with is looked at only where it is to be made. */
 	if (!srq->guest ||
-	    __atomic_load_n(&srq->resumes, __ATOMIC_ACQUIRE) == resumes)
+	    __atomic_load_n(&srq->resumes, __ATOMIC_ACQUIRE) ==
+		    __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE))
 		return 0;
 	err = ur_guest_renew_pd(srq->pd);
 	if (!err && is_xrc(srq))
 		err = ur_guest_renew_cq(srq->vsrq.cq);
 	if (!err && is_xrc(srq))
 		err = ur_guest_renew_xrcd(&srq->vsrq.xrcd->xrcd);
-	if (err)
-		return err;
-	pthread_mutex_lock(&renewals);
-	if (srq->resumes != resumes)
-		err = renew_srq(ibsrq);
-	if (!err)
-		__atomic_store_n(&srq->resumes, resumes, __ATOMIC_RELEASE);
-	pthread_mutex_unlock(&renewals);
-	return err;
+	return err ? err
+		   : ur_guest_renew_once(ibsrq->context, &srq->resumes,
+					 &renewals, make_srq, ibsrq);
 }
 
 int ur_guest_renew_parts(struct ibv_pd *pd, struct ibv_cq *send_cq,

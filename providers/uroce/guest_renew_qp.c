@@ -166,28 +166,27 @@ static int make_again(struct uroce_qp *qp, struct uroce_qp *made)
 	return err;
 }
 
+static int make_qp(void *object)
+{
+	struct uroce_qp *qp = object, *made = calloc(1, sizeof(*made));
+	int err;
+
+	if (!made)
+		return ENOMEM;
+	err = qp->xrcd ? open_again(qp, made) : make_again(qp, made);
+	free(made);
+	return err;
+}
+
 int ur_guest_renew_qp(struct uroce_qp *qp)
 {
-	const struct uroce_context *ctx = ur_to_ctx(qp->ibv.context);
-	u32 resumes = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
-	struct uroce_qp *made;
 	int err = qp->xrcd ? ur_guest_renew_xrcd(qp->xrcd)
 			   : ur_guest_renew_parts(qp->ibv.pd, qp->ibv.send_cq,
 						  qp->ibv.recv_cq, qp->ibv.srq);
 
 	if (!err && qp->spread)
 		err = ur_guest_renew_table(qp->spread->table);
-	if (err)
-		return err;
-	made = calloc(1, sizeof(*made));
-	if (!made)
-		return ENOMEM;
-	pthread_mutex_lock(&queue_pairs);
-	if (qp->resumes != resumes)
-		err = qp->xrcd ? open_again(qp, made) : make_again(qp, made);
-	if (!err)
-		__atomic_store_n(&qp->resumes, resumes, __ATOMIC_RELEASE);
-	pthread_mutex_unlock(&queue_pairs);
-	free(made);
-	return err;
+	return err ? err
+		   : ur_guest_renew_once(qp->ibv.context, &qp->resumes,
+					 &queue_pairs, make_qp, qp);
 }

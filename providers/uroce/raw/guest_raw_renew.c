@@ -36,31 +36,29 @@ static int make_again(struct uroce_wq *wq, struct uroce_wq *made)
 	return err;
 }
 
+static int make_wq(void *object)
+{
+	struct uroce_wq *wq = object, *made = calloc(1, sizeof(*made));
+	int err = made ? make_again(wq, made) : ENOMEM;
+
+	free(made);
+	return err;
+}
+
 int ur_guest_renew_wq(struct uroce_wq *wq)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	const struct uroce_context *ctx = ur_to_ctx(wq->ibv.context);
-	u32 resumes = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
-	struct uroce_wq *made;
 	int err;
 
 	if (!wq->qp.guest ||
-	    __atomic_load_n(&wq->qp.resumes, __ATOMIC_ACQUIRE) == resumes)
+	    __atomic_load_n(&wq->qp.resumes, __ATOMIC_ACQUIRE) ==
+		    __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE))
 		return 0;
 	err = ur_guest_renew_parts(wq->ibv.pd, NULL, wq->ibv.cq, NULL);
-	if (err)
-		return err;
-	made = calloc(1, sizeof(*made));
-	if (!made)
-		return ENOMEM;
-	pthread_mutex_lock(&lock);
-	if (wq->qp.resumes != resumes)
-		err = make_again(wq, made);
-	if (!err)
-		__atomic_store_n(&wq->qp.resumes, resumes, __ATOMIC_RELEASE);
-	pthread_mutex_unlock(&lock);
-	free(made);
-	return err;
+	return err ? err
+		   : ur_guest_renew_once(wq->ibv.context, &wq->qp.resumes,
+					 &lock, make_wq, wq);
 }
 
 static int again_wq(void *wq)
@@ -107,21 +105,20 @@ int ur_guest_renew_table(struct uroce_rwq_table *table)
 	return err;
 }
 
+static int make_counters(void *object)
+{
+	struct ibv_counters_init_attr attr = {0};
+	struct uroce_counters *c = object;
+
+	return ibv_cmd_create_counters(c->vc.counters.context, &attr, &c->vc,
+				       NULL);
+}
+
 int ur_guest_renew_counters(struct uroce_counters *counters)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-	struct ibv_context *context = counters->vc.counters.context;
-	u32 resumes =
-		__atomic_load_n(&ur_to_ctx(context)->resumes, __ATOMIC_ACQUIRE);
-	struct ibv_counters_init_attr attr = {0};
-	int err = 0;
 
-	pthread_mutex_lock(&lock);
-	if (counters->resumes != resumes)
-		err = ibv_cmd_create_counters(context, &attr, &counters->vc,
-					      NULL);
-	if (!err)
-		counters->resumes = resumes;
-	pthread_mutex_unlock(&lock);
-	return err;
+	return ur_guest_renew_once(counters->vc.counters.context,
+				   &counters->resumes, &lock, make_counters,
+				   counters);
 }
