@@ -149,23 +149,32 @@ static const char *name_of(char **words)
 	return *words;
 }
 
+/* Returns whether they fit, and none is empty. */
+static bool join(char *to, size_t size, char **words)
+{
+	size_t n = 0;
+
+	for (char **word = words; *word && n < size; word++) {
+		if (!**word)
+			return false;
+		n += (size_t)snprintf(to + n, size - n, "%s%s", n ? " " : "",
+				      *word);
+	}
+	return n < size;
+}
+
 static int add_link(struct ur_options *options)
 {
 	char words[UROCE_TUN_NAME_MAX], made[UROCE_TUN_NAME_MAX];
 	char **rest = options->rest;
 	char *only[2] = {made, NULL};
-	size_t n = 0;
 	int err;
 
 	if (options->rest_count < 1 || options->rest_count > 3) {
 		ur_complain("link add: NETDEV [NAME] [node=N]");
 		return UR_EXIT_USAGE;
 	}
-	for (char **word = rest; *word && n < sizeof(words); word++)
-		n += **word ? (size_t)snprintf(words + n, sizeof(words) - n,
-					       "%s%s", n ? " " : "", *word)
-			    : sizeof(words); /* none is empty */
-	err = n < sizeof(words)
+	err = join(words, sizeof(words), rest)
 		      ? ask_daemon(options, UROCE_TUN_LINK_ADD, words, made)
 		      : -EINVAL;
 	if (err) {

@@ -125,27 +125,16 @@ static int add_netdev(struct ur_options *options, const struct ur_option *o,
 	return 0;
 }
 
-static int set_name(struct ur_options *options, const struct ur_option *o,
-		    const char *command, const char *value)
+/* of: of each device; the option is about the one that was named last. */
+static int set_of_last(const struct ur_options *options,
+		       const struct ur_option *o, const char *command,
+		       const char *value, const char **of, const char *taken)
 {
 	int last = options->netdevs ? options->netdevs - 1 : 0;
 
-	if (options->name[last])
-		return refuse_option(command, o, value,
-				     "the device has a name");
-	options->name[last] = value;
-	return 0;
-}
-
-static int set_node(struct ur_options *options, const struct ur_option *o,
-		    const char *command, const char *value)
-{
-	int last = options->netdevs ? options->netdevs - 1 : 0;
-
-	if (options->node[last])
-		return refuse_option(command, o, value,
-				     "the device has a node");
-	options->node[last] = value;
+	if (of[last])
+		return refuse_option(command, o, value, taken);
+	of[last] = value;
 	return 0;
 }
 
@@ -182,9 +171,11 @@ static int take_option(struct ur_options *options, const struct ur_option *o,
 	case UR_OPTION_NETDEV:
 		return add_netdev(options, o, command, value);
 	case UR_OPTION_NAME:
-		return set_name(options, o, command, value);
+		return set_of_last(options, o, command, value, options->name,
+				   "the device has a name");
 	case UR_OPTION_NODE:
-		return set_node(options, o, command, value);
+		return set_of_last(options, o, command, value, options->node,
+				   "the device has a node");
 	case UR_OPTION_FAULT:
 		return add_fault(options, o, command, value);
 	}
