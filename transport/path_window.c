@@ -23,7 +23,7 @@
  * a mark cuts as that does.
  *
  * A peer says that there are marks by one CNP in some time, which may be many round trips. Where nothing waits, as before a meter,
- * the window grows in that time by a part of what it else does in a round trip: or it would grow by more than a CNP cuts.
+ * the window grows per sign, and by a part of its usual step: a step in each round trip would be more than a CNP cuts.
  * A path without marks has it all again soon, since growth doubles.
  *
  * A window of less than one packet is a rate: one packet in several round

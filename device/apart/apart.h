@@ -51,14 +51,13 @@ int ur_apart_begin(const struct uroce_door *door,
 		   const struct uroce_apart_context *context, int *fds,
 		   void (*ended)(void));
 
-/* calls.c: carries out a message of the program. fds: its descriptors, -1 for none; the callee sets to -1 what it has
- * taken over. The answer goes into *answer, and what comes with it into out, -1 for none: close[i] says whether that
- * is to be closed when it has been sent. */
 struct ur_apart_reply {
 	struct uroce_apart_msg msg;
-	int fds[2];
-	bool close;
+	int fds[2]; /* sent with it; -1: none */
+	bool close; /* the sender closes them afterwards */
 };
+/* calls.c: carries out a message of the program and fills *reply. fds: the descriptors that came with it, -1 for none; the
+ * callee sets to -1 those that it takes over. */
 void ur_apart_call(struct ur_apart_client *client,
 		   const struct uroce_apart_msg *msg, int *fds,
 		   struct ur_apart_reply *reply);

@@ -182,7 +182,8 @@ u8 *ur_peer_reserve(struct ur_peer_out *out, u32 bytes, u32 *bulk);
 bool ur_peer_may_reserve(struct ur_peer_out *out, u32 bytes);
 /* Returns the offset of reserved bytes in the bulk area. */
 u32 ur_peer_place(const struct ur_peer_out *out, const u8 *bytes);
-/* No record still to be written names bytes before bulk_end. */
+/* Records that are still to be written name no reserved bytes before bulk_end: those can be reserved again when the reader has
+ * read the others. */
 void ur_peer_release(struct ur_peer_out *out, u32 bulk_end);
 /* Revokes what published records name in exported files and the reader has not copied yet. */
 void ur_peer_take_back(struct ur_peer_out *out);
