@@ -236,6 +236,23 @@ def machine(build):
             f"{os.getloadavg()[0]:.1f}, TCP {Lab.congestion}, {time.strftime('%Y-%m-%d')}")
 
 
+def may_measure():
+    """Whether this machine has what it takes; else says what is missing."""
+    missing = [p for p in ("ib_write_bw", "iperf3", "ip", "ss", "cmtime", "rdma")
+               if not shutil.which(p)]
+    if os.geteuid() or missing:
+        print("skipped: needs root and", ", ".join(missing) or "namespaces")
+        return False
+    name = f"urb{os.getpid()}t"
+    if not os.path.exists("/proc/self/ns/net") or \
+       subprocess.run(["ip", "netns", "add", name],
+                      check=False, stderr=subprocess.DEVNULL).returncode:
+        print("skipped: no network namespaces here")
+        return False
+    subprocess.run(["ip", "netns", "del", name], check=False)
+    return True
+
+
 def main():
     ap = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     ap.add_argument("--build", default=os.path.join(TOP, "build"))
@@ -262,18 +279,8 @@ def main():
     Lab.engine, Lab.congestion = o.engine, o.tcp
     if o.tiny:
         o.rounds, o.seconds, o.count = 1, 1, 1000
-    missing = [p for p in ("ib_write_bw", "iperf3", "ip", "ss",
-                                  "cmtime", "rdma")
-               if not shutil.which(p)]
-    if os.geteuid() or missing:
-        print("skipped: needs root and", ", ".join(missing) or "namespaces")
+    if not may_measure():
         return SKIP
-    if not os.path.exists("/proc/self/ns/net") or \
-       subprocess.run(["ip", "netns", "add", f"urb{os.getpid()}t"],
-                      check=False, stderr=subprocess.DEVNULL).returncode:
-        print("skipped: no network namespaces here")
-        return SKIP
-    subprocess.run(["ip", "netns", "del", f"urb{os.getpid()}t"], check=False)
     # So that what was begun is ended, namespaces too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     print(machine(o.build) + "\n")

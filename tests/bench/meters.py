@@ -47,8 +47,8 @@ def perftest_once(lab, prog, *args, limit=60, each=((), ())):
     return last_numbers(out)
 
 
-def bandwidth(lab, prog, seconds):
-    return perftest(lab, prog, "-s", MIB, "-D", seconds)[3] * MIB
+def bandwidth(lab, prog, seconds, size=MIB):
+    return perftest(lab, prog, "-s", size, "-D", seconds)[3] * MIB
 
 
 def shared_bandwidth(lab, prog, seconds):
@@ -67,8 +67,8 @@ def rate(lab, prog, count):
                     32)[-1] * 1e6
 
 
-def latency_us(lab, prog, count):
-    return perftest(lab, prog, "-s", 64, "-n", count)[4]  # typical
+def latency_us(lab, prog, count, size=64):
+    return perftest(lab, prog, "-s", size, "-n", count)[4]  # typical
 
 
 def tcp_server(lab):
@@ -78,15 +78,16 @@ def tcp_server(lab):
     return server
 
 
-def tcp_client(lab, seconds, streams):
+def tcp_client(lab, seconds, streams, *more):
     return lab.b.popen(["iperf3", "-c", lab.a.addr, "-t", str(seconds), "-f", "k",
-                        "-C", lab.congestion, "-P", str(min(streams, IPERF_MAX))],
+                        "-C", lab.congestion, "-P", str(min(streams, IPERF_MAX)), *more],
                        stdout=subprocess.PIPE)
 
 
-def tcp(lab, seconds, streams=1):
+def tcp(lab, seconds, streams=1, *more):
+    """more: options of iperf3, as `-l` and the length of a write."""
     server = tcp_server(lab)
-    out = tcp_client(lab, seconds, streams).communicate()[0]
+    out = tcp_client(lab, seconds, streams, *more).communicate()[0]
     server.wait(10)
     # The last such line is the sum, where there are several.
     return 125 * float(re.findall(r"([\d.]+) Kbits/sec\s+receiver", out)[-1])
@@ -105,8 +106,8 @@ def udp_pair(lab, kind, active, *args):
     return float(out.split()[0])
 
 
-def udp_latency_us(lab, count):
-    return udp_pair(lab, "pong", "ping", count) / 1000
+def udp_latency_us(lab, count, size=64):
+    return udp_pair(lab, "pong", "ping", count, size) / 1000
 
 
 def shared_memory_us(lab, count):

@@ -6,7 +6,7 @@
  *	sockets sink ADDR PORT              count datagrams until killed
  *	sockets blast ADDR PORT SECONDS     64-byte datagrams by sendmmsg, per s
  *	sockets pong ADDR PORT              echo, spinning
- *	sockets ping ADDR PORT COUNT        half round trips, ns: p50 mean
+ *	sockets ping ADDR PORT COUNT [BYTES]  half round trips, ns: p50 mean
  *	sockets shared COUNT                the same, two threads and memory
  *	sockets take ADDR PORT              copies what give sends to memory
  *	sockets give ADDR PORT SECONDS      bytes per second of datagrams as an RC
@@ -44,6 +44,8 @@
 #define MEMORY	  (1u << 20)
 #define IN_FLIGHT 8 /* datagrams, as a window of 512 packets */
 #define ANSWERED  4 /* of so many, one */
+
+static u8 datagram[65536];
 
 static u64 now_ns(void)
 {
@@ -153,12 +155,11 @@ static ssize_t spin_recv(int fd, void *buf, size_t size,
 static int run_pong(int fd)
 {
 	struct sockaddr_in from;
-	u8 buf[BYTES];
 
 	for (;;) {
-		ssize_t n = spin_recv(fd, buf, sizeof(buf), &from);
+		ssize_t n = spin_recv(fd, datagram, sizeof(datagram), &from);
 
-		if (sendto(fd, buf, (size_t)n, 0, (struct sockaddr *)&from,
+		if (sendto(fd, datagram, (size_t)n, 0, (struct sockaddr *)&from,
 			   sizeof(from)) < 0)
 			return 1;
 	}
@@ -192,24 +193,30 @@ static int measure(void (*trip)(void *arg), void *arg, u32 count)
 	return 0;
 }
 
+struct pinger {
+	int fd;
+	size_t bytes;
+};
+
 static void ping(void *arg)
 {
-	int fd = *(int *)arg;
-	u8 buf[BYTES] = {0};
+	const struct pinger *p = arg;
 
-	if (send(fd, buf, sizeof(buf), 0) < 0)
+	if (send(p->fd, datagram, p->bytes, 0) < 0)
 		die("send");
-	spin_recv(fd, buf, sizeof(buf), NULL);
+	spin_recv(p->fd, datagram, sizeof(datagram), NULL);
 }
 
-static int run_ping(int fd, u32 count)
+static int run_ping(int fd, u32 count, size_t bytes)
 {
-	return measure(ping, &fd, count);
+	struct pinger p = {.fd = fd, .bytes = bytes};
+
+	return bytes <= sizeof(datagram) ? measure(ping, &p, count) : 1;
 }
 
 /* ---- datagrams of long messages ---- */
 
-static u8 memory[MEMORY], datagram[65536];
+static u8 memory[MEMORY];
 
 /* Returns where the packets of that datagram have their bytes. */
 static u8 *place_of(u32 number)
@@ -365,7 +372,8 @@ int main(int argc, char **argv)
 		return run_blast(open_udp(argv[2], argv[3], 0), atof(argv[4]));
 	if (!strcmp(what, "ping") && argc > 4)
 		return run_ping(open_udp(argv[2], argv[3], 0),
-				(u32)atoi(argv[4]));
+				(u32)atoi(argv[4]),
+				argc > 5 ? (size_t)atol(argv[5]) : BYTES);
 	fprintf(stderr, "usage: see the top of sockets.c\n");
 	return 2;
 }

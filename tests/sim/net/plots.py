@@ -12,12 +12,11 @@ import re
 import subprocess
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+from chart import Chart  # pylint: disable=wrong-import-position
+
 TOP = pathlib.Path(__file__).resolve().parents[3]
-PLOTS = TOP / "doc" / "plots"
 PAGE = TOP / "doc" / "measurements" / "congestion.md"
-COLOURS = ["#0b62a4", "#d1495b", "#2e8b57", "#c98a00", "#7a5195", "#555555"]
-WIDTH, HEIGHT = 640, 300
-LEFT, RIGHT, TOP_EDGE, BOTTOM = 64, 150, 34, 46
 
 
 def rows(build, name):
@@ -28,82 +27,6 @@ def rows(build, name):
         parts = line.split()
         yield ([p for p in parts if "=" not in p],
                {k: float(v) for k, v in (p.split("=") for p in parts if "=" in p)})
-
-
-class Chart:
-    """Lines or bars between two axes, as SVG text."""
-
-    def __init__(self, title, x_title, y_title, y_max):
-        self.y_max = y_max
-        self.parts = [
-            f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
-            f'<text x="{LEFT}" y="20" font-weight="bold">{title}</text>',
-            f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 8}" '
-            f'text-anchor="middle">{x_title}</text>',
-            f'<text transform="translate(16 {(TOP_EDGE + HEIGHT - BOTTOM) / 2}) '
-            f'rotate(-90)" text-anchor="middle">{y_title}</text>',
-        ]
-        for i in range(5):
-            value = y_max * i / 4
-            y = self.y(value)
-            self.parts.append(f'<path d="M{LEFT} {y:.1f}H{WIDTH - RIGHT}" stroke="#ddd"/>')
-            self.parts.append(f'<text x="{LEFT - 6}" y="{y + 4:.1f}" '
-                              f'text-anchor="end">{value:g}</text>')
-        self.names = 0
-
-    def y(self, value):
-        height = HEIGHT - TOP_EDGE - BOTTOM
-        return HEIGHT - BOTTOM - min(value / self.y_max, 1) * height
-
-    @staticmethod
-    def x(part):
-        return LEFT + part * (WIDTH - RIGHT - LEFT)
-
-    def name(self, text):
-        """The next entry of the legend. Returns its colour."""
-        colour = COLOURS[self.names % len(COLOURS)]
-        y = TOP_EDGE + 14 + 18 * self.names
-        x = WIDTH - RIGHT + 14
-        self.parts.append(f'<rect x="{x}" y="{y - 9}" width="10" height="10" fill="{colour}"/>')
-        self.parts.append(f'<text x="{x + 16}" y="{y}">{text}</text>')
-        self.names += 1
-        return colour
-
-    def tick(self, part, text):
-        self.parts.append(f'<text x="{self.x(part):.1f}" y="{HEIGHT - BOTTOM + 16}" '
-                          f'text-anchor="middle">{text}</text>')
-
-    def line(self, text, points, dots=True):
-        colour = self.name(text)
-        places = [(self.x(x), self.y(y)) for x, y in points]
-        path = "L".join(f"{x:.1f} {y:.1f}" for x, y in places)
-        self.parts.append(f'<path d="M{path}" fill="none" stroke="{colour}" stroke-width="1.8"/>')
-        if dots:
-            self.parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"/>'
-                           for x, y in places]
-
-    def bars(self, groups, series):
-        """series: (name, one value for each group)."""
-        room = 1 / len(groups)
-        for i, group in enumerate(groups):
-            self.tick((i + 0.5) * room, group)
-        wide = room * 0.8 / len(series)
-        for k, (text, values) in enumerate(series):
-            colour = self.name(text)
-            for i, value in enumerate(values):
-                x = self.x(i * room + room * 0.1 + k * wide)
-                y = self.y(value)
-                self.parts.append(
-                    f'<rect x="{x:.1f}" y="{y:.1f}" width="{self.x(wide) - LEFT - 1:.1f}" '
-                    f'height="{HEIGHT - BOTTOM - y:.1f}" fill="{colour}"/>')
-
-    def write(self, name):
-        PLOTS.mkdir(exist_ok=True)
-        text = "\n".join(self.parts)
-        (PLOTS / f"{name}.svg").write_text(
-            '<!-- SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB -->\n'
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
-            f'font-family="sans-serif" font-size="12">\n{text}\n</svg>\n')
 
 
 def incast(build):
