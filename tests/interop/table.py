@@ -70,12 +70,18 @@ def main():
     for c in json.load(open(sys.argv[1])):
         key = (c["program"], c["args"])
         rows.setdefault(key, {})[(c["server"], c["ip"])] = MARK[c["outcome"]]
+    # A line for all options of a program that came out alike.
+    lines = {}
+    for (program, args), cells in rows.items():
+        program, _, case = program.partition(".py ")
+        alike = (program, *(cells.get(c, "n/a") for c in COLUMNS))
+        lines.setdefault(alike, []).append(case or args)
     print(HEAD)
     print("| program | options | uroce server, IPv4 | rxe server, IPv4 | uroce server, IPv6 | "
           "rxe server, IPv6 |\n|---|---|---|---|---|---|")
-    for (program, args), cells in rows.items():
-        print(f"| `{program}` | `{args}` | " +
-              " | ".join(cells.get(c, "n/a") for c in COLUMNS) + " |")
+    for (program, *cells), options in lines.items():
+        print(f"| `{program}` | " + "; ".join(f"`{o}`" for o in options if o) + " | " +
+              " | ".join(cells) + " |")
 
 
 main()
