@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import urllib.parse
 
 import pytest
 
@@ -131,3 +132,38 @@ def test_expressions(lab, ask):
     wait_for("what failed", lambda: ask(failed)[0][0] > 0, limit=30)
     lab.b.stop()
     wait_for("a host without uroced", lambda: ask(absent) == [[1]], limit=30)
+
+
+BROWSER = shutil.which("chromium") or shutil.which("chromium-headless-shell")
+
+
+@pytest.mark.skipif(not os.environ.get("UROCE_FULL"), reason="a browser: only with UROCE_FULL")
+@pytest.mark.skipif(not BROWSER, reason="no chromium")
+def test_in_a_browser(lab, ask):
+    """Prometheus' own page draws each panel's expressions as graphs, for both hosts.
+    UROCE_SHOTS: the folder in which pictures of the pages stay."""
+    pair = start_pair(lab.b, lab.a, ["ib_write_bw", "-D", "300", "-F"], flag="-x")
+    wait_traffic(lab)
+    wait_for("data for each", lambda: all(ask(*[text for _, text in expressions()])), limit=40)
+    panels = {}
+    for title, text in expressions():
+        panels.setdefault(title, []).append(text)
+    for place, (title, texts) in enumerate(panels.items()):
+        words = {f"g{i}.{name}": value for i, text in enumerate(texts) for name, value in
+                 (("expr", text), ("tab", "0"), ("range_input", "1m"), ("step_input", "1"))}
+        options = ["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=20000",
+                   f"--user-data-dir={lab.tmp}/profile", "--window-size=1200,1600"]
+        url = "http://127.0.0.1:9090/graph?" + urllib.parse.urlencode(words)
+        p = lab.a.bare(BROWSER, *options, "--dump-dom", url)
+        assert p.wait(120) == 0, p.report()
+        dom = p.text()
+        # Each has its place for a mistake, which is not shown, and a line for each host, or one
+        # for all of them.
+        assert dom.count('error alert alert-danger" style="display: none;"') == len(texts), dom
+        assert dom.count('<li class="line">') == len(texts) * (1 if place < 4 else 2), (title, dom)
+        if "UROCE_SHOTS" in os.environ:
+            shot = f"{os.environ['UROCE_SHOTS']}/{place}.png"
+            p = lab.a.bare(BROWSER, *options, f"--screenshot={shot}", url)
+            assert p.wait(120) == 0, p.report()
+    for program in pair:
+        program.kill()
