@@ -368,6 +368,13 @@ static int dealloc_mw(const struct call *c)
 	return 0;
 }
 
+static bool makes_object(u32 op)
+{
+	return op == UROCE_APART_CREATE_CQ || op == UROCE_APART_CREATE_SRQ ||
+	       op == UROCE_APART_CREATE_AH || op == UROCE_APART_CREATE_QP ||
+	       op == UROCE_APART_REG_MR || op == UROCE_APART_ALLOC_MW;
+}
+
 static int (*const calls[UROCE_APART_OPS])(const struct call *c) = {
 	[UROCE_APART_BEGIN] = begin,
 	[UROCE_APART_HAS_GID] = has_gid,
@@ -408,7 +415,7 @@ void ur_apart_call(struct ur_apart_client *client,
 	*reply = (struct ur_apart_reply){.msg.op = msg->op, .fds = {-1, -1}};
 	if (msg->op >= UROCE_APART_OPS || !calls[msg->op])
 		reply->msg.ret = -EOPNOTSUPP;
-	else if (!ur_apart_has_room(client))
+	else if (makes_object(msg->op) && !ur_apart_has_room(client))
 		reply->msg.ret = -ENOMEM;
 	else
 		reply->msg.ret = calls[msg->op](&c);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <rdma/ib_user_ioctl_verbs.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include "device/apart/apart.h"
 #include "tests/check.h"
@@ -158,6 +159,33 @@ static void objects_of_others(void)
 	CHECK_EQ(destroyed, 0);
 }
 
+/* Who has as many objects as there may be can destroy one, and then make one. */
+static void most_objects(void)
+{
+	struct ur_apart_client most = client;
+	int fds[UROCE_APART_MSG_FDS] = {-1, -1, -1};
+	struct uroce_apart_msg make = {.op = UROCE_APART_CREATE_CQ,
+				       .cq.entries = 8},
+			       end = {.op = UROCE_APART_DESTROY_CQ,
+				      .number = 5};
+	struct ur_apart_reply reply;
+
+	most.objects = calloc(UR_APART_OBJECTS, sizeof(*most.objects));
+	CHECK(most.objects);
+	most.room = most.n_objects = UR_APART_OBJECTS;
+	most.free = 0;
+	most.objects[4] =
+		(struct ur_apart_object){.kind = UR_APART_CQ, .it = object};
+	ur_apart_call(&most, &make, fds, &reply);
+	CHECK_EQ(reply.msg.ret, -ENOMEM);
+	ur_apart_call(&most, &end, fds, &reply);
+	CHECK_EQ(reply.msg.ret, 0);
+	ur_apart_call(&most, &make, fds, &reply);
+	CHECK_EQ(reply.msg.ret, 0);
+	CHECK_EQ(reply.msg.number, 5);
+	free(most.objects);
+}
+
 static void numbers_come_again(void)
 {
 	u32 cq = new_cq();
@@ -291,6 +319,7 @@ int main(int argc, char **argv)
 	CASE(pointers());
 	CASE(objects_of_others());
 	CASE(numbers_come_again());
+	CASE(most_objects());
 	CASE(impossible_queue_pairs());
 	CASE(impossible_values());
 	CASE(files_that_shrink());
