@@ -67,33 +67,13 @@ static struct ur_engine_process *find(uid_t uid)
 	return NULL;
 }
 
-static int read_user(const struct ur_session *s, struct ur_starter_user *user)
-{
-	socklen_t bytes = sizeof(user->groups);
-	struct ucred peer;
-	socklen_t len = sizeof(peer);
-
-	if (getsockopt(s->sock, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0)
-		return -errno;
-	user->uid = s->uid;
-	user->gid = peer.gid;
-	/* A user with more of them has none there. */
-	if (!getsockopt(s->sock, SOL_SOCKET, SO_PEERGROUPS, user->groups,
-			&bytes))
-		user->n_groups = (int)(bytes / sizeof(user->groups[0]));
-	return 0;
-}
-
 static int start(const struct ur_session *s, int *link)
 {
-	struct ur_starter_user user = {0};
-	int pair[2], err = read_user(s, &user);
+	int pair[2], err;
 
-	if (err)
-		return err;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return -errno;
-	err = ur_engine_starter_ask(&user, pair[1]);
+	err = ur_engine_starter_ask(s->uid, pair[1]);
 	close(pair[1]);
 	if (err)
 		close(pair[0]);

@@ -21,6 +21,8 @@
 #include "util/os/scm.h"
 
 #define NAME "uroced-starter"
+/* The kernel's own number for a group that is none. */
+#define NO_GROUP 65534
 
 static int asks = -1;
 
@@ -46,13 +48,13 @@ static bool find_program(char *path, size_t bytes)
 	return !access(path, X_OK);
 }
 
-static int become(const struct ur_starter_user *user)
+static int become(uid_t uid)
 {
 	if (geteuid())
 		return 0;
-	if (setgroups((size_t)user->n_groups, user->groups) < 0 ||
-	    setresgid(user->gid, user->gid, user->gid) < 0 ||
-	    setresuid(user->uid, user->uid, user->uid) < 0)
+	if (setgroups(0, NULL) < 0 ||
+	    setresgid(NO_GROUP, NO_GROUP, NO_GROUP) < 0 ||
+	    setresuid(uid, uid, uid) < 0)
 		return -errno;
 	return 0;
 }
@@ -88,15 +90,14 @@ static void set_descriptors(int link)
 	syscall(SYS_close_range, UROCE_APART_FD + 1, ~0u, 0);
 }
 
-static _Noreturn void execute(const char *path,
-			      const struct ur_starter_user *user, int link)
+static _Noreturn void execute(const char *path, uid_t uid, int link)
 {
 	static char name[] = UROCE_APART_PROGRAM;
 	char *const argv[] = {name, NULL}, *const env[] = {NULL};
 
 	setsid();
 	set_limits();
-	if (chdir("/") < 0 || become(user))
+	if (chdir("/") < 0 || become(uid))
 		_exit(1);
 	/* Its user sees none of it, before it says so itself. */
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
@@ -108,9 +109,9 @@ static _Noreturn void execute(const char *path,
 }
 
 /* Returns false at the end of uroced. */
-static bool receive(int sock, struct ur_starter_user *user, int *link)
+static bool receive(int sock, uid_t *uid, int *link)
 {
-	struct iovec iov = {.iov_base = user, .iov_len = sizeof(*user)};
+	struct iovec iov = {.iov_base = uid, .iov_len = sizeof(*uid)};
 	union ur_scm scm;
 	struct msghdr mh = {.msg_iov = &iov,
 			    .msg_iovlen = 1,
@@ -122,13 +123,12 @@ static bool receive(int sock, struct ur_starter_user *user, int *link)
 		n = recvmsg(sock, &mh, MSG_CMSG_CLOEXEC);
 	while (n < 0 && errno == EINTR);
 	*link = -1;
-	return n == sizeof(*user) && ur_scm_take(&mh, link, 1, close) == 1 &&
-	       user->n_groups >= 0 && user->n_groups <= UR_STARTER_GROUPS;
+	return n == sizeof(*uid) && ur_scm_take(&mh, link, 1, close) == 1;
 }
 
 static _Noreturn void serve(int sock)
 {
-	struct ur_starter_user user;
+	uid_t uid;
 	char path[PATH_MAX + 32];
 	int link;
 
@@ -136,10 +136,10 @@ static _Noreturn void serve(int sock)
 		_exit(0);
 	/* Nobody waits for them. */
 	signal(SIGCHLD, SIG_IGN);
-	while (receive(sock, &user, &link)) {
+	while (receive(sock, &uid, &link)) {
 		if (!fork()) {
 			signal(SIGCHLD, SIG_DFL);
-			execute(path, &user, link);
+			execute(path, uid, link);
 		}
 		close(link);
 	}
@@ -192,10 +192,9 @@ void ur_engine_starter_begin(char **argv)
 	close(pair[0]);
 }
 
-int ur_engine_starter_ask(const struct ur_starter_user *user, int link)
+int ur_engine_starter_ask(uid_t uid, int link)
 {
-	struct iovec iov = {.iov_base = (void *)(uintptr_t)user,
-			    .iov_len = sizeof(*user)};
+	struct iovec iov = {.iov_base = &uid, .iov_len = sizeof(uid)};
 	struct msghdr mh = {.msg_iov = &iov, .msg_iovlen = 1};
 	union ur_scm scm;
 

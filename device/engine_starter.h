@@ -4,28 +4,21 @@
  * engine processes (device/apart/) as the users whose contexts they have. It executes one
  * program and no other, with no environment and one descriptor. It ends with uroced; the
  * processes that it has started stay.
+ *
+ * An engine process has its user's uid and no group of his: a program that is setgid would pass on a
+ * group that the user's other programs do not have. Since its gid is another one, they cannot trace it.
  */
 #ifndef UR_DEVICE_ENGINE_STARTER_H
 #define UR_DEVICE_ENGINE_STARTER_H
 
 #include <sys/types.h>
 
-/* Most groups of a user that his engine process has. */
-#define UR_STARTER_GROUPS 64
-
-struct ur_starter_user {
-	uid_t uid;
-	gid_t gid;
-	int n_groups;
-	gid_t groups[UR_STARTER_GROUPS];
-};
-
 /* Starts it; once, before there are threads. argv: that of main(). Without one, which is logged, there
  * are no engine processes. */
 void ur_engine_starter_begin(char **argv);
-/* Has an engine process started as that user, or as uroced's own where that is not root. It talks to uroced by the
- * other end of link, which stays the caller's. Returns 0, or -errno where nobody could be asked: when the
+/* Has an engine process started as the user of that uid, or as uroced's own where that is not root. It talks to uroced by
+ * the other end of link, which stays the caller's. Returns 0, or -errno where nobody could be asked: when the
  * process cannot be started link's peer hangs up. Waits for nobody. */
-int ur_engine_starter_ask(const struct ur_starter_user *user, int link);
+int ur_engine_starter_ask(uid_t uid, int link);
 
 #endif
