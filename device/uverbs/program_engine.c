@@ -13,6 +13,7 @@
 #include "device/client_rights.h"
 #include "device/device.h"
 #include "device/engine_process.h"
+#include "device/memory.h"
 #include "device/quota.h"
 #include "device/uverbs/given_up.h"
 #include "device/uverbs/kept_programs.h"
@@ -25,8 +26,10 @@
 #define FAR_FDS 3
 /* The rings to one other engine. */
 #define RING_FDS 5
-/* Most bytes of rings that a context has in an engine process. */
-#define APART_RING_BYTES (8ull << 30)
+/* Bytes of rings that a context may have in an engine process: a part of the machine's memory, within bounds. */
+#define APART_RING_PART	   128
+#define APART_RING_KIB_MIN (16u << 10)
+#define APART_RING_KIB_MAX (8u << 20)
 
 static bool has_objects(const struct ur_ufile *file)
 {
@@ -302,7 +305,7 @@ static int give_context(const struct ur_ufile *file, const struct ur_lent *lent,
 	};
 	struct uroce_apart_context context = {
 		.pid = file->session->pid,
-		.ring_bytes = APART_RING_BYTES,
+		.ring_bytes = (u64)file->apart_kib << 10,
 		.open = describe(file->dev),
 	};
 
@@ -314,14 +317,30 @@ static int give_context(const struct ur_ufile *file, const struct ur_lent *lent,
 	return ur_engine_process_give(file->apart, &context, fds);
 }
 
+/* All of it is charged at once: the process has nobody to ask, since it may outlive uroced. */
+static int charge_rings(struct ur_ufile *file)
+{
+	u64 part = ur_memory_total_kib() / APART_RING_PART;
+	u32 kib = (u32)ur_min_u64(part, APART_RING_KIB_MAX);
+	int err;
+
+	if (kib < APART_RING_KIB_MIN)
+		kib = APART_RING_KIB_MIN;
+	err = ur_memory_take(file->uid, kib);
+	if (!err)
+		file->apart_kib = kib;
+	return err;
+}
+
 /* The program's end of the socket is *sock. */
 static int begin_apart(struct ur_ufile *file, const struct ur_lent *lent,
 		       int *sock)
 {
-	int pair[2], err;
+	int pair[2], err = charge_rings(file);
 
-	err = ur_engine_process_get(file->session, ur_ufile_end_apart,
-				    &file->apart);
+	if (!err)
+		err = ur_engine_process_get(file->session, ur_ufile_end_apart,
+					    &file->apart);
 	if (err)
 		return err;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
@@ -550,6 +569,9 @@ void ur_program_engine_end(struct ur_ufile *file)
 	if (file->apart)
 		ur_engine_process_put(file->apart);
 	file->apart = NULL;
+	if (file->apart_kib)
+		ur_memory_give(file->uid, file->apart_kib);
+	file->apart_kib = 0;
 	if (!file->life)
 		return;
 	close(file->life);

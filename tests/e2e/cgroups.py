@@ -5,6 +5,8 @@ import os
 
 import pytest
 
+from hosts import wait_for
+
 ROOT = "/sys/fs/cgroup"
 
 
@@ -16,6 +18,11 @@ def _write(*path, text):
 def _numbers(*path):
     with open(os.path.join(*path)) as f:
         return {key: int(value) for key, value in map(str.split, f)}
+
+
+def _lines(*path):
+    with open(os.path.join(*path)) as f:
+        return f.readlines()
 
 
 def _make(name, limit):
@@ -50,4 +57,5 @@ def limited(name, limit):
         yield (lambda: _write(folder, "cgroup.procs", text="0"),
                lambda: _numbers(folder, events)["oom_kill"])
     finally:
+        wait_for("nobody there", lambda: not _lines(folder, "cgroup.procs"))
         os.rmdir(folder)

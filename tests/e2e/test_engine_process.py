@@ -4,9 +4,11 @@ Its contexts outlive uroced, and end with it alone."""
 import ctypes
 import os
 import signal
+import subprocess
 
 import pytest
 
+import cgroups
 from hosts import wait_for
 from pairs import run_pair
 from test_guest_engine import GUESTS, lending
@@ -16,6 +18,7 @@ from test_restart import IBV_EVENT_DEVICE_FATAL, connected, end, go_on, kill
 
 OTHERS = {uid: ["setpriv", "--reuid", uid, "--regid", uid, "--clear-groups"]
           for uid in ("65534", "54534")}
+NO_GROUP = "65534"
 PTRACE_ATTACH = 16
 SYS_PIDFD_GETFD = 438
 
@@ -121,7 +124,7 @@ def test_process_is_confined(pair):
     with connected(pair, "restart_sleeps") as programs:
         (pid, uid), = processes(pair.a).items()
         has = status(pid)
-        assert uid == 0 and has["Groups"].split() == [str(g) for g in os.getgroups()]
+        assert uid == 0 and not has["Groups"].split() and set(has["Gid"].split()) == {NO_GROUP}
         assert {has[k].strip() for k in ("CapEff", "CapPrm", "CapInh", "CapBnd", "CapAmb")} == \
             {"0" * 16}
         assert has["Seccomp"].strip() == "2" and has["NoNewPrivs"].strip() == "1"
@@ -129,6 +132,66 @@ def test_process_is_confined(pair):
         assert os.readlink(f"/proc/{pid}/cwd") == "/"
         assert {os.readlink(f"/proc/{pid}/fd/{fd}") for fd in range(3)} == {"/dev/null"}
         end(*programs)
+
+
+def test_process_has_no_group_of_a_program(pair):
+    """A setgid program's is not that of the user's other programs."""
+    setgid = As(pair.a, "apart", "setpriv", "--reuid", "54534", "--regid", "42", "--groups", "43")
+    watcher = watch(setgid)
+    try:
+        (pid, uid), = processes(pair.a).items()
+        has = status(pid)
+        assert uid == 54534 and not has["Groups"].split()
+        assert set(has["Gid"].split()) == {NO_GROUP}
+    finally:
+        watcher.kill()
+
+
+def test_process_is_closed_from_its_first_instruction(build, tmp_path):
+    """Its user, whose gid it may even have, sees nothing of it before it is confined."""
+    os.chmod(tmp_path.parent.parent, 0o755)
+    os.chmod(tmp_path.parent, 0o755)
+    os.chmod(tmp_path, 0o755)
+    waits = tmp_path / "waits.so"  # the dynamic linker opens it, and waits
+    os.mkfifo(waits, 0o644)
+    p = subprocess.Popen([*OTHERS["54534"], "env", f"LD_PRELOAD={waits}",
+                          os.path.join(build, "bin", "uroce-engine")])
+    try:
+        wait_for("the dynamic linker", lambda: os.path.exists(f"/proc/{p.pid}/comm") and
+                 open(f"/proc/{p.pid}/comm").read() == "uroce-engine\n")
+        assert status(p.pid)["Seccomp"].strip() == "0"
+        assert set(tries(54534, p.pid).split(",")) <= {"", "signal"}
+    finally:
+        p.kill()
+        p.wait()
+
+
+MEMORY = 400 << 20
+
+
+def test_rings_are_charged(pair, monkeypatch):
+    """Users together have half of uroced's memory, one of them half of that; each context has 16 MiB of it."""
+    pair.a.stop()
+    with cgroups.limited(f"ur-e2e-{os.getpid()}", MEMORY) as (enter, _):
+        begin = pair.a.bare
+        monkeypatch.setattr(pair.a, "bare",
+                            lambda *cmd, **kw: begin(*cmd, **kw, preexec_fn=enter))
+        pair.a.serve(*GUESTS)
+        monkeypatch.undo()
+        monkeypatch.setenv("UROCE_ENGINE", "apart")
+        watchers = [as_user(pair.a, "65534").start("stdbuf", "-oL", "ibv_asyncwatch", "-d", "uroce0")
+                    for _ in range(8)]
+        try:
+            wait_for("contexts", lambda: all("FD" in p.text() or not p.running()
+                                             for p in watchers))
+            assert 3 < sum(p.running() for p in watchers) < 7, [p.report() for p in watchers]
+            his = watch(as_user(pair.a, "54534"))
+            assert his.running(), his.report()
+            his.kill()
+        finally:
+            for p in watchers:
+                p.kill()
+            pair.a.stop()
 
 
 def tries(uid, pid):
