@@ -99,6 +99,16 @@ static bool arrives(const struct ur_options *options, const char *name,
 	return false;
 }
 
+static void print_address(const union peer_address *addr,
+			  char text[INET6_ADDRSTRLEN])
+{
+	inet_ntop(addr->sa.sa_family,
+		  addr->sa.sa_family == AF_INET
+			  ? (const void *)&addr->in.sin_addr
+			  : (const void *)&addr->in6.sin6_addr,
+		  text, INET6_ADDRSTRLEN);
+}
+
 static void check_gid(struct doctor *doctor, const char *name, const char *gid)
 {
 	char text[INET6_ADDRSTRLEN];
@@ -109,10 +119,7 @@ static void check_gid(struct doctor *doctor, const char *name, const char *gid)
 
 	if (!size)
 		return;
-	inet_ntop(addr.sa.sa_family,
-		  addr.sa.sa_family == AF_INET ? (void *)&addr.in.sin_addr
-					       : (void *)&addr.in6.sin6_addr,
-		  text, sizeof(text));
+	print_address(&addr, text);
 	before = bad_packets(doctor->options, name);
 	err = send_probe(&addr, size);
 	if (err == -EADDRNOTAVAIL)
@@ -141,6 +148,31 @@ static void check_gid(struct doctor *doctor, const char *name, const char *gid)
 			      UR_ROCE_PORT, text, name);
 }
 
+static void tell_taken(struct doctor *doctor, struct json_object *device)
+{
+	size_t n;
+	struct json_object *taken = ur_json_array(device, "taken", &n);
+
+	for (size_t i = 0; i < n; i++) {
+		char text[INET6_ADDRSTRLEN];
+		union peer_address addr;
+
+		if (!to_address(
+			    ur_status_text(json_object_array_get_idx(taken, i),
+					   "gid"),
+			    &addr))
+			continue;
+		print_address(&addr, text);
+		ur_doctor_say(
+			doctor, "port", "problem",
+			"as root: ss -uanp 'sport = :4791'; end the program "
+			"that has the address",
+			"%s has no GID on %s: another program has its UDP "
+			"port %d, and gets what peers send there",
+			text, ur_status_text(device, "name"), UR_ROCE_PORT);
+	}
+}
+
 void ur_doctor_filter(struct doctor *doctor, struct json_object *status)
 {
 	size_t count, n;
@@ -150,6 +182,7 @@ void ur_doctor_filter(struct doctor *doctor, struct json_object *status)
 	for (size_t i = 0; i < count; i++) {
 		struct json_object *d = json_object_array_get_idx(devices, i);
 
+		tell_taken(doctor, d);
 		gids = ur_json_array(d, "gids", &n);
 		for (size_t k = 0; k < n; k++) {
 			struct json_object *g =

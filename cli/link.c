@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/port.h"
 #include "cli/client.h"
 #include "cli/command.h"
 #include "cli/link.h"
@@ -50,6 +51,15 @@ static void print_device(struct json_object *device)
 		       ur_status_text(gid, "type"),
 		       ur_status_text(device, "netdev"));
 	}
+	gids = ur_json_array(device, "taken", &count);
+	for (size_t i = 0; i < count; i++)
+		printf("    no gid for %s: another program has its UDP port %d, "
+		       "and gets what peers send there\n",
+		       short_gid(ur_status_text(
+					 json_object_array_get_idx(gids, i),
+					 "gid"),
+				 text, sizeof(text)),
+		       UR_ROCE_PORT);
 }
 
 static int show_links(struct ur_options *options)

@@ -6,6 +6,7 @@
  *     "devices": [ { "name", "netdev", "state", "netdev_mtu", "active_mtu",
  *                    "node_guid", "speed_mbps", "sl7_refused",
  *                    "gids": [ { "index", "gid", "type" } ],
+ *                    "taken": [ { "gid" } ],
  *                    "counters": { NAME: N, ... },
  *                    "program_counters": those of engines in programs } ],
  *     "sessions": [ { "id", "pid", "uid", "comm", "file", "device" } ],

@@ -154,6 +154,7 @@ static bool add_gid(struct ur_device *dev, const struct ur_gid_addr *a)
 		memcpy(g->gid, a->gid, 16);
 		g->type = a->type;
 		g->refused = g->seen = true;
+		g->taken = err == -EADDRINUSE;
 		return false;
 	}
 	memcpy(g->gid, a->gid, 16);

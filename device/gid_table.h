@@ -19,7 +19,8 @@ struct ur_gid {
 	u8 gid[16];
 	u32 ifindex;
 	bool seen;    /* by the sync that is running */
-	bool refused; /* the address is there, the wire could not take it */
+	bool refused; /* the address is there, the wire could not take it, */
+	bool taken;   /* since another program has its UDP port */
 };
 
 struct ur_device;

@@ -54,6 +54,26 @@ static struct json_object *gids(const struct ur_device *dev)
 	return list;
 }
 
+/* Addresses that have no GID, since another program gets what comes to their port. */
+static struct json_object *taken(const struct ur_device *dev)
+{
+	struct json_object *list = json_object_new_array();
+
+	for (u32 i = 0; i < UR_GID_MAX; i++) {
+		const struct ur_gid *g = &dev->gids.entry[i];
+		struct json_object *o;
+		char text[40];
+
+		if (!g->refused || !g->taken)
+			continue;
+		o = ur_json_object();
+		ur_gid_print(text, g->gid);
+		ur_json_text(o, "gid", text);
+		ur_json_append(list, o);
+	}
+	return list;
+}
+
 static struct json_object *counters(const u64 *cnt)
 {
 	static const char *const names[] = {
@@ -106,6 +126,7 @@ static struct json_object *device(struct ur_device *dev)
 	ur_json_add(o, "sl7_refused",
 		    json_object_new_boolean(ur_engine_sl_refused(dev->engine)));
 	ur_json_add(o, "gids", gids(dev));
+	ur_json_add(o, "taken", taken(dev));
 	ur_json_add(o, "settings", settings(dev));
 	ur_engine_counters(dev->engine, cnt, programs);
 	ur_json_add(o, "counters", counters(cnt));

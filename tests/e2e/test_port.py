@@ -164,3 +164,23 @@ def test_a_user_has_the_ports_that_are_lent(lab, monkeypatch, first, where):
         assert engine_of(lab.a, lab) == where
         assert "UDP ports 32768 to 49151 are taken" in lab.a.device.text()
     assert engine_of(lab.a, lab) == "program"
+
+
+def test_a_user_has_an_address_that_comes(lab):
+    """The log, `uroce link` and `uroce doctor` say so; the device gets the address when he has ended."""
+    lab.serve()
+    address = "10.77.0.77"
+    keeps = TAKES.replace("sys.stdin.read()", "__import__('signal').pause()")
+    p = lab.a.bare(*NOBODY, "/usr/bin/python3", "-c", keeps, address, "SO_REUSEADDR")
+    wait_for("his socket", lambda: "took" in p.text() or not p.running())
+    lab.a.ip("addr", "add", f"{address}/24", "dev", "eth0")
+    wait_for("a word of it", lambda: "of user 65534" in lab.a.device.text())
+    assert f"4791 of {address} is taken" in lab.a.device.text()
+    told = f"no gid for {address}: another program has its UDP port 4791"
+    assert told in lab.a.run(lab.bin("uroce"), "link")
+    got = lab.a.start(lab.bin("uroce"), "doctor")
+    got.wait()
+    assert f"{address} has no GID on uroce0" in got.text()
+    p.kill()
+    lab.a.gid(address)
+    assert told not in lab.a.run(lab.bin("uroce"), "link")
