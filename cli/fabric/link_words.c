@@ -98,8 +98,9 @@ static int take_trait(const char *name, const char *value,
 			    name);
 		return -EINVAL;
 	}
-	/* A limit can be taken away again. */
-	if (value && t->bit == UR_FABRIC_RATE && !strcmp(value, "none")) {
+	/* A limit can be taken away again; nothing of anything has no unit. */
+	if (value && ((t->bit == UR_FABRIC_RATE && !strcmp(value, "none")) ||
+		      (!t->min && !strcmp(value, "0")))) {
 		v = 0;
 	} else if (!value || !read_number(value, t->units, &v) || v < t->min ||
 		   v > t->max) {

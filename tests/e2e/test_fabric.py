@@ -269,7 +269,7 @@ def test_link(user):
     again = [counter(user, name, "completer_retry_err") for name in ("node1", "node2")]
     assert sum(again) > 5, again
     # Marks: they arrive. Few, since senders slow down by them.
-    user.fabric("link", "node2", "loss", "0%", "mark", "2%")
+    user.fabric("link", "node2", "loss", "0", "mark", "2%")
     before = counter(user, "node1", "np_ecn_marked_roce_packets")
     pair(user, "node1", "node2", *WRITES)
     assert counter(user, "node1", "np_ecn_marked_roce_packets") > before + 20
