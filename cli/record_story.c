@@ -2,10 +2,10 @@
 /* Explains failures, as far as the records show them: a headline and a few
  * lines for each failed work request, from both ends where both are
  * recorded. */
-#include <stdarg.h>
 #include <json-c/json.h>
 
 #include "cli/record.h"
+#include "cli/status.h"
 #include "util/verbs_words.h"
 
 #define STATUS_FLUSH   5  /* enum ibv_wc_status */
@@ -23,18 +23,6 @@ struct story {
 	const struct ur_record_qp *qp;
 	struct json_object *lines;
 };
-
-__attribute__((format(printf, 2, 3))) static void say(struct story *s,
-						      const char *format, ...)
-{
-	char text[300];
-	va_list ap;
-
-	va_start(ap, format);
-	vsnprintf(text, sizeof(text), format, ap);
-	va_end(ap);
-	json_object_array_add(s->lines, json_object_new_string(text));
-}
 
 static uint32_t index_of(const struct ur_record *record,
 			 const struct ur_record_event *e)
@@ -89,20 +77,27 @@ static void tell_tries(struct story *s)
 	struct tries t = count_tries(s);
 
 	if (t.sent && s->failed->send != UR_RECORD_NONE)
-		say(s,
-		    "Its packets left %u times, %u of them again, over %.3f ms.",
-		    t.sent, t.resent, (double)(t.last_ns - t.first_ns) / 1e6);
+		ur_json_line(
+			s->lines,
+			"Its packets left %u times, %u of them again, over %.3f ms.",
+			t.sent, t.resent,
+			(double)(t.last_ns - t.first_ns) / 1e6);
 	if (t.vanished)
-		say(s, "%u of them did not come in at the other end.",
-		    t.vanished);
+		ur_json_line(s->lines,
+			     "%u of them did not come in at the other end.",
+			     t.vanished);
 	if (t.timeouts)
-		say(s, "%u timeouts: nothing was answered in time.",
-		    t.timeouts);
+		ur_json_line(s->lines,
+			     "%u timeouts: nothing was answered in time.",
+			     t.timeouts);
 	if (t.rnr_waits)
-		say(s, "%u waits for a receive at the other end.", t.rnr_waits);
+		ur_json_line(s->lines,
+			     "%u waits for a receive at the other end.",
+			     t.rnr_waits);
 	if (t.nak >= 0)
-		say(s, "The other end answered %s (syndrome 0x%02x).",
-		    ur_record_syndrome((uint8_t)t.nak), t.nak);
+		ur_json_line(s->lines,
+			     "The other end answered %s (syndrome 0x%02x).",
+			     ur_record_syndrome((uint8_t)t.nak), t.nak);
 }
 
 /* Finds what the other end refused: the last refusal before. */
@@ -114,30 +109,32 @@ static void tell_peer(struct story *s)
 
 	if (peer == UR_RECORD_NONE) {
 		if (s->qp->dest_qpn)
-			say(s,
-			    "The other end, QP 0x%06x, is not recorded here.",
-			    s->qp->dest_qpn);
+			ur_json_line(
+				s->lines,
+				"The other end, QP 0x%06x, is not recorded here.",
+				s->qp->dest_qpn);
 		return;
 	}
 	qp = &record->qps[peer];
-	say(s, "The other end is QP 0x%06x of pid %u %s.", qp->qpn, qp->pid,
-	    qp->comm);
+	ur_json_line(s->lines, "The other end is QP 0x%06x of pid %u %s.",
+		     qp->qpn, qp->pid, qp->comm);
 	for (uint32_t n = 0; i-- > 0 && n < LOOK_BACK; n++) {
 		const struct ur_record_event *e = &record->events[i];
 
 		if (e->qp != peer)
 			continue;
 		if (e->r.kind == UROCE_RECORD_STATE) {
-			say(s, "It went from %s to %s %.3f ms before.",
-			    ur_qp_state_name(e->r.status),
-			    ur_qp_state_name(e->r.op),
-			    (double)(s->failed->ns - e->ns) / 1e6);
+			ur_json_line(s->lines,
+				     "It went from %s to %s %.3f ms before.",
+				     ur_qp_state_name(e->r.status),
+				     ur_qp_state_name(e->r.op),
+				     (double)(s->failed->ns - e->ns) / 1e6);
 			return;
 		}
 		if (e->r.kind == UROCE_RECORD_VERDICT &&
 		    e->r.op > UROCE_RECORD_NAK_SEQUENCE) {
-			say(s, "It did not accept PSN %u: %s.", e->r.psn,
-			    ur_record_verdict(e->r.op));
+			ur_json_line(s->lines, "It did not accept PSN %u: %s.",
+				     e->r.psn, ur_record_verdict(e->r.op));
 			return;
 		}
 	}
@@ -147,13 +144,16 @@ static void tell_advice(struct story *s)
 {
 	switch (s->failed->r.status) {
 	case STATUS_RETRY:
-		say(s, "Look at: is the peer alive and in RTR or RTS; its QPN, "
-		       "address and the path's MTU; firewalls (UDP 4791); "
-		       "timeout and retry_cnt of the queue pair.");
+		ur_json_line(
+			s->lines,
+			"Look at: is the peer alive and in RTR or RTS; its QPN, "
+			"address and the path's MTU; firewalls (UDP 4791); "
+			"timeout and retry_cnt of the queue pair.");
 		break;
 	case STATUS_RNR:
-		say(s, "Look at: receives posted too late or too few; "
-		       "rnr_retry and min_rnr_timer.");
+		ur_json_line(s->lines,
+			     "Look at: receives posted too late or too few; "
+			     "rnr_retry and min_rnr_timer.");
 		break;
 	default:
 		break;
@@ -174,7 +174,8 @@ static void tell_flushed(struct story *s)
 		     e->r.status == STATUS_FLUSH;
 	}
 	if (n)
-		say(s, "%u work requests behind it were flushed.", n);
+		ur_json_line(s->lines,
+			     "%u work requests behind it were flushed.", n);
 }
 
 static struct json_object *tell(const struct ur_record *record,
@@ -193,8 +194,9 @@ static struct json_object *tell(const struct ur_record *record,
 	if (e->send != UR_RECORD_NONE) {
 		ur_record_line(record, &record->events[e->send], what,
 			       sizeof(what));
-		say(&s, "%.3f ms before, the device %s.",
-		    (double)(e->ns - record->events[e->send].ns) / 1e6, what);
+		ur_json_line(s.lines, "%.3f ms before, the device %s.",
+			     (double)(e->ns - record->events[e->send].ns) / 1e6,
+			     what);
 	}
 	tell_tries(&s);
 	tell_peer(&s);

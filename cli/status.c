@@ -4,6 +4,7 @@
  * subcommands show.
  */
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +62,17 @@ void ur_status_print_hidden(struct json_object *status, const char *list,
 		hidden += ur_json_hidden(json_object_array_get_idx(all, i));
 	if (hidden)
 		printf("%s: %zu of other users, not shown\n", word, hidden);
+}
+
+void ur_json_line(struct json_object *lines, const char *format, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	json_object_array_add(lines, json_object_new_string(text));
 }
 
 void ur_json_print(struct json_object *object)

@@ -66,6 +66,10 @@ bool ur_json_hidden(struct json_object *object);
 void ur_status_print_hidden(struct json_object *status, const char *list,
 			    const char *word);
 
+/* Appends a line of at most 511 characters to an array of texts. */
+void ur_json_line(struct json_object *lines, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
 /* Prints the object as indented JSON. */
 void ur_json_print(struct json_object *object);
 

@@ -2,7 +2,6 @@
 /* Trouble of a device, as sentences: its port, peers that do not answer, packets sent
  * again, lost, refused or slowed, and requests that failed. */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,20 +16,6 @@ struct trouble {
 	struct json_object *device, *old; /* old: the device before, or NULL */
 	struct json_object *said;
 };
-
-static void say(struct trouble *t, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static void say(struct trouble *t, const char *format, ...)
-{
-	char text[512];
-	va_list ap;
-
-	va_start(ap, format);
-	vsnprintf(text, sizeof(text), format, ap);
-	va_end(ap);
-	json_object_array_add(t->said, json_object_new_string(text));
-}
 
 static double rate(const struct trouble *t, const char *counter)
 {
@@ -49,8 +34,8 @@ static void look_at_port(struct trouble *t)
 	const char *state = ur_status_text(t->device, "state");
 
 	if (strcmp(state, "ACTIVE"))
-		say(t, "the port is %s: 'ip link show %s'", state,
-		    ur_status_text(t->device, "netdev"));
+		ur_json_line(t->said, "the port is %s: 'ip link show %s'",
+			     state, ur_status_text(t->device, "netdev"));
 }
 
 /* A queue pair that sends again and gets nothing: its peer, the first of them by
@@ -78,13 +63,14 @@ static double look_at_queue_pairs(struct trouble *t)
 		silents++;
 	}
 	if (silent && !ur_peer_find(&peer, ur_status_text(silent, "dgid")))
-		say(t,
-		    "%zu queue pair%s without an answer, as 0x%" PRIx64
-		    " of %s (pid %" PRId64 ") from %s: 'uroce ping %s'",
-		    silents, silents == 1 ? "" : "s",
-		    ur_json_number(silent, "qpn"),
-		    ur_status_text(silent, "comm"),
-		    ur_json_number(silent, "pid"), peer.text, peer.text);
+		ur_json_line(
+			t->said,
+			"%zu queue pair%s without an answer, as 0x%" PRIx64
+			" of %s (pid %" PRId64 ") from %s: 'uroce ping %s'",
+			silents, silents == 1 ? "" : "s",
+			ur_json_number(silent, "qpn"),
+			ur_status_text(silent, "comm"),
+			ur_json_number(silent, "pid"), peer.text, peer.text);
 	return again;
 }
 
@@ -95,16 +81,19 @@ static void look_at_losses(struct trouble *t, double again)
 	double gaps = rate(t, "out_of_seq_request");
 
 	if (again > 0 && sent > 0)
-		say(t, "%.2g %% of its packets are sent again",
-		    100 * again / sent);
+		ur_json_line(t->said, "%.2g %% of its packets are sent again",
+			     100 * again / sent);
 	if (naks > 0 || retries > 0)
-		say(t, "%.0f retries/s, %.0f NAKs/s: %s", retries, naks,
-		    naks > 0 ? "packets are lost on the way to its peers"
-			     : "answers are lost or late");
+		ur_json_line(
+			t->said, "%.0f retries/s, %.0f NAKs/s: %s", retries,
+			naks,
+			naks > 0 ? "packets are lost on the way to its peers"
+				 : "answers are lost or late");
 	if (gaps > 0)
-		say(t,
-		    "%.0f gaps/s in requests: packets are lost on the way here",
-		    gaps);
+		ur_json_line(
+			t->said,
+			"%.0f gaps/s in requests: packets are lost on the way here",
+			gaps);
 }
 
 static void look_at_waits(struct trouble *t)
@@ -114,18 +103,25 @@ static void look_at_waits(struct trouble *t)
 	double cnps = rate(t, "rp_cnp_handled"), marks;
 
 	if (there > 0)
-		say(t, "%.0f waits/s for peers that post receives too late",
-		    there);
+		ur_json_line(
+			t->said,
+			"%.0f waits/s for peers that post receives too late",
+			there);
 	if (here > 0)
-		say(t, "%.0f peers' requests/s find no receive posted here",
-		    here);
+		ur_json_line(
+			t->said,
+			"%.0f peers' requests/s find no receive posted here",
+			here);
 	if (cnps > 0)
-		say(t, "%.0f CNPs/s slow it: the way to its peers is congested",
-		    cnps);
+		ur_json_line(
+			t->said,
+			"%.0f CNPs/s slow it: the way to its peers is congested",
+			cnps);
 	marks = rate(t, "np_ecn_marked_roce_packets");
 	if (marks > 0)
-		say(t, "%.0f marked packets/s: the way here is congested",
-		    marks);
+		ur_json_line(t->said,
+			     "%.0f marked packets/s: the way here is congested",
+			     marks);
 }
 
 static void look_at_refusals(struct trouble *t)
@@ -138,8 +134,8 @@ static void look_at_refusals(struct trouble *t)
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (rate(t, names[i]) > 0)
-			say(t, "%.0f packets/s refused: %s", rate(t, names[i]),
-			    names[i]);
+			ur_json_line(t->said, "%.0f packets/s refused: %s",
+				     rate(t, names[i]), names[i]);
 }
 
 static void look_at_failures(struct trouble *t, struct json_object *failures)
@@ -163,12 +159,13 @@ static void look_at_failures(struct trouble *t, struct json_object *failures)
 	if (!last)
 		return;
 	story = ur_status_text(last, "story");
-	say(t,
-	    "%zu failed in 10 minutes ('uroce why'), %.0f s ago %s (pid %" PRId64
-	    "): %.*s",
-	    count, (double)ur_json_number(last, "age_ms") / 1000,
-	    ur_status_text(last, "comm"), ur_json_number(last, "pid"),
-	    (int)strcspn(story, "\n"), story);
+	ur_json_line(
+		t->said,
+		"%zu failed in 10 minutes ('uroce why'), %.0f s ago %s (pid %" PRId64
+		"): %.*s",
+		count, (double)ur_json_number(last, "age_ms") / 1000,
+		ur_status_text(last, "comm"), ur_json_number(last, "pid"),
+		(int)strcspn(story, "\n"), story);
 }
 
 struct json_object *ur_trouble(const struct ur_samples *samples,
