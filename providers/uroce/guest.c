@@ -226,7 +226,7 @@ int ur_guest_open(struct uroce_context *ctx,
 	if (err == EAGAIN && asked != ASKED_PROCESS)
 		err = open_apart(ctx, resp, &info);
 	else if (err == EAGAIN)
-		err = 0;
+		err = ctx->door ? 0 : ELIBACC;
 	if (!ctx->guest)
 		return asked == ASKED_NOT ? 0 : err;
 	ctx->guest_fd = info.fd;

@@ -308,6 +308,23 @@ def test_limit_of_file_sizes(pair, monkeypatch, asked, got):
         p.kill()
 
 
+NO_LIBRARY = "mount --bind /dev/null {}/liburoce-engine.so && exec ibv_rc_pingpong -d uroce0 -p {}"
+
+
+@pytest.mark.parametrize("asked, got", [("process", None), ("", "process")])
+def test_no_library(pair, build, monkeypatch, asked, got):
+    """Who asks for an engine in the program is told that its library cannot be loaded."""
+    monkeypatch.setenv("UROCE_ENGINE", asked)
+    port = pair.a.lab.next_port()
+    p = pair.a.start("unshare", "-m", "sh", "-c", NO_LIBRARY.format(f"{build}/lib", port))
+    wait_for("a queue pair", lambda: p.listens(port) or not p.running())
+    try:
+        assert p.running() == bool(got), p.report()
+        assert not got or set(engines(pair.a).values()) == {got}
+    finally:
+        p.kill()
+
+
 @pytest.mark.parametrize("descriptors", [13, 14, 18, 22, 26])
 def test_few_descriptors(pair, monkeypatch, descriptors):
     """One that may have hardly any works, as with the device's engine: none is needed later
