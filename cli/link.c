@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/port.h"
 #include "cli/client.h"
 #include "cli/command.h"
 #include "cli/link.h"
+#include "cli/port.h"
 #include "cli/status.h"
 #include "kernel-abi/uroce-tunnel.h"
 

@@ -176,7 +176,7 @@ def test_a_user_has_an_address_that_comes(lab):
     lab.a.ip("addr", "add", f"{address}/24", "dev", "eth0")
     wait_for("a word of it", lambda: "of user 65534" in lab.a.device.text())
     assert f"4791 of {address} is taken" in lab.a.device.text()
-    told = f"no gid for {address}: another program has its UDP port 4791"
+    told = f"no gid for ::ffff:{address}: another program has its UDP port 4791"
     assert told in lab.a.run(lab.bin("uroce"), "link")
     got = lab.a.start(lab.bin("uroce"), "doctor")
     got.wait()
