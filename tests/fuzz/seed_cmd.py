@@ -100,6 +100,11 @@ def mr(pd, length):
                  provider=struct.pack("<IiQQ", 0, -1, 0, 0))
 
 
+ENGINE = ioctl(0, 0x81, out(0x1000, 512))
+APART = ioctl(0, 0x87, out(0x1000, 8))
+FLOW = write(50, struct.pack("<IIIHHBBBBI", 0, 3, 0, 40, 0, 1, 0, 0, 1, 0)
+             + struct.pack("<IHH32x", 0x20, 40, 0), ex=True)
+
 SEEDS = {
     "device": CONTEXT + ASYNC + write(1, R) + write(1, b"\0" * 8, True)
     + write(2, R + b"\1" + b"\0" * 7) + ioctl(0, 2, scalar(0, 1), out(1))
@@ -161,6 +166,15 @@ SEEDS = {
     + ioctl(15, 2, num(0, 3), out(1, 16), scalar(2, 0, 4))
     + write(51, struct.pack("<II", 0, 4), ex=True)
     + ioctl(9, 0, num(0, 5)) + ioctl(15, 1, num(0, 3)),
+    "engine_open": CONTEXT + ENGINE + ENGINE + ioctl(0, 0x82, scalar(0x1000, 0, 4), out(0x1001))
+    + ioctl(0, 0x83, out(0x1000)) + ioctl(0, 0x84, scalar(0x1000, 2, 4), out(0x1001))
+    + ioctl(0, 0x85, data(0x1000, struct.pack("<II", 1, 0)), out(0x1001, 8)),
+    "engine_raw": CONTEXT + ENGINE + ioctl(0, 0x86, out(0x1000)) + PD + cq_legacy(8)
+    + qp(8, 1, 2, 2) + ioctl(0, 0x86, out(0x1000)),
+    "engine_flow": CONTEXT + ENGINE + PD + cq_legacy(8) + qp(8, 1, 2, 2) + FLOW
+    + ioctl(9, 0x81, num(0x1000, 4), out(0x1001, 1024))
+    + ioctl(9, 0x81, num(0x1000, 3), out(0x1001, 8)) + ioctl(9, 0, num(0, 4)),
+    "engine_apart": CONTEXT + APART + ENGINE + APART + PD + cq_legacy(8) + qp(2, 1, 2, 2) + APART,
     "invoke": CONTEXT + ioctl(0, 0, scalar(2, 1, 8)) + ioctl(
         0, 0, scalar(2, 0x80000001, 8), scalar(0, 0, 8), out(1, 304))
     + ioctl(0, 0, scalar(2, 3, 8), scalar(0, 0, 8), out(1, 8), out(0x1001, 8))
