@@ -5,6 +5,7 @@ import ipaddress
 
 import pytest
 
+from away import Away
 from test_cli import NOBODY
 from test_guest_engine import GUESTS
 from test_guest_host import (Peer, connected, host, peers)  # pylint: disable=unused-import
@@ -15,12 +16,16 @@ OTHER = ["setpriv", "--reuid", "65533", "--regid", "65533", "--clear-groups"]
 VICTIMS = {"root": ("process",), "user": ("process", OTHER), "device": ("device",)}
 
 
-@pytest.fixture
-def heir(peers):
-    """A program of another user, in the slot of that one, which is killed."""
+@pytest.fixture(params=["here", "away"])
+def heir(request, host, peers):
+    """A program of another user, in the slot of that one, which is killed. Away it has an outbox, and no socket."""
+    away = request.param == "away"
+    by = ["ip", "netns", "exec", Away(host).net, *NOBODY] if away else NOBODY
+
     def of(old):
         old.end()
-        return peers(f"rc@{old.slot}", "process", NOBODY)
+        return peers(f"rc@{old.slot}", "process", by)
+    of.has_sockets = not away
     return of
 
 
@@ -49,8 +54,9 @@ def test_speaks_for_itself(host, peers, heir, victim):
     new = heir(old)
     for p in victim, new:
         p.reach(host.gid4)
-    new.lent_port()
-    new.message(host.addr4, victim.qpn, 1, "forged")
+    if heir.has_sockets:
+        new.lent_port()
+        new.message(host.addr4, victim.qpn, 1, "forged")
     if new.keep():
         new.ring_message(host.addr4, victim.qpn, 1, "forged")
     # Behind these.
@@ -105,8 +111,9 @@ def test_connected_too_late(host, peers, heir, victim):
     victim.connect(host.gid4, old.qpn)
     for p in victim, new:
         p.reach(host.gid4)
-    new.lent_port()
-    new.message(host.addr4, victim.qpn, 0, "forged")
+    if heir.has_sockets:
+        new.lent_port()
+        new.message(host.addr4, victim.qpn, 0, "forged")
     if new.keep():
         new.ring_message(host.addr4, victim.qpn, 0, "forged")
     assert not victim.texts_now()
