@@ -399,12 +399,19 @@ int ur_guest_create_ah(struct uroce_context *ctx, struct uroce_ah *ah,
 /* The attributes that verbs have; the device says how it refuses all else. */
 #define KNOWN_MASK ((IBV_QP_RATE_LIMIT << 1) - 1)
 
+/* A field that the mask does not name may be anything. */
+static u8 named_state(enum ibv_qp_state state, int mask, int bit)
+{
+	return mask & bit ? (u8)state : 0;
+}
+
 int ur_guest_may_modify_qp(struct uroce_context *ctx, const struct uroce_qp *qp,
 			   const struct ibv_qp_attr *attr, int *mask)
 {
 	const struct uroce_engine_qp to = {
-		.state = attr->qp_state,
-		.cur_state = (u8)attr->cur_qp_state,
+		.state = named_state(attr->qp_state, *mask, IBV_QP_STATE),
+		.cur_state = named_state(attr->cur_qp_state, *mask,
+					 IBV_QP_CUR_STATE),
 	};
 	int asked = *mask;
 
@@ -436,7 +443,8 @@ int ur_guest_modify_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 		err = borrow_all(ctx);
 	if (!err && (mask & IBV_QP_AV) && attr.peer_slot)
 		borrow_ring(ctx, attr.peer_slot);
-	attr.cur_state = (u8)asked->cur_qp_state;
+	attr.cur_state =
+		named_state(asked->cur_qp_state, mask, IBV_QP_CUR_STATE);
 	return err ? err : -ctx->door->modify_qp(qp->guest, &attr, (u32)mask);
 }
 

@@ -9,6 +9,7 @@ import subprocess
 import pytest
 
 import cgroups
+from cm import run_cm_pair
 from hosts import wait_for
 from pairs import run_pair
 from test_guest_engine import GUESTS, lending
@@ -62,6 +63,14 @@ def test_pingpong(pair, program, by, on):
     client = As(pair.a if on == "one host" else pair.b, "apart", *OTHERS.get(by, []))
     run_pair(As(pair.a, "apart", *OTHERS.get(by, [])), client, [*program, "-n", "50"])
     gone(pair.a)
+
+
+def test_rping(pair):
+    """It sleeps until its last receive is flushed; librdmacm's attributes have fields that nobody set."""
+    port = str(pair.next_port())
+    run_cm_pair(pair.a, pair.b,
+                ["rping", "-s", "-a", pair.a.addr4, "-p", port, "-V", "-C", "10"],
+                ["rping", "-c", "-a", pair.a.addr4, "-p", port, "-V", "-C", "10"], port)
 
 
 @pytest.mark.parametrize("on", ["two hosts", "one host"])
