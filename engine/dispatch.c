@@ -65,6 +65,7 @@ bool ur_dispatch(struct ur_engine *e, const struct timespec *timeout)
 	 * to end the sleep; the others are reported again. */
 	if (unwatched != e->unwatched) {
 		unwatched = e->unwatched;
+		e->lost_events |= n > 0;
 		n = ur_dispatch_wait(e->epoll_fd, ev, EVENTS, &zero);
 	}
 	if (e->guest.rest.on)
@@ -82,6 +83,7 @@ bool ur_dispatch(struct ur_engine *e, const struct timespec *timeout)
 
 		w->fn(w, ev[i].events);
 	}
+	e->lost_events |= n > 0 && unwatched != e->unwatched;
 	if (n > 0)
 		ur_guest_turn_ends(e);
 	ur_dispatch_end_rx(e);

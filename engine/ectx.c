@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include "engine/adverse.h"
 #include "engine/engine_impl.h"
+#include "engine/ringing.h"
 #include "engine/shards.h"
 #include "engine/transmit.h"
 #include "engine/wait.h"
@@ -113,6 +114,7 @@ static void woken(struct ur_watch *watch, u32 events)
 	/* edge triggered and never read: the doorbell page says for what */
 	ur_place_called(&x->engine->place,
 			__atomic_load_n(&x->db->cpu, __ATOMIC_RELAXED));
+	ur_wait_ring(x->engine, x);
 }
 
 static int create(struct ur_engine *engine, struct ur_ectx *x)
@@ -145,6 +147,7 @@ int ur_ectx_create(struct ur_engine *engine, int memfd, struct ur_user_mem *mem,
 	}
 	x->realm = realm;
 	ur_list_init(&x->node);
+	ur_list_init(&x->ring_node);
 	ur_list_init(&x->mrs);
 	ur_list_init(&x->asyncs);
 	ur_list_init(&x->chans);
@@ -230,6 +233,7 @@ static int destroy(struct ur_engine *engine, struct ur_ectx *x)
 {
 	ur_assert(x->engine == engine);
 	ur_list_del(&x->node);
+	ur_ringing_del(engine, x);
 	if (engine->config.guest)
 		ur_port_set_bounce(engine->port, NULL);
 	ur_adverse_end(x);

@@ -21,8 +21,10 @@ struct ur_db_client {
 
 struct ur_ectx {
 	struct ur_engine *engine;
-	struct ur_list node; /* engine->ectxs */
-	u32 realm;	     /* as of queue pairs, for address handles */
+	struct ur_list node;	  /* engine->ectxs */
+	struct ur_list ring_node; /* engine->ringing, or in no list */
+	ur_time rung_at;	  /* while there: when it rang last */
+	u32 realm;		  /* as of queue pairs, for address handles */
 	struct ur_arena arena;
 	/* ur_ectx_set_room() */
 	int (*room)(void *arg, u64 bytes);

@@ -8,6 +8,7 @@
 #include <sys/epoll.h>
 #include "engine/adverse.h"
 #include "engine/engine_impl.h"
+#include "engine/ringing.h"
 #include "engine/shards.h"
 #include "engine/wait.h"
 #include "engine/ground/user.h"
@@ -86,6 +87,7 @@ static int take_out(struct ur_engine *engine, struct ur_ectx *x)
 		return -EOPNOTSUPP;
 	leave(x, &x->mrs);
 	ur_list_del(&x->node);
+	ur_ringing_del(engine, x);
 	ur_idle_forget(&engine->idle, &x->predictor);
 	return 0;
 }

@@ -176,6 +176,7 @@ int ur_engine_create_one(const struct ur_engine_config *config,
 		 config->netdev ? config->netdev : "");
 	e->config.netdev = e->netdev;
 	ur_list_init(&e->ectxs);
+	ur_list_init(&e->ringing);
 	ur_list_init(&e->kicks);
 	ur_list_init(&e->moderated);
 	ur_list_init(&e->due);

@@ -107,6 +107,10 @@ struct ur_engine {
 	u8 apart[64]; /* what others look at is above */
 	ur_time now;  /* CLOCK_MONOTONIC, once an iteration */
 	struct ur_list ectxs;
+	struct ur_list ringing; /* of these, those that ring: ringing.h */
+	u32 n_ringing;
+	ur_time ringing_looked;
+	bool lost_events; /* wake-ups of contexts may be among them */
 	struct ur_list kicks;	      /* ur_erq */
 	struct ur_list moderated;     /* ur_ecq with an event held back */
 	struct ur_list due;	      /* ur_ecq whose events leave at the end */

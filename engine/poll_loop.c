@@ -11,6 +11,7 @@
 #include "engine/faults.h"
 #include "engine/poll_loop.h"
 #include "engine/record.h"
+#include "engine/ringing.h"
 #include "engine/shards.h"
 #include "engine/transmit.h"
 #include "engine/wait.h"
@@ -25,30 +26,11 @@
 
 /* ---- doorbells ---- */
 
-static void ring_slot(void *arg, u32 slot)
+/* all: also of the contexts that have not rung of late. */
+static bool answer_doorbells(struct ur_engine *e, bool all)
 {
-	struct ur_ectx *x = arg;
-	struct ur_db_client *next;
+	bool any = ur_ringing_answer(e, all);
 
-	for (struct ur_db_client *b = x->db_clients[slot]; b; b = next) {
-		next = b->next;
-		b->ring(b);
-	}
-}
-
-static bool answer_doorbells(struct ur_engine *e)
-{
-	bool any = false;
-
-	ur_list_for_each(it, &e->ectxs) {
-		struct ur_ectx *x = ur_list_entry(it, struct ur_ectx, node);
-
-		if (!ur_doorbell_any(x->db))
-			continue;
-		ur_doorbell_take(x->db, ring_slot, x);
-		ur_idle_serve(&e->idle, &x->predictor);
-		any = true;
-	}
 	for (u32 i = 0; i < KICKS && !ur_list_empty(&e->kicks); i++) {
 		struct ur_erq *rq =
 			ur_list_first(&e->kicks, struct ur_erq, kick_node);
@@ -105,7 +87,7 @@ static bool send_due(struct ur_engine *e)
 	}
 	ur_ecq_send_events(e);
 	/* It has answered, and could not run the engine. */
-	return e->config.guest && answer_doorbells(e);
+	return e->config.guest && answer_doorbells(e, false);
 }
 
 bool ur_poll_turn(struct ur_engine *e)
@@ -117,7 +99,8 @@ bool ur_poll_turn(struct ur_engine *e)
 	/* Doorbells rung before a command come before it. */
 	called = ur_mailbox_waits(e);
 	ur_guest_turn_begins(e);
-	any = answer_doorbells(e);
+	ur_ringing_look(e);
+	any = answer_doorbells(e, called);
 	any |= look_at_wire(e);
 	ur_dispatch_end_rx(e);
 	if (ur_shards_several(e)) {
@@ -153,7 +136,7 @@ void ur_poll_posted(struct ur_engine *e)
 {
 	e->now = ur_clock_ns(CLOCK_MONOTONIC);
 	ur_guest_turn_begins(e);
-	answer_doorbells(e);
+	answer_doorbells(e, false);
 	ur_transmit(e);
 	ur_ecq_send_events(e);
 	ur_guest_turn_ends(e);

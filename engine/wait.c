@@ -9,6 +9,7 @@
 #include "engine/dispatch.h"
 #include "engine/faults.h"
 #include "engine/guest_end.h"
+#include "engine/ringing.h"
 #include "engine/shards.h"
 #include "engine/wait.h"
 #include "engine/wire/wire.h"
@@ -64,9 +65,10 @@ static void publish_asleep(struct ur_engine *e, bool asleep)
 	if (e->config.guest || e->forwards)
 		ur_wire_sleeps(e, asleep);
 	if (!is_driven(e))
-		ur_list_for_each(it, &e->ectxs)
+		ur_list_for_each(it, &e->ringing)
 			ur_doorbell_sleep(
-				ur_list_entry(it, struct ur_ectx, node)->db,
+				ur_list_entry(it, struct ur_ectx, ring_node)
+					->db,
 				asleep);
 	atomic_store_explicit(&e->asleep, asleep, memory_order_relaxed);
 }
@@ -83,7 +85,7 @@ bool ur_doorbells_rung(const struct ur_engine *e)
 bool ur_work_waits(struct ur_engine *e)
 {
 	return atomic_load(&e->mailbox.pending) || !ur_list_empty(&e->kicks) ||
-	       ur_doorbells_rung(e) || ur_shards_wait(e) || ur_chores_wait(e) ||
+	       ur_ringing_waits(e) || ur_shards_wait(e) || ur_chores_wait(e) ||
 	       ((e->config.guest || e->forwards) && ur_wire_waits(e));
 }
 
@@ -125,16 +127,22 @@ void ur_wait_show_cpu(struct ur_engine *e)
 	if (cpu == e->cpu)
 		return;
 	e->cpu = cpu;
-	ur_list_for_each(it, &e->ectxs)
-		ur_doorbell_at(ur_list_entry(it, struct ur_ectx, node)->db,
+	ur_list_for_each(it, &e->ringing)
+		ur_doorbell_at(ur_list_entry(it, struct ur_ectx, ring_node)->db,
 			       cpu);
+}
+
+void ur_wait_ring(struct ur_engine *e, struct ur_ectx *x)
+{
+	ur_doorbell_sleep(x->db, !is_driven(e) && atomic_load(&e->asleep));
+	ur_doorbell_at(x->db, e->cpu);
+	ur_ringing_add(e, x);
 }
 
 void ur_wait_add(struct ur_engine *e, struct ur_ectx *x)
 {
-	ur_doorbell_sleep(x->db, !is_driven(e) && atomic_load(&e->asleep));
-	ur_doorbell_at(x->db, e->cpu);
 	ur_list_add_tail(&e->ectxs, &x->node);
+	ur_wait_ring(e, x);
 }
 
 static void yield(struct ur_engine *e)

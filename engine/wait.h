@@ -26,6 +26,9 @@ void ur_wait_show_cpu(struct ur_engine *engine);
  * whether the engine sleeps, and where it is. Any thread that holds the owner
  * lock. */
 void ur_wait_add(struct ur_engine *engine, struct ur_ectx *ectx);
+/* A context's doorbell has called the engine: each turn looks at it again, and
+ * its client is shown what the others are. The caller holds the owner lock. */
+void ur_wait_ring(struct ur_engine *engine, struct ur_ectx *ectx);
 /* Returns whether any client has rung a doorbell that was not taken yet. The
  * caller holds the owner lock. */
 bool ur_doorbells_rung(const struct ur_engine *engine);
