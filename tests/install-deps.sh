@@ -54,7 +54,7 @@ declare -A kinds=(
 	  ceph-mon ceph-osd ceph-common"
 	[deb]="$deb"
 	[package]="$deb lintian rpm rpmlint systemd-container mandoc"
-	[action]="python3 python3-pytest python3-yaml mmdebstrap iproute2"
+	[action]="ccache python3 python3-pytest python3-yaml mmdebstrap iproute2 debhelper dpkg-dev"
 	[container]="python3 python3-pytest python3-yaml mmdebstrap iproute2
 	  podman uidmap crun runc slirp4netns netavark aardvark-dns
 	  catatonit iptables fuse-overlayfs"

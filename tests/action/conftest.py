@@ -3,6 +3,7 @@
 have, and this tree in /src. What is made here goes with the namespaces
 that ci.sh made for it."""
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -13,6 +14,7 @@ TOP = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
 HOME = "/home/runner"
 FULL = bool(os.environ.get("UROCE_FULL"))
+RELEASE = re.search(r"^VERSION_CODENAME=(\w+)", open("/etc/os-release").read(), re.M)[1]
 
 
 def sh(*cmd, **kw):
@@ -20,6 +22,17 @@ def sh(*cmd, **kw):
                        text=True, **kw)
     assert r.returncode == 0, f"{' '.join(cmd)}:\n{r.stdout[-4000:]}"
     return r.stdout
+
+
+def tree(folder):
+    """What a clone of the tree as it is would have, in that new folder."""
+    os.makedirs(folder)
+    files = sh("git", "-c", f"safe.directory={TOP}", "-C", TOP, "ls-files",
+               "-z", "--cached", "--others", "--exclude-standard")
+    sh("tar", "-C", TOP, "--null", "-T", "-", "--ignore-failed-read", "-cf",
+       folder + ".tar", input=files)
+    sh("tar", "-C", folder, "-xf", folder + ".tar")
+    os.unlink(folder + ".tar")
 
 
 def clean_root(release, packages):
@@ -43,13 +56,7 @@ def clean_root(release, packages):
     with open(path + "/etc/sudoers.d/runner", "w") as f:
         f.write("runner ALL=(ALL) NOPASSWD: ALL\n")
     sh("chroot", path, "useradd", "-m", "-u", "1001", "runner")
-    os.mkdir(path + "/src")
-    files = sh("git", "-c", f"safe.directory={TOP}", "-C", TOP, "ls-files",
-               "-z", "--cached", "--others", "--exclude-standard")
-    sh("tar", "-C", TOP, "--null", "-T", "-", "--ignore-failed-read", "-cf",
-       path + "/src.tar", input=files)
-    sh("tar", "-C", path + "/src", "-xf", path + "/src.tar")
-    os.unlink(path + "/src.tar")
+    tree(path + "/src")
     return path
 
 
@@ -62,8 +69,8 @@ def root():
 @pytest.fixture(scope="session", params=["bookworm", "trixie", "sid"])
 def prebuilt(request):
     """A root without a compiler, where the files of a release are in /release."""
-    if not FULL and "UROCE_RELEASE_FILES" not in os.environ:
-        pytest.skip("the files of a release take minutes: UROCE_FULL=1")
+    if not FULL and "UROCE_RELEASE_FILES" not in os.environ and request.param != RELEASE:
+        pytest.skip("files for another release take minutes: UROCE_FULL=1")
     files = request.getfixturevalue("release_files")
     path = clean_root(request.param, "sudo iproute2")
     shutil.copytree(files, path + "/release")
@@ -72,11 +79,23 @@ def prebuilt(request):
 
 @pytest.fixture(scope="session")
 def release_files():
-    """The folder that debian/release.sh made; UROCE_RELEASE_FILES: one that it made before."""
+    """The folder that debian/release.sh made; UROCE_RELEASE_FILES: one that it made before.
+    Without UROCE_FULL the files for this machine, made on it instead of in a root."""
     if "UROCE_RELEASE_FILES" in os.environ:
         return os.environ["UROCE_RELEASE_FILES"]
     folder = os.path.join(os.environ["UROCE_ACTION_ROOT"], "release")
-    sh(TOP + "/debian/release.sh", folder)
+    if FULL:
+        sh(TOP + "/debian/release.sh", folder)
+        return folder
+    src = folder + ".tmp/src"
+    tree(src)
+    sh("dpkg-buildpackage", "-b", "-uc", "-us", cwd=src, env={
+        **os.environ, "CCACHE_BASEDIR": src, "DEB_BUILD_OPTIONS": "nocheck noautodbgsym"})
+    os.mkdir(folder)
+    for name in os.listdir(folder + ".tmp"):
+        if name.endswith(".deb"):
+            shutil.move(f"{folder}.tmp/{name}", folder)
+    shutil.rmtree(folder + ".tmp")
     return folder
 
 

@@ -90,26 +90,50 @@ def listens(root, port):
     return bool(out.strip())
 
 
+def serve(root, image, port):
+    """A server in a container of that image, which listens; the words for its client."""
+    pingpong = "ibv_rc_pingpong", "-g", "0", "-c", "-n", "200", "-p", port
+    server = image.start(*pingpong, UROCE_ENGINE="process")
+    deadline = time.monotonic() + 30
+    while not listens(root, port):
+        if server.poll() is not None or time.monotonic() > deadline:
+            end(server)
+            raise AssertionError(server.stdout.read())
+        time.sleep(0.05)
+    return server, [*pingpong, "localhost"]
+
+
+def end(program):
+    if program.poll() is None:
+        os.killpg(program.pid, signal.SIGKILL)
+
+
 @pytest.mark.parametrize("release", RELEASES)
 def test_other_rdma_core(root, images, device, release):
     """A program of the release that the device was installed on, with one of another, both
     with their engines in themselves; data are verified."""
-    port = PORT[release]
-    pingpong = "ibv_rc_pingpong", "-g", "0", "-c", "-n", "200", "-p", port
-    server = Image(root, images[release], device).start(*pingpong, UROCE_ENGINE="process")
+    server, client = serve(root, Image(root, images[release], device), PORT[release])
     try:
-        deadline = time.monotonic() + 30
-        while not listens(root, port):
-            assert server.poll() is None and time.monotonic() < deadline, server.stdout.read()
-            time.sleep(0.05)
         r = root.run("root", "env", "UROCE_ENGINE=process", "uroce", "run", "--run-dir", "/run/uroce",
-                     "--", *pingpong, "localhost")
+                     "--", *client)
         out, _ = server.communicate(timeout=30)
     finally:
-        if server.poll() is None:
-            os.killpg(server.pid, signal.SIGKILL)
+        end(server)
     assert r.returncode == 0 and server.returncode == 0, r.stdout + out
     assert "200 iters" in r.stdout and "200 iters" in out, r.stdout + out
+
+
+def test_two_containers(root, images, device):
+    """A program of each of two other releases, on the device of a third."""
+    server, words = serve(root, Image(root, images["trixie"], device), "18603")
+    client = Image(root, images["sid"], device).start(*words, UROCE_ENGINE="process")
+    try:
+        said = [p.communicate(timeout=60)[0] for p in (client, server)]
+    finally:
+        end(client)
+        end(server)
+    assert (client.returncode, server.returncode) == (0, 0), said
+    assert all("200 iters" in text for text in said), said
 
 
 def private_abi(folder):
