@@ -21,7 +21,7 @@
 
 /* ---- from uroced: a context ---- */
 
-#define UROCE_APART_VERSION 1
+#define UROCE_APART_VERSION 2
 
 /* Descriptors that come with it, in this order; has says which. */
 enum uroce_apart_fd {
@@ -47,7 +47,7 @@ struct uroce_apart_context {
 	__u32 has; /* a bit for each descriptor */
 	__s32 pid;
 	__u32 rsv;
-	__u64 ring_bytes;
+	__u64 ring_bytes, object_bytes;
 	struct uroce_engine_open open; /* its descriptors are not read */
 };
 

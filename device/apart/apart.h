@@ -41,6 +41,7 @@ struct ur_apart_client {
 	u32 slot, slot_bits;
 	struct ur_apart_object *objects;
 	u32 n_objects, room, free; /* free: the first free place, plus one */
+	u32 kib, max_kib;	   /* that its objects take, and may take */
 	void (*ended)(void);	   /* is called last, by its thread */
 };
 
@@ -64,8 +65,9 @@ void ur_apart_call(struct ur_apart_client *client,
 
 /* objects.c: the objects of a context by their numbers, from 1 on. */
 
-/* Makes room for one more. Returns false where there is none. */
-bool ur_apart_has_room(struct ur_apart_client *client);
+/* Makes room for one more of that kind. Returns false where there is none, or the objects take all the memory that
+ * they may (device/memory.h says what each takes). */
+bool ur_apart_has_room(struct ur_apart_client *client, enum ur_apart_kind kind);
 /* Returns the number of a new one, for which there is room. */
 u32 ur_apart_add(struct ur_apart_client *client, enum ur_apart_kind kind,
 		 void *it);
@@ -75,8 +77,10 @@ struct ur_apart_object *ur_apart_find(struct ur_apart_client *client,
 void ur_apart_del(struct ur_apart_client *client,
 		  struct ur_apart_object *object);
 /* Notes that a queue pair is in a group, or is in it no more. Returns 0 or -ENOMEM. */
-int ur_apart_join(struct ur_apart_object *qp, const u8 gid[16]);
-void ur_apart_leave(struct ur_apart_object *qp, const u8 gid[16]);
+int ur_apart_join(struct ur_apart_client *client, struct ur_apart_object *qp,
+		  const u8 gid[16]);
+void ur_apart_leave(struct ur_apart_client *client, struct ur_apart_object *qp,
+		    const u8 gid[16]);
 /* Destroys all of them. */
 void ur_apart_destroy_all(struct ur_apart_client *client);
 

@@ -293,8 +293,8 @@ static int mcast(const struct call *c)
 		return -EINVAL;
 	err = c->client->door->mcast(qp->it, g->gid, g->index);
 	if (!err && !g->index)
-		ur_apart_leave(qp, g->gid);
-	else if (!err && ur_apart_join(qp, g->gid))
+		ur_apart_leave(c->client, qp, g->gid);
+	else if (!err && ur_apart_join(c->client, qp, g->gid))
 		err = -ENOMEM;
 	if (err == -ENOMEM && g->index)
 		c->client->door->mcast(qp->it, g->gid, 0);
@@ -368,12 +368,15 @@ static int dealloc_mw(const struct call *c)
 	return 0;
 }
 
-static bool makes_object(u32 op)
-{
-	return op == UROCE_APART_CREATE_CQ || op == UROCE_APART_CREATE_SRQ ||
-	       op == UROCE_APART_CREATE_AH || op == UROCE_APART_CREATE_QP ||
-	       op == UROCE_APART_REG_MR || op == UROCE_APART_ALLOC_MW;
-}
+/* The kind of object that each makes. */
+static const enum ur_apart_kind makes[UROCE_APART_OPS] = {
+	[UROCE_APART_CREATE_CQ] = UR_APART_CQ,
+	[UROCE_APART_CREATE_SRQ] = UR_APART_SRQ,
+	[UROCE_APART_CREATE_AH] = UR_APART_AH,
+	[UROCE_APART_CREATE_QP] = UR_APART_QP,
+	[UROCE_APART_REG_MR] = UR_APART_MR,
+	[UROCE_APART_ALLOC_MW] = UR_APART_MW,
+};
 
 static int (*const calls[UROCE_APART_OPS])(const struct call *c) = {
 	[UROCE_APART_BEGIN] = begin,
@@ -415,7 +418,7 @@ void ur_apart_call(struct ur_apart_client *client,
 	*reply = (struct ur_apart_reply){.msg.op = msg->op, .fds = {-1, -1}};
 	if (msg->op >= UROCE_APART_OPS || !calls[msg->op])
 		reply->msg.ret = -EOPNOTSUPP;
-	else if (makes_object(msg->op) && !ur_apart_has_room(client))
+	else if (makes[msg->op] && !ur_apart_has_room(client, makes[msg->op]))
 		reply->msg.ret = -ENOMEM;
 	else
 		reply->msg.ret = calls[msg->op](&c);

@@ -4,13 +4,28 @@
 #include <stdlib.h>
 #include <string.h>
 #include "device/apart/apart.h"
+#include "device/memory.h"
 #include "util/assert.h"
 
-bool ur_apart_has_room(struct ur_apart_client *c)
+static u32 kib_of(enum ur_apart_kind kind)
+{
+	return kind == UR_APART_QP   ? UR_KIB_QP
+	       : kind == UR_APART_CQ ? UR_KIB_CQ
+				     : UR_KIB_OBJECT;
+}
+
+static bool fits(const struct ur_apart_client *c, u32 kib)
+{
+	return c->kib <= c->max_kib && kib <= c->max_kib - c->kib;
+}
+
+bool ur_apart_has_room(struct ur_apart_client *c, enum ur_apart_kind kind)
 {
 	u32 room = c->room ? 2 * c->room : 64;
 	struct ur_apart_object *more;
 
+	if (!fits(c, kib_of(kind)))
+		return false;
 	if (c->free || c->n_objects < c->room)
 		return true;
 	if (room > UR_APART_OBJECTS)
@@ -33,6 +48,7 @@ u32 ur_apart_add(struct ur_apart_client *c, enum ur_apart_kind kind, void *it)
 	else
 		c->n_objects++;
 	c->objects[at] = (struct ur_apart_object){.kind = kind, .it = it};
+	c->kib += kib_of(kind);
 	return at + 1;
 }
 
@@ -50,40 +66,50 @@ void ur_apart_del(struct ur_apart_client *c, struct ur_apart_object *o)
 	ur_assert(o >= c->objects && o < c->objects + c->n_objects &&
 		  o->kind != UR_APART_NONE);
 	free(o->groups);
+	c->kib -= kib_of(o->kind) + o->n_groups * UR_KIB_OBJECT;
 	*o = (struct ur_apart_object){.next = c->free};
 	c->free = (u32)(o - c->objects) + 1;
 }
 
-int ur_apart_join(struct ur_apart_object *qp, const u8 gid[16])
+int ur_apart_join(struct ur_apart_client *c, struct ur_apart_object *qp,
+		  const u8 gid[16])
 {
-	void *more = realloc(qp->groups, (qp->n_groups + 1) * 16ul);
+	void *more = fits(c, UR_KIB_OBJECT)
+			     ? realloc(qp->groups, (qp->n_groups + 1) * 16ul)
+			     : NULL;
 
 	if (!more)
 		return -ENOMEM;
+	c->kib += UR_KIB_OBJECT;
 	qp->groups = more;
 	memcpy(qp->groups[qp->n_groups++], gid, 16);
 	return 0;
 }
 
-void ur_apart_leave(struct ur_apart_object *qp, const u8 gid[16])
+void ur_apart_leave(struct ur_apart_client *c, struct ur_apart_object *qp,
+		    const u8 gid[16])
 {
 	for (u32 i = 0; i < qp->n_groups; i++) {
 		if (memcmp(qp->groups[i], gid, 16))
 			continue;
 		memcpy(qp->groups[i], qp->groups[--qp->n_groups], 16);
+		c->kib -= UR_KIB_OBJECT;
 		return;
 	}
 }
 
-static void leave_all(const struct uroce_door *door, struct ur_apart_object *qp)
+static void leave_all(struct ur_apart_client *c, struct ur_apart_object *qp)
 {
-	while (qp->n_groups)
-		door->mcast(qp->it, qp->groups[--qp->n_groups], 0);
+	while (qp->n_groups) {
+		c->door->mcast(qp->it, qp->groups[--qp->n_groups], 0);
+		c->kib -= UR_KIB_OBJECT;
+	}
 }
 
 /* None is in use by another one: those come before. */
-static int destroy(const struct uroce_door *door, struct ur_apart_object *o)
+static int destroy(struct ur_apart_client *c, struct ur_apart_object *o)
 {
+	const struct uroce_door *door = c->door;
 	u32 read[2];
 
 	switch (o->kind) {
@@ -92,7 +118,7 @@ static int destroy(const struct uroce_door *door, struct ur_apart_object *o)
 	case UR_APART_SRQ:
 		return door->destroy_srq(o->it, read);
 	case UR_APART_QP:
-		leave_all(door, o);
+		leave_all(c, o);
 		return door->destroy_qp(o->it, read);
 	case UR_APART_MR:
 		return door->dereg_mr(o->it);
@@ -117,7 +143,7 @@ void ur_apart_destroy_all(struct ur_apart_client *c)
 		for (u32 i = 0; i < c->n_objects; i++) {
 			struct ur_apart_object *o = &c->objects[i];
 
-			if (o->kind == order[k] && !destroy(c->door, o))
+			if (o->kind == order[k] && !destroy(c, o))
 				ur_apart_del(c, o);
 		}
 	free(c->objects);

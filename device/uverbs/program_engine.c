@@ -26,10 +26,11 @@
 #define FAR_FDS 3
 /* The rings to one other engine. */
 #define RING_FDS 5
-/* Bytes of rings that a context may have in an engine process: a part of the machine's memory, within bounds. */
-#define APART_RING_PART	   128
-#define APART_RING_KIB_MIN (16u << 10)
-#define APART_RING_KIB_MAX (8u << 20)
+/* What rings, and what other objects, of a context may take in an engine process: a part of the machine's memory,
+ * within bounds. */
+#define APART_PART    128
+#define APART_KIB_MIN (16u << 10)
+#define APART_KIB_MAX (8u << 20)
 
 static bool has_objects(const struct ur_ufile *file)
 {
@@ -305,7 +306,8 @@ static int give_context(const struct ur_ufile *file, const struct ur_lent *lent,
 	};
 	struct uroce_apart_context context = {
 		.pid = file->session->pid,
-		.ring_bytes = (u64)file->apart_kib << 10,
+		.ring_bytes = (u64)file->apart_kib << 9,
+		.object_bytes = (u64)file->apart_kib << 9,
 		.open = describe(file->dev),
 	};
 
@@ -318,17 +320,17 @@ static int give_context(const struct ur_ufile *file, const struct ur_lent *lent,
 }
 
 /* All of it is charged at once: the process has nobody to ask, since it may outlive uroced. */
-static int charge_rings(struct ur_ufile *file)
+static int charge_apart(struct ur_ufile *file)
 {
-	u64 part = ur_memory_total_kib() / APART_RING_PART;
-	u32 kib = (u32)ur_min_u64(part, APART_RING_KIB_MAX);
+	u64 part = ur_memory_total_kib() / APART_PART;
+	u32 kib = (u32)ur_min_u64(part, APART_KIB_MAX);
 	int err;
 
-	if (kib < APART_RING_KIB_MIN)
-		kib = APART_RING_KIB_MIN;
-	err = ur_memory_take(file->uid, kib);
+	if (kib < APART_KIB_MIN)
+		kib = APART_KIB_MIN;
+	err = ur_memory_take(file->uid, 2 * kib);
 	if (!err)
-		file->apart_kib = kib;
+		file->apart_kib = 2 * kib;
 	return err;
 }
 
@@ -336,7 +338,7 @@ static int charge_rings(struct ur_ufile *file)
 static int begin_apart(struct ur_ufile *file, const struct ur_lent *lent,
 		       int *sock)
 {
-	int pair[2], err = charge_rings(file);
+	int pair[2], err = charge_apart(file);
 
 	if (!err)
 		err = ur_engine_process_get(file->session, ur_ufile_end_apart,

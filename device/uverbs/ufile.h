@@ -30,7 +30,7 @@ struct ur_ufile {
 	u32 slot;
 	struct ur_engine_process
 		*apart; /* that has it then; NULL: the program */
-	u32 apart_kib;	/* charged for its rings there */
+	u32 apart_kib;	/* charged for its rings and objects there */
 	bool relayed;	/* and the device receives for it, */
 	u8 raw_loans;	/* how often it has got packet sockets */
 	bool far;	/* and sends: it is in another network namespace */

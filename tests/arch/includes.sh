@@ -38,7 +38,7 @@ door='"engine/(engine|fault_rule)\.h"|"engine/ground/[^/]*"|"(kernel-abi|util)/.
 below='"device/[^/]*"'
 rule device "<.*>|$door|\"cm/.*\"|\"device/.*\""
 rule device/confine "<.*>|$door|\"device/confine/.*\""
-rule device/apart "<.*>|$door|\"device/(apart/apart|confine/confine)\.h\""
+rule device/apart "<.*>|$door|\"device/(apart/apart|confine/confine|memory)\.h\""
 rule device/tree "<.*>|$door|$below|\"device/tree/.*\""
 rule device/settings "<.*>|$door|$below|\"device/(settings|tree)/.*\"|\"device/report/record\.h\""
 rule device/uverbs "<.*>|$door|$below|\"device/uverbs/.*\"|\"device/report/why\.h\""

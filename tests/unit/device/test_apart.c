@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include "device/apart/apart.h"
+#include "device/memory.h"
 #include "tests/check.h"
 
 #define SLOT	  3u
@@ -69,8 +70,10 @@ static const struct uroce_door door = {
 	.left_sender = left_sender,
 };
 
-static struct ur_apart_client client = {
-	.door = &door, .slot = SLOT, .slot_bits = SLOT_BITS};
+static struct ur_apart_client client = {.door = &door,
+					.slot = SLOT,
+					.slot_bits = SLOT_BITS,
+					.max_kib = UINT32_MAX};
 
 static int call(struct uroce_apart_msg *msg)
 {
@@ -173,6 +176,7 @@ static void most_objects(void)
 	most.objects = calloc(UR_APART_OBJECTS, sizeof(*most.objects));
 	CHECK(most.objects);
 	most.room = most.n_objects = UR_APART_OBJECTS;
+	most.kib = UR_KIB_CQ;
 	most.free = 0;
 	most.objects[4] =
 		(struct ur_apart_object){.kind = UR_APART_CQ, .it = object};
@@ -200,6 +204,33 @@ static void numbers_come_again(void)
 		CHECK_EQ(call(&msg), -EINVAL);
 		CHECK_EQ(new_cq(), cq);
 	}
+}
+
+/* Memory is had by whoever destroys, or leaves a group, and by nobody else. */
+static void memory_of_objects(void)
+{
+	u32 before = client.kib, cq = new_cq();
+	struct uroce_apart_msg msg = qp_of(cq),
+			       join = {.op = UROCE_APART_MCAST, .gid.index = 1};
+
+	client.max_kib = client.kib + UR_KIB_QP + 1;
+	CHECK_EQ(call(&msg), 0);
+	join.number = msg.number;
+	CHECK_EQ(call(&join), 0);
+	join = (struct uroce_apart_msg){
+		.op = UROCE_APART_MCAST, .number = msg.number, .gid.index = 1};
+	CHECK_EQ(call(&join), -ENOMEM);
+	join = (struct uroce_apart_msg){.op = UROCE_APART_CREATE_CQ,
+					.cq.entries = 8};
+	CHECK_EQ(call(&join), -ENOMEM);
+	msg.op = UROCE_APART_DESTROY_QP;
+	detached = 1;
+	CHECK_EQ(call(&msg), 0);
+	msg = (struct uroce_apart_msg){.op = UROCE_APART_DESTROY_CQ,
+				       .number = cq};
+	CHECK_EQ(call(&msg), 0);
+	CHECK_EQ(client.kib, before);
+	client.max_kib = UINT32_MAX;
 }
 
 static void impossible_queue_pairs(void)
@@ -320,6 +351,7 @@ int main(int argc, char **argv)
 	CASE(objects_of_others());
 	CASE(numbers_come_again());
 	CASE(most_objects());
+	CASE(memory_of_objects());
 	CASE(impossible_queue_pairs());
 	CASE(impossible_values());
 	CASE(files_that_shrink());
