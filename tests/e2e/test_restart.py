@@ -100,8 +100,10 @@ def connected(pair, mode="restart", on="two hosts"):
 
 @pytest.mark.parametrize("on", ["two hosts", "one host"])
 @pytest.mark.parametrize("mode", ["restart", "restart_sleeps"])
-def test_killed(pair, mode, on):
-    """On one host the two have rings in memory between them."""
+def test_killed(pair, mode, on, monkeypatch):
+    """On one host the two have rings in memory between them. A peer that waits for a processor for the 67 ms of a timeout
+    of 14 is asked once more, kill or none; what is lost is asked for once more after any timeout."""
+    monkeypatch.setenv("QP_TIMEOUT", "18")
     with connected(pair, mode, on) as programs:
         before = counters(pair.a)
         for n in range(KILLS):

@@ -40,7 +40,8 @@ def left(host):
 
 @pytest.mark.parametrize("on", ["two hosts", "one host"])
 @pytest.mark.parametrize("mode", ["rounds", "more"])
-def test_killed(pair, mode, on):
+def test_killed(pair, mode, on, monkeypatch):
+    monkeypatch.setenv("QP_TIMEOUT", "18")  # 1 s: a peer may wait for a processor
     with running(pair, mode, on) as (server, client):
         before = counters(pair.a)
         for n in range(KILLS):
