@@ -217,7 +217,9 @@ static int start(struct ur_daemon *daemon, const struct ur_daemon_options *o)
 	int err = ur_run_lock(daemon);
 
 	if (err == -EBUSY) {
-		ur_log("another uroced serves %s", daemon->run_dir);
+		ur_log("another uroced serves %s; one that `uroce run` "
+		       "started ends soon after its last program",
+		       daemon->run_dir);
 		return err;
 	}
 	ur_memory_init();
