@@ -110,11 +110,11 @@ struct ur_engine {
 	struct ur_list ringing; /* of these, those that ring: ringing.h */
 	u32 n_ringing;
 	ur_time ringing_looked;
-	bool lost_events; /* wake-ups of contexts may be among them */
-	struct ur_list kicks;	      /* ur_erq */
-	struct ur_list moderated;     /* ur_ecq with an event held back */
-	struct ur_list due;	      /* ur_ecq whose events leave at the end */
-	u64 due_bytes;		      /* completed since the first of them */
+	bool lost_events;	  /* wake-ups of contexts may be among them */
+	struct ur_list kicks;	  /* ur_erq */
+	struct ur_list moderated; /* ur_ecq with an event held back */
+	struct ur_list due;	  /* ur_ecq whose events leave at the end */
+	u64 due_bytes;		  /* completed since the first of them */
 	struct ur_event_batch events; /* of these, in a program */
 	bool events_away; /* they are being sent, and another thread may be the engine */
 	struct ur_tx tx;

@@ -46,8 +46,10 @@ struct uroce_apart_context {
 	__u32 version;
 	__u32 has; /* a bit for each descriptor */
 	__s32 pid;
-	__u32 rsv;
+	__u32 adverse; /* UROCE_ADVERSE_* */
 	__u64 ring_bytes, object_bytes;
+	__u32 adverse_seed;
+	__u32 rsv;
 	struct uroce_engine_open open; /* its descriptors are not read */
 };
 

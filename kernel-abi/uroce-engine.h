@@ -14,7 +14,7 @@
 #include <linux/types.h>
 #include "kernel-abi/uroce-abi.h"
 
-#define UROCE_DOOR_VERSION 15
+#define UROCE_DOOR_VERSION 16
 #define UROCE_DOOR_SYMBOL  "uroce_door"
 #define UROCE_DOOR_LIBRARY "liburoce-engine.so"
 
@@ -49,6 +49,8 @@ struct uroce_guest_client {
 	__s32 pid;
 	/* Most bytes that its rings may have. */
 	__u64 ring_bytes;
+	__u32 adverse; /* UROCE_ADVERSE_* that its engine does */
+	__u32 adverse_seed;
 };
 
 /* How a raw packet queue pair spreads frames over size work queues, a power of two. */

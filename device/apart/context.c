@@ -112,6 +112,8 @@ static int open_engine(struct ur_apart_client *c,
 		.maps = fds[UROCE_APART_MAPS],
 		.pid = in->pid,
 		.ring_bytes = in->ring_bytes,
+		.adverse = in->adverse,
+		.adverse_seed = in->adverse_seed,
 	};
 	struct uroce_engine_open open = in->open;
 

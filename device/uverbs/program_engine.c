@@ -50,18 +50,20 @@ static bool may_have_sockets(const struct ur_ufile *file)
 	       ur_client_may_raw(file->session);
 }
 
-static int check_open(const struct ur_cmd *cmd)
+/* apart: the engine is in an engine process, or was when the slot was lent. */
+static int check_open(const struct ur_cmd *cmd, bool apart)
 {
 	const struct ur_ufile *file = cmd->file;
 
 	if (file->slot || has_objects(file))
 		return -EINVAL;
-	/* Users kept apart, and hostile cards, are the device's engine's. So are
+	/* Users kept apart are the device's engine's. So are
 	 * all where there is RoCEv1: an engine in a program has no frames, and which
 	 * queue pairs will need them is not known when they are made. */
-	return ur_ufile_realm(file) || file->adverse || cmd->dev->roce_v1
-		       ? -EOPNOTSUPP
-		       : 0;
+	if (ur_ufile_realm(file) || cmd->dev->roce_v1)
+		return -EOPNOTSUPP;
+	/* A hostile card is not its program's to change. */
+	return file->adverse && !apart ? -EOPNOTSUPP : 0;
 }
 
 /* Elsewhere packets cannot leave by sockets that it makes itself; where it is not known, they might have to, or must
@@ -227,13 +229,14 @@ static struct uroce_engine_open describe(const struct ur_device *dev)
 }
 
 /* Has a slot lent to the file's engine. bytes: what its provider knows of struct uroce_engine_open. */
-static int lend(const struct ur_cmd *cmd, size_t bytes, struct ur_lent *lent)
+static int lend(const struct ur_cmd *cmd, bool apart, size_t bytes,
+		struct ur_lent *lent)
 {
 	struct ur_ufile *file = cmd->file;
 	enum ur_lend_way way;
 	/* It may ask the client, with the lock released: what is checked is checked after that. */
 	int unknown = find_way(file, &way);
-	int err = check_open(cmd);
+	int err = check_open(cmd, apart);
 
 	if (!err)
 		err = unknown;
@@ -268,8 +271,8 @@ int ur_m_engine_open(struct ur_cmd *cmd)
 {
 	struct uroce_engine_open resp = describe(cmd->dev);
 	struct ur_lent lent;
-	int err =
-		lend(cmd, ur_attr_len(cmd, UROCE_ATTR_ENGINE_OPEN_RESP), &lent);
+	int err = lend(cmd, false,
+		       ur_attr_len(cmd, UROCE_ATTR_ENGINE_OPEN_RESP), &lent);
 
 	if (err)
 		return err;
@@ -306,8 +309,10 @@ static int give_context(const struct ur_ufile *file, const struct ur_lent *lent,
 	};
 	struct uroce_apart_context context = {
 		.pid = file->session->pid,
+		.adverse = file->adverse,
 		.ring_bytes = (u64)file->apart_kib << 9,
 		.object_bytes = (u64)file->apart_kib << 9,
+		.adverse_seed = file->adverse_seed,
 		.open = describe(file->dev),
 	};
 
@@ -373,7 +378,7 @@ int ur_m_engine_apart(struct ur_cmd *cmd)
 	end_own(file);
 	if (!ur_user_mem_reaches(file->session->mem))
 		return -EOPNOTSUPP;
-	err = lend(cmd, sizeof(struct uroce_engine_open), &lent);
+	err = lend(cmd, true, sizeof(struct uroce_engine_open), &lent);
 	if (err)
 		return err;
 	err = begin_apart(file, &lent, &sock);
@@ -441,7 +446,7 @@ static int resume(struct ur_cmd *cmd, const struct uroce_engine_resume *in)
 
 	if (!in->slot || in->slot >= UR_SLOTS)
 		return -EINVAL;
-	err = check_open(cmd);
+	err = check_open(cmd, true);
 	if (!err)
 		err = unknown;
 	if (!err)

@@ -304,6 +304,9 @@ static int open_apart(const struct uroce_engine_open *open, int file,
 	if (!err)
 		err = is_known(open) ? make_context(g, open, file, &ectx)
 				     : -EPROTO;
+	if (!err && client->adverse)
+		err = ur_ectx_set_adverse(g->ectx, client->adverse,
+					  client->adverse_seed);
 	if (err) {
 		close_guest(g);
 		return err;

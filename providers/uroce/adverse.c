@@ -7,6 +7,7 @@
  * fields, so the same program with the same seed sees the same.
  */
 #include "adverse.h"
+#include "guest.h"
 #include "util/rng.h"
 
 int ur_adverse_ask(struct uroce_alloc_ucontext_req *req)
@@ -126,10 +127,12 @@ static void poison_wc(const struct uroce_context *ctx, struct ibv_wc *wc)
 static int adverse_poll_cq(struct ibv_cq *cq, int num_entries,
 			   struct ibv_wc *wc)
 {
-	int n = uroce_poll_cq(cq, num_entries, wc);
+	const struct uroce_context *ctx = ur_to_ctx(cq->context);
+	int n = ctx->guest ? uroce_guest_poll_cq(cq, num_entries, wc)
+			   : uroce_poll_cq(cq, num_entries, wc);
 
 	for (int i = 0; i < n; i++)
-		poison_wc(ur_to_ctx(cq->context), &wc[i]);
+		poison_wc(ctx, &wc[i]);
 	return n;
 }
 
@@ -366,5 +369,5 @@ void *ur_adverse_op(const struct uroce_context *ctx, enum ur_op op)
 	for (u32 i = 0; i < UR_ARRAY_SIZE(replaced); i++)
 		if (replaced[i].op == op && (ctx->adverse & replaced[i].what))
 			return replaced[i].fn;
-	return ur_ops[op];
+	return ctx->guest ? ur_guest_op(op) : ur_ops[op];
 }

@@ -171,7 +171,7 @@ static int open_guest(struct uroce_context *ctx,
 	int err;
 
 	ctx->door = find_door();
-	if (resp->adverse || !ur_calls_engine())
+	if (!ur_calls_engine())
 		return 0;
 	if (!ctx->door || !may_have_rings())
 		return EAGAIN;
@@ -197,8 +197,6 @@ static int open_apart(struct uroce_context *ctx,
 	struct uroce_engine_apart apart;
 	int err;
 
-	if (resp->adverse)
-		return 0;
 	err = ur_guest_call(&ctx->ibv, UVERBS_OBJECT_DEVICE,
 			    UROCE_METHOD_ENGINE_APART, UR_GUEST_NO_IN, 0, 0,
 			    UROCE_ATTR_ENGINE_APART_RESP, &apart,
@@ -215,6 +213,8 @@ int ur_guest_open(struct uroce_context *ctx,
 		  struct uroce_alloc_ucontext_resp *resp)
 {
 	const enum asked asked = asked_for();
+	/* A hostile card is not the program's to change. */
+	const bool apart = resp->adverse || asked == ASKED_APART;
 	struct uroce_guest_info info;
 	int err;
 
@@ -222,8 +222,8 @@ int ur_guest_open(struct uroce_context *ctx,
 		return EINVAL;
 	if (asked == ASKED_DEVICE)
 		return 0;
-	err = asked == ASKED_APART ? EAGAIN : open_guest(ctx, resp, &info);
-	if (err == EAGAIN && asked != ASKED_PROCESS)
+	err = apart ? EAGAIN : open_guest(ctx, resp, &info);
+	if (err == EAGAIN && (apart || asked != ASKED_PROCESS))
 		err = open_apart(ctx, resp, &info);
 	else if (err == EAGAIN)
 		err = ctx->door ? 0 : ELIBACC;

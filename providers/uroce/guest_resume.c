@@ -32,7 +32,9 @@ static int open_file(const struct uroce_context *ctx)
 static int get_context(struct uroce_context *ctx)
 {
 	UR_REQ(ib_uverbs_get_context, struct uroce_alloc_ucontext_req drv)
-	req = {0};
+	req = {.drv = {.features = ctx->adverse ? UROCE_CTX_F_ADVERSE : 0,
+		       .adverse = ctx->adverse,
+		       .adverse_seed = ctx->adverse_seed}};
 	UR_RESP(ib_uverbs_get_context_resp,
 		struct uroce_alloc_ucontext_resp drv)
 	resp = {.drv.wake_fd = -1};

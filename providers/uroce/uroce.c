@@ -167,7 +167,7 @@ static int setup_ctx(struct uroce_context *ctx,
 
 	for (unsigned int i = 0; i < UR_OP_COUNT; i++) {
 		int off = ur_pabi_op_offset(layout->pabi, i);
-		void *op = ctx->guest ? ur_guest_op(i) : ur_adverse_op(ctx, i);
+		void *op = ur_adverse_op(ctx, i);
 
 		if (off >= 0)
 			memcpy(ops + off, &op, sizeof(void *));

@@ -89,6 +89,28 @@ def test_uroced_is_killed(pair, mode, on):
     gone(pair.a)
 
 
+# batch, sources and order of doc/adverse.md.
+HOSTILE = "1:1c"
+
+
+@pytest.mark.parametrize("on", ["two hosts", "one host"])
+def test_hostile_card(pair, monkeypatch, on):
+    """Is its user's engine process's without being asked for, and outlives uroced as it is."""
+    monkeypatch.delenv("UROCE_ENGINE")
+    monkeypatch.setenv("UROCE_ADVERSE", HOSTILE)
+    with connected(pair, "restart_sleeps", on) as programs:
+        had = processes(pair.a)
+        assert list(had.values()) == [0]
+        for n in range(2):
+            kill(pair.a)
+            go_on(programs, f"kill {n}\n")
+            pair.a.serve(*GUESTS)
+            go_on(programs, f"serve {n}\n")
+            assert processes(pair.a) == had
+        end(*programs)
+    gone(pair.a)
+
+
 def as_user(host, uid):
     return As(host, "apart", *OTHERS[uid])
 
