@@ -19,6 +19,7 @@ int ur_easync_create(struct ur_ectx *ectx, struct ur_easync **async, int *fd)
 		return err;
 	}
 	a->ectx = ectx;
+	ur_list_init(&a->borrowed);
 	ur_evsrc_init(&a->loose, 0);
 	ur_list_add_tail(&ectx->asyncs, &a->node);
 	*async = a;
@@ -31,8 +32,7 @@ static int destroy_async(struct ur_engine *engine, struct ur_easync *async)
 	int rx;
 
 	ur_assert(async->sock.engine == engine);
-	if (engine->guest.async == async)
-		engine->guest.async = NULL;
+	ur_list_del(&async->borrowed);
 	rx = ur_evsock_close(&async->sock);
 	free(async);
 	return rx;

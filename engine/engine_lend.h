@@ -139,8 +139,9 @@ int ur_echan_lend(const struct ur_echan *chan);
  * error both stay the caller's. */
 int ur_echan_borrow(struct ur_ectx *ectx, int tx, int rx,
 		    struct ur_echan **chan);
-/* The same for a file of asynchronous events. */
+/* The same for a file of asynchronous events; and its receiving end. */
 int ur_easync_lend(const struct ur_easync *async);
+int ur_easync_reader(const struct ur_easync *async);
 int ur_easync_borrow(struct ur_ectx *ectx, int tx, int rx,
 		     struct ur_easync **async);
 /* In a program: watches fd, which hangs up when the device is removed. Then the engine shuts down all channels and event files

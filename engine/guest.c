@@ -21,6 +21,7 @@ int ur_guest_init(struct ur_engine *e)
 	int err;
 
 	ur_list_init(&e->guest.chans);
+	ur_list_init(&e->guest.asyncs);
 	ur_chores_init(&e->chores);
 	e->guest.device_fd = e->guest.rest_fd = -1;
 	if (!e->config.guest)

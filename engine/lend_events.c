@@ -41,9 +41,14 @@ int ur_easync_lend(const struct ur_easync *async)
 	return async->sock.tx;
 }
 
+int ur_easync_reader(const struct ur_easync *async)
+{
+	return async->sock.rx;
+}
+
 static int add_async(struct ur_engine *engine, struct ur_easync *async)
 {
-	engine->guest.async = async;
+	ur_list_add_tail(&engine->guest.asyncs, &async->borrowed);
 	return 0;
 }
 UR_ENGINE_CALL(1, add_async, struct ur_easync *);
@@ -57,6 +62,7 @@ int ur_easync_borrow(struct ur_ectx *ectx, int tx, int rx,
 		return -ENOMEM;
 	async->ectx = ectx;
 	ur_evsock_init(&async->sock, ectx->engine, tx, rx, true);
+	ur_list_init(&async->borrowed);
 	ur_evsrc_init(&async->loose, 0);
 	ur_list_add_tail(&ectx->asyncs, &async->node);
 	call_add_async(ectx->engine, async);
@@ -92,8 +98,9 @@ static void device_says(struct ur_watch *watch, u32 events)
 	ur_list_for_each(it, &e->guest.chans)
 		shutdown(ur_list_entry(it, struct ur_echan, borrowed)->sock.tx,
 			 SHUT_WR);
-	if (e->guest.async)
-		shutdown(e->guest.async->sock.tx, SHUT_WR);
+	ur_list_for_each(it, &e->guest.asyncs)
+		shutdown(ur_list_entry(it, struct ur_easync, borrowed)->sock.tx,
+			 SHUT_WR);
 	ur_engine_unwatch(e, e->guest.device_fd);
 	e->guest.device_gone = true;
 }

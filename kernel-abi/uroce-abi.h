@@ -186,12 +186,14 @@ struct uroce_alloc_pd_resp {
 	__u32 rsv;
 };
 
-/* OPEN_XRCD. 0: others may open it too, and what is in it is the device's engine's. Else its number: its target
- * queue pairs and SRQs may be in the program's engine. */
+/* OPEN_XRCD. 0: what is in it is the device's engine's. Else its number: its target queue pairs and SRQs may be in the
+ * program's engine, or, where it is flagged so, are in the engine of ENGINE_SHARE. */
 struct uroce_open_xrcd_resp {
 	__u32 number;
-	__u32 rsv;
+	__u32 flags; /* UROCE_XRCD_F_* */
 };
+
+#define UROCE_XRCD_F_SHARED (1u << 0)
 
 /* REG_MR, REREG_MR: there is no memory: reads give zeros, writes are dropped; every
  * address is inside. */
@@ -243,8 +245,7 @@ struct uroce_query_dm_resp {
  * by the kernel's own commands, and the numbers of queue pairs and the keys of
  * regions are those that these give, as those of XRC SRQs. ENGINE_RAW, of UVERBS_OBJECT_DEVICE, returns
  * packet sockets to who has CAP_NET_RAW, ENGINE_FLOW, of UVERBS_OBJECT_FLOW, a rule as CREATE_FLOW has read
- * it. Target queue pairs of an XRC domain that others may open, and queue pairs made with UROCE_QP_F_DEVICE,
- * have the device's engine all the same, and the device's rings.
+ * it. Queue pairs made with UROCE_QP_F_DEVICE have the device's engine all the same, and the device's rings.
  */
 #define UROCE_METHOD_ENGINE_OPEN    0x1001
 #define UROCE_ATTR_ENGINE_OPEN_RESP 0x1000 /* out: uroce_engine_open */
@@ -293,6 +294,17 @@ struct uroce_engine_apart {
 	__u32 slot;
 	__s32 fd;
 };
+
+/*
+ * Besides ENGINE_OPEN or ENGINE_APART, after ENGINE_ASYNC and once: contexts of several processes of the user have one engine, in an engine process,
+ * which has what is in XRC domains of files that they open afterwards. It has a slot of its own: that of the numbers of
+ * target queue pairs, and of ENGINE_SOCKET and ENGINE_RING with UROCE_ENGINE_SHARED. In: 0, or, after ENGINE_RESUME, the slot that
+ * an earlier uroced has given; then the answer has no descriptor.
+ */
+#define UROCE_METHOD_ENGINE_SHARE    0x1008
+#define UROCE_ATTR_ENGINE_SHARE_SLOT 0x1000 /* in: __u32 */
+#define UROCE_ATTR_ENGINE_SHARE_RESP 0x1001 /* out: uroce_engine_apart */
+#define UROCE_ENGINE_SHARED	     (1u << 31)
 
 /* How often this context has done so, from 1 on: its handles differ from those before. */
 struct uroce_engine_resume {

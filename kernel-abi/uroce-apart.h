@@ -39,17 +39,22 @@ enum uroce_apart_fd {
 	UROCE_APART_OUTBOX,
 	UROCE_APART_DOOR,
 	UROCE_APART_BELL,
+	UROCE_APART_ASYNC_TX, /* of an engine that several contexts have: those of set_async() */
+	UROCE_APART_ASYNC_RX,
+	UROCE_APART_LIFE,
 	UROCE_APART_FDS
 };
 
+/* Without a descriptor it says that no more contexts come for an engine that several have. */
 struct uroce_apart_context {
 	__u32 version;
 	__u32 has; /* a bit for each descriptor */
 	__s32 pid;
-	__u32 adverse; /* UROCE_ADVERSE_* */
+	/* 0: the context has an engine of its own. Else that of all contexts with the number, which the first of them makes. */
+	__u32 engine;
 	__u64 ring_bytes, object_bytes;
+	__u32 adverse; /* UROCE_ADVERSE_* */
 	__u32 adverse_seed;
-	__u32 rsv;
 	struct uroce_engine_open open; /* its descriptors are not read */
 };
 
@@ -67,7 +72,7 @@ enum uroce_apart_op {
 	UROCE_APART_MODIFY_CQ,
 	UROCE_APART_RESIZE_CQ,
 	UROCE_APART_DESTROY_CQ, /* the answer may come with a sending end: left_sender() */
-	UROCE_APART_CREATE_SRQ,
+	UROCE_APART_CREATE_SRQ, /* value: the number of an XRC one's completion queue */
 	UROCE_APART_RESIZE_SRQ,
 	UROCE_APART_LIMIT_SRQ,
 	UROCE_APART_QUERY_SRQ,
@@ -75,6 +80,7 @@ enum uroce_apart_op {
 	UROCE_APART_CREATE_AH,
 	UROCE_APART_DESTROY_AH,
 	UROCE_APART_CREATE_QP,
+	UROCE_APART_OPEN_QP,
 	UROCE_APART_MAY_MODIFY_QP,
 	UROCE_APART_MODIFY_QP,
 	UROCE_APART_QUERY_QP,
@@ -106,7 +112,7 @@ struct uroce_apart_cq {
 
 struct uroce_apart_qp {
 	struct uroce_guest_qp_init init; /* its pointers are not read */
-	__u32 send_cq, recv_cq, srq;	 /* their numbers; srq 0: none */
+	__u32 send_cq, recv_cq, srq;	 /* their numbers; 0: none */
 	__u32 rsv;
 };
 

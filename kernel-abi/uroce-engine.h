@@ -18,6 +18,7 @@
 #define UROCE_DOOR_SYMBOL  "uroce_door"
 #define UROCE_DOOR_LIBRARY "liburoce-engine.so"
 
+struct uroce_home;
 struct uroce_guest;
 struct uroce_guest_cq;
 struct uroce_guest_qp;
@@ -127,9 +128,15 @@ struct uroce_door {
 	 * descriptors in open stay the caller's. */
 	int (*open)(const struct uroce_engine_open *open, int file,
 		    struct uroce_guest **guest, struct uroce_guest_info *info);
-	/* The same for a context of another process: info->own is NULL, and its rings are all that the client touches. file is
-	 * what hangs up with the client. It is not for programs that fork. */
-	int (*open_apart)(const struct uroce_engine_open *open, int file,
+	/* For contexts of other processes, which may be several: makes an engine, which ends with file. The descriptors in open and
+	 * file stay the caller's, file as long as the engine. */
+	int (*make_home)(const struct uroce_engine_open *open, int file,
+			 struct uroce_home **home);
+	/* All its contexts have been closed. */
+	void (*end_home)(struct uroce_home *home);
+	/* Opens a context of another process: info->own is NULL, and its rings are all that the client touches. It is not for
+	 * programs that fork. What contexts of one engine have may meet by numbers: domains, keys, queue pairs. */
+	int (*open_apart)(struct uroce_home *home,
 			  const struct uroce_guest_client *client,
 			  struct uroce_guest **guest,
 			  struct uroce_guest_info *info);
@@ -160,7 +167,7 @@ struct uroce_door {
 
 	/* The end into which asynchronous events are sent, the file that the program
 	 * reads, and a socket that hangs up with the device: the descriptors
-	 * stay the caller's. Before the first queue, once. */
+	 * stay the caller's. Before the first queue, once. An engine takes the socket of the first context alone. */
 	int (*set_async)(struct uroce_guest *guest, int tx, int rx, int life);
 
 	/* The descriptors stay the caller's. -ENOENT: there is no queue with that

@@ -32,9 +32,13 @@ struct ur_apart_object {
 	u32 n_groups;
 };
 
+struct ur_apart_engine;
+
 /* A context and its program. */
 struct ur_apart_client {
 	const struct uroce_door *door;
+	struct ur_apart_engine *engine; /* that it shares with others; NULL: it has one of its own, */
+	struct uroce_home *home;	/* which is this */
 	struct uroce_guest *guest; /* NULL: not yet */
 	struct uroce_guest_info info;
 	int sock;
@@ -51,6 +55,17 @@ struct ur_apart_client {
 int ur_apart_begin(const struct uroce_door *door,
 		   const struct uroce_apart_context *context, int *fds,
 		   void (*ended)(void));
+
+/* engines.c: engines that several contexts have. */
+
+/* Finds the engine with the number, or makes it with what uroced has sent, and counts one more context of it. Returns 0 or -errno. */
+int ur_apart_engine_get(const struct uroce_door *door, u32 number,
+			const struct uroce_engine_open *open, int life,
+			struct ur_apart_engine **engine);
+void ur_apart_engine_put(struct ur_apart_engine *engine);
+struct uroce_home *ur_apart_engine_home(struct ur_apart_engine *engine);
+/* uroced has no more contexts for the engine with the number, or, 0, for any. It goes with its last one. */
+void ur_apart_engine_done(u32 number);
 
 struct ur_apart_reply {
 	struct uroce_apart_msg msg;
@@ -88,12 +103,16 @@ void ur_apart_destroy_all(struct ur_apart_client *client);
  * program. */
 bool ur_apart_qp_is_good(const struct uroce_guest_qp_init *qp, u32 slot,
 			 u32 slot_bits);
+/* The same of an XRC target that is made or opened. */
+bool ur_apart_target_is_good(const struct uroce_guest_qp_init *qp, u32 slot,
+			     u32 slot_bits);
 /* The same of a question whether it may go from one state to another. */
 bool ur_apart_states_are_good(const struct uroce_apart_modify *modify);
 bool ur_apart_modify_is_good(const struct uroce_apart_modify *modify);
 bool ur_apart_mr_is_good(const struct uroce_guest_mr_init *mr);
 bool ur_apart_cq_is_good(const struct uroce_apart_cq *cq);
-bool ur_apart_srq_is_good(const struct uroce_guest_srq_init *srq);
+/* xrc: its completion queue is there. */
+bool ur_apart_srq_is_good(const struct uroce_guest_srq_init *srq, bool xrc);
 /* The file cannot become shorter than what is mapped of it. */
 bool ur_apart_file_is_good(int fd);
 

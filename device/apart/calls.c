@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The messages of a program, each a function of struct uroce_door. */
 #include <errno.h>
+#include <rdma/ib_user_ioctl_verbs.h>
 #include <unistd.h>
 #include "device/apart/apart.h"
 #include "util/assert.h"
@@ -160,12 +161,16 @@ static int destroy_cq(const struct call *c)
 
 static int create_srq(const struct call *c)
 {
+	struct uroce_guest_srq_init init = c->in->srq;
 	struct uroce_guest_srq *srq;
 	int err;
 
-	if (!ur_apart_srq_is_good(&c->in->srq))
+	if (init.cq)
 		return -EINVAL;
-	err = c->client->door->create_srq(c->client->guest, &c->in->srq, &srq,
+	init.cq = find(c, UR_APART_CQ, c->in->value);
+	if (!ur_apart_srq_is_good(&init, init.cq))
+		return -EINVAL;
+	err = c->client->door->create_srq(c->client->guest, &init, &srq,
 					  &c->reply->msg.new_srq);
 	return add(c, UR_APART_SRQ, srq, err);
 }
@@ -235,16 +240,41 @@ static int destroy_ah(const struct call *c)
 
 /* ---- queue pairs ---- */
 
+static int create_target(const struct call *c)
+{
+	const struct uroce_guest_qp_init init = {
+		.type = c->in->qp.init.type,
+		.qpn = c->in->qp.init.qpn,
+		.xrcdn = c->in->qp.init.xrcdn,
+		.user_handle = c->in->qp.init.user_handle,
+	};
+	const struct uroce_door *door = c->client->door;
+	struct uroce_guest_qp *qp;
+	int err;
+
+	if (!ur_apart_target_is_good(&init, c->client->slot,
+				     c->client->slot_bits))
+		return -EINVAL;
+	err = c->in->op == UROCE_APART_OPEN_QP
+		      ? door->open_qp(c->client->guest, &init, &qp)
+		      : door->create_qp(c->client->guest, &init, &qp,
+					&c->reply->msg.new_qp);
+	return add(c, UR_APART_QP, qp, err);
+}
+
 static int create_qp(const struct call *c)
 {
 	struct uroce_guest_qp_init init = c->in->qp.init;
 	struct uroce_guest_qp *qp;
 	int err;
 
+	if (init.type == IB_UVERBS_QPT_XRC_TGT)
+		return create_target(c);
 	init.send_cq = find(c, UR_APART_CQ, c->in->qp.send_cq);
 	init.recv_cq = find(c, UR_APART_CQ, c->in->qp.recv_cq);
 	init.srq = find(c, UR_APART_SRQ, c->in->qp.srq);
-	if (!init.send_cq || !init.recv_cq || (c->in->qp.srq && !init.srq) ||
+	if (!init.send_cq || !init.recv_cq != (init.type == IB_UVERBS_QPT_XRC_INI) ||
+	    (c->in->qp.srq && !init.srq) ||
 	    !ur_apart_qp_is_good(&init, c->client->slot, c->client->slot_bits))
 		return -EINVAL;
 	err = c->client->door->create_qp(c->client->guest, &init, &qp,
@@ -397,6 +427,7 @@ static int (*const calls[UROCE_APART_OPS])(const struct call *c) = {
 	[UROCE_APART_CREATE_AH] = create_ah,
 	[UROCE_APART_DESTROY_AH] = destroy_ah,
 	[UROCE_APART_CREATE_QP] = create_qp,
+	[UROCE_APART_OPEN_QP] = create_target,
 	[UROCE_APART_MAY_MODIFY_QP] = may_modify_qp,
 	[UROCE_APART_MODIFY_QP] = modify_qp,
 	[UROCE_APART_QUERY_QP] = query_qp,

@@ -12,6 +12,11 @@
 	((1u << 10) - \
 	 1) /* of enum ib_uverbs_access_flags, without optional ones */
 
+static bool is_in_slot(u32 qpn, u32 slot, u32 slot_bits)
+{
+	return qpn < 1u << QPN_BITS && qpn >> (QPN_BITS - slot_bits) == slot;
+}
+
 /* Nothing of the types that a program has in its own engine alone: a pointer would be one of the program's. */
 bool ur_apart_qp_is_good(const struct uroce_guest_qp_init *qp, u32 slot,
 			 u32 slot_bits)
@@ -19,15 +24,24 @@ bool ur_apart_qp_is_good(const struct uroce_guest_qp_init *qp, u32 slot,
 	if (qp->rss || qp->wq || qp->xrcdn)
 		return false;
 	if (qp->type != IB_UVERBS_QPT_RC && qp->type != IB_UVERBS_QPT_UC &&
-	    qp->type != IB_UVERBS_QPT_UD)
+	    qp->type != IB_UVERBS_QPT_UD && qp->type != IB_UVERBS_QPT_XRC_INI)
 		return false;
-	return qp->qpn < 1u << QPN_BITS &&
-	       qp->qpn >> (QPN_BITS - slot_bits) == slot &&
+	if (qp->type == IB_UVERBS_QPT_XRC_INI &&
+	    (qp->srq || qp->max_recv_wr || qp->max_recv_sge))
+		return false;
+	return is_in_slot(qp->qpn, slot, slot_bits) &&
 	       qp->max_send_wr <= UR_MAX_QP_WR &&
 	       qp->max_recv_wr <= UR_MAX_QP_WR &&
 	       qp->max_send_sge <= UR_MAX_SGE_COUNT &&
 	       qp->max_recv_sge <= UR_MAX_SGE_COUNT &&
 	       qp->max_inline <= UR_MAX_INLINE;
+}
+
+bool ur_apart_target_is_good(const struct uroce_guest_qp_init *qp, u32 slot,
+			     u32 slot_bits)
+{
+	return qp->type == IB_UVERBS_QPT_XRC_TGT && qp->xrcdn && !qp->rss &&
+	       is_in_slot(qp->qpn, slot, slot_bits);
 }
 
 static bool is_mtu(u32 mtu)
@@ -80,10 +94,10 @@ bool ur_apart_cq_is_good(const struct uroce_apart_cq *cq)
 	       !(cq->flags & ~known);
 }
 
-bool ur_apart_srq_is_good(const struct uroce_guest_srq_init *srq)
+bool ur_apart_srq_is_good(const struct uroce_guest_srq_init *srq, bool xrc)
 {
-	return !srq->cq && !srq->xrcdn && !srq->srqn && srq->max_wr &&
-	       srq->max_wr <= UR_MAX_SRQ_WR && srq->max_sge <= UR_MAX_SGE_COUNT;
+	return !xrc == !srq->xrcdn && !xrc == !srq->srqn && srq->max_wr &&
+	       srq->srqn < 1u << QPN_BITS && srq->max_wr <= UR_MAX_SRQ_WR && srq->max_sge <= UR_MAX_SGE_COUNT;
 }
 
 bool ur_apart_file_is_good(int fd)

@@ -62,12 +62,22 @@ static int answer(int sock, struct ur_apart_reply *reply)
 	return sent < 0 ? -errno : 0;
 }
 
+static void end_engine(struct ur_apart_client *c)
+{
+	if (c->guest)
+		c->door->close(c->guest);
+	if (c->engine)
+		ur_apart_engine_put(c->engine);
+	else if (c->home)
+		c->door->end_home(c->home);
+}
+
 static void end(struct ur_apart_client *c)
 {
 	void (*ended)(void) = c->ended;
 
 	ur_apart_destroy_all(c);
-	c->door->close(c->guest);
+	end_engine(c);
 	close(c->sock);
 	free(c);
 	ended();
@@ -104,6 +114,32 @@ static void take_lent(struct uroce_engine_open *open, const int *fds)
 	open->bell_fd = fds[UROCE_APART_BELL];
 }
 
+static int find_engine(struct ur_apart_client *c,
+		       const struct uroce_apart_context *in, const int *fds)
+{
+	struct uroce_engine_open open = in->open;
+	int err;
+
+	take_lent(&open, fds);
+	if (!in->engine)
+		return c->door->make_home(&open, c->sock, &c->home);
+	err = ur_apart_engine_get(c->door, in->engine, &open,
+				  fds[UROCE_APART_LIFE], &c->engine);
+	if (!err)
+		c->home = ur_apart_engine_home(c->engine);
+	return err;
+}
+
+/* uroced gives the program's file of events where the program could not any more. */
+static int set_async(const struct ur_apart_client *c, const int *fds)
+{
+	if (!c->engine)
+		return 0;
+	return c->door->set_async(c->guest, fds[UROCE_APART_ASYNC_TX],
+				  fds[UROCE_APART_ASYNC_RX],
+				  fds[UROCE_APART_LIFE]);
+}
+
 static int open_engine(struct ur_apart_client *c,
 		       const struct uroce_apart_context *in, int *fds)
 {
@@ -115,12 +151,13 @@ static int open_engine(struct ur_apart_client *c,
 		.adverse = in->adverse,
 		.adverse_seed = in->adverse_seed,
 	};
-	struct uroce_engine_open open = in->open;
+	int err = find_engine(c, in, fds);
 
-	take_lent(&open, fds);
+	if (err)
+		return err;
 	fds[UROCE_APART_MEM] = fds[UROCE_APART_MAPS] = -1;
-	return c->door->open_apart(&open, c->sock, &client, &c->guest,
-				   &c->info);
+	err = c->door->open_apart(c->home, &client, &c->guest, &c->info);
+	return err ? err : set_async(c, fds);
 }
 
 static int start_thread(struct ur_apart_client *c)
@@ -145,7 +182,9 @@ int ur_apart_begin(const struct uroce_door *door,
 	struct ur_apart_client *c = calloc(1, sizeof(*c));
 	int err = c ? 0 : -ENOMEM;
 
-	if (!err) {
+	if (fds[UROCE_APART_SOCKET] < 0 || fds[UROCE_APART_MEM] < 0)
+		err = -EPROTO;
+	if (c) {
 		c->door = door;
 		c->ended = ended;
 		c->sock = fds[UROCE_APART_SOCKET];
@@ -153,16 +192,16 @@ int ur_apart_begin(const struct uroce_door *door,
 		c->slot_bits = in->open.slot_bits;
 		c->max_kib =
 			(u32)ur_min_u64(in->object_bytes >> 10, UINT32_MAX);
-		err = open_engine(c, in, fds);
-	}
-	if (!err) {
-		err = start_thread(c);
-		if (err)
-			door->close(c->guest);
 	}
 	if (!err)
+		err = open_engine(c, in, fds);
+	if (!err)
+		err = start_thread(c);
+	if (!err)
 		fds[UROCE_APART_SOCKET] = -1;
-	else
+	else if (c)
+		end_engine(c);
+	if (err)
 		free(c);
 	close_all(fds, UROCE_APART_FDS);
 	return err;

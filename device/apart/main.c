@@ -108,7 +108,19 @@ static bool receive(struct uroce_apart_context *in, int *fds)
 		return false;
 	spread(in->has, come, ur_scm_take(&mh, come, UROCE_APART_FDS, close),
 	       fds);
-	return fds[UROCE_APART_SOCKET] >= 0 && fds[UROCE_APART_MEM] >= 0;
+	return true;
+}
+
+static void take(const struct uroce_door *door,
+		 const struct uroce_apart_context *in, int *fds)
+{
+	if (!in->has && in->engine) {
+		ur_apart_engine_done(in->engine);
+		return;
+	}
+	begun();
+	if (ur_apart_begin(door, in, fds, ended))
+		ended();
 }
 
 int main(void)
@@ -120,12 +132,10 @@ int main(void)
 	if (!door)
 		return 1;
 	ur_confine_engine();
-	while (receive(&in, fds)) {
-		begun();
-		if (ur_apart_begin(door, &in, fds, ended))
-			ended();
-	}
+	while (receive(&in, fds))
+		take(door, &in, fds);
 	close(UROCE_APART_FD);
+	ur_apart_engine_done(0);
 	wait_for_contexts();
 	return 0;
 }

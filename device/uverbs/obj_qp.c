@@ -183,7 +183,7 @@ static int make_plain(struct ur_cmd *cmd, struct ur_obj_qp *qp,
 	}
 	init->pd = a->pd->pdn;
 	init->realm = ur_ufile_realm(cmd->file);
-	init->away = a->in_program ? cmd->file->slot : 0;
+	init->away = a->in_program ? a->slot : 0;
 	init->qpn = a->number;
 	init->send_cq = qp->send_cq ? qp->send_cq->cq : NULL;
 	init->recv_cq = qp->recv_cq ? qp->recv_cq->cq : NULL;
@@ -229,7 +229,7 @@ static int make_target(struct ur_cmd *cmd, struct ur_obj_qp *qp,
 	init->max_inline = 0;
 	init->xrcd = a->xrcd->xrcd->number;
 	init->realm = ur_ufile_realm(cmd->file);
-	init->away = a->in_program ? cmd->file->slot : 0;
+	init->away = a->in_program ? a->slot : 0;
 	init->qpn = a->number;
 	t->in_program = a->in_program;
 	err = ur_eqp_create(cmd->file->ectx, init, &t->qp, udata);

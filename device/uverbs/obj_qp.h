@@ -19,8 +19,9 @@ struct ur_qp_args {
 	struct ur_obj_srq *srq;
 	struct ur_obj_rwq_table *table;
 	int event_fd;
-	/* ur_qp_make() fills these. number: the one that it has already, or 0. */
+	/* ur_qp_make() fills these. slot: of the engine, if that is not the device's. number: the one that it has already, or 0. */
 	bool in_program;
+	u32 slot;
 	u32 number;
 };
 
@@ -34,9 +35,9 @@ int ur_qp_make(struct ur_cmd *cmd, struct ur_qp_args *a, struct ur_obj_qp **ret,
  * a->type, and says whether its engine is the program's, and has it already.
  * Returns 0 or -EINVAL. */
 int ur_program_engine_qp(const struct ur_cmd *cmd, struct ur_qp_args *a);
-/* The same of UROCE_QP_F_* and the number in such a part. */
-int ur_program_engine_flags(const struct ur_cmd *cmd, u32 flags, u32 number,
-			    bool *in_program);
+/* The same of UROCE_QP_F_* and the number in such a part. slot: where the program's engine is; 0: it has none. */
+int ur_program_engine_flags(const struct ur_cmd *cmd, u32 slot, u32 flags,
+			    u32 number, bool *in_program);
 
 /* Detaches the queue pair from its i-th multicast group, which stays in the
  * list (obj_mcast.c). Returns 0 or -errno. */

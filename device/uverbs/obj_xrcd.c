@@ -104,13 +104,40 @@ static int pin_inode(struct ur_loop *loop, int fd)
 	return fd;
 }
 
+/* The same file has it with each uroced: engines outlive them. */
+static u32 number_of(const struct ur_file_id *id)
+{
+	const u8 *at = (const u8 *)id;
+	u32 sum = 2166136261u;
+
+	for (size_t i = 0; i < sizeof(*id); i++)
+		sum = (sum ^ at[i]) * 16777619u;
+	return sum | 1u << 31;
+}
+
+/* Returns whether another file's domain has the number there. */
+static bool is_taken(const struct ur_device *dev,
+		     const struct ur_shared_engine *home, u32 number)
+{
+	ur_list_for_each(it, &dev->daemon->xrcds) {
+		const struct ur_xrcd *x =
+			ur_list_entry(it, struct ur_xrcd, node);
+
+		if (x->home == home && x->home_number == number)
+			return true;
+	}
+	return false;
+}
+
 /* A domain of the file, which is open besides. */
 static int new_shared(struct ur_cmd *cmd, int fd, const struct ur_file_id *id,
 		      struct ur_xrcd **ret)
 {
+	struct ur_shared_engine *home = cmd->file->shared;
 	struct ur_xrcd *x;
 
-	if (ur_quota_take_fds(cmd->file->uid, 1)) {
+	if ((home && is_taken(cmd->dev, home, number_of(id))) ||
+	    ur_quota_take_fds(cmd->file->uid, 1)) {
 		close(fd);
 		return -EMFILE;
 	}
@@ -124,6 +151,8 @@ static int new_shared(struct ur_cmd *cmd, int fd, const struct ur_file_id *id,
 	x->id = *id;
 	x->fd = fd;
 	x->uid = cmd->file->uid;
+	x->home = home;
+	x->home_number = home ? number_of(id) : 0;
 	*ret = x;
 	return 0;
 }
@@ -133,6 +162,13 @@ static int enter_domain(struct ur_cmd *cmd, struct ur_xrcd *x)
 {
 	int err;
 
+	/* The engine of a user's contexts is nobody else's. */
+	if (x->home != cmd->file->shared)
+		return x->uid == cmd->file->uid ? -EOPNOTSUPP : -EPERM;
+	if (x->home) {
+		x->refs++;
+		return 0;
+	}
 	if (x->moves)
 		return -EAGAIN;
 	/* The domain stays where it is, and is there, while engines are waited for. */
@@ -194,7 +230,10 @@ int ur_w_open_xrcd(struct ur_cmd *cmd, const void *in, void *out)
 	obj->xrcd = x;
 	cmd->created = &obj->obj;
 	resp->xrcd_handle = obj->obj.handle;
-	if (cmd->file->slot && !cmd->file->apart && !x->shared)
+	if (x->home)
+		udata = (struct uroce_open_xrcd_resp){x->home_number,
+						      UROCE_XRCD_F_SHARED};
+	else if (cmd->file->slot && !x->shared)
 		udata.number = x->number;
 	return ur_udata_out(cmd, &udata, sizeof(udata));
 }

@@ -40,6 +40,8 @@ struct ur_obj_cq {
 	u32 comp_events, async_events; /* of the destroy */
 };
 
+struct ur_shared_engine;
+
 /* An XRC domain; shared by the sessions that opened the same inode. */
 struct ur_xrcd {
 	struct ur_list node; /* of the daemon */
@@ -51,7 +53,10 @@ struct ur_xrcd {
 	uid_t uid; /* whose quota fd is */
 	struct ur_loop_after after;
 	u32 number;
-	u32 shard;  /* the engine that has all that is in the domain */
+	/* That has all that is in the domain, by another number; NULL: an engine of the device, */
+	struct ur_shared_engine *home;
+	u32 home_number;
+	u32 shard;  /* namely this one */
 	bool moves; /* to another, at this moment */
 	u32 refs;
 	struct ur_list targets; /* struct ur_xrc_target */

@@ -5,7 +5,6 @@
  * then makes them in the program's engine. No packet finds those that are here.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -17,20 +16,9 @@
 #include "device/quota.h"
 #include "device/uverbs/given_up.h"
 #include "device/uverbs/kept_programs.h"
+#include "device/uverbs/lend_slot.h"
 #include "device/uverbs/obj_qp.h"
-#include "engine/ground/limits.h"
-
-/* Two sockets, counters and a recording; and where there is a ring for it, its two files. */
-#define LENT_FDS 6
-/* An outbox, and what wakes at either end. */
-#define FAR_FDS 3
-/* The rings to one other engine. */
-#define RING_FDS 5
-/* What rings, and what other objects, of a context may take in an engine process: a part of the machine's memory,
- * within bounds. */
-#define APART_PART    128
-#define APART_KIB_MIN (16u << 10)
-#define APART_KIB_MAX (8u << 20)
+#include "device/uverbs/shared_engine.h"
 
 static bool has_objects(const struct ur_ufile *file)
 {
@@ -86,22 +74,22 @@ static int find_way(const struct ur_ufile *file, enum ur_lend_way *way)
 
 /* An earlier uroced may have given it to the program, to which packets that go there come, as to all that it has
  * had. So there is nothing to gain. */
-static bool may_have_had(const struct ur_ufile *file, u32 number)
+static bool may_have_had(const struct ur_ufile *file, u32 slot, u32 number)
 {
-	return file->slot && ur_handles_follow(&file->handles) &&
-	       ur_engine_lent_number(file->dev->engine, file->slot, number);
+	return slot && ur_handles_follow(&file->handles) &&
+	       ur_engine_lent_number(file->dev->engine, slot, number);
 }
 
-int ur_program_engine_flags(const struct ur_cmd *cmd, u32 flags, u32 number,
-			    bool *in_program)
+int ur_program_engine_flags(const struct ur_cmd *cmd, u32 slot, u32 flags,
+			    u32 number, bool *in_program)
 {
 	bool again = flags == UROCE_QP_F_AGAIN;
 
 	if ((flags && !again && flags != UROCE_QP_F_DEVICE &&
 	     flags != UROCE_QP_F_PROGRAM) ||
-	    (again ? !may_have_had(cmd->file, number) : number))
+	    (again ? !may_have_had(cmd->file, slot, number) : number))
 		return -EINVAL;
-	*in_program = cmd->file->slot && flags != UROCE_QP_F_DEVICE;
+	*in_program = slot && flags != UROCE_QP_F_DEVICE;
 	return 0;
 }
 
@@ -112,64 +100,51 @@ static int take_spread(const struct ur_cmd *cmd, struct ur_qp_args *a)
 
 	ur_udata_in(cmd, &req, sizeof(req));
 	a->number = req.number;
+	a->slot = cmd->file->slot;
 	return ur_program_engine_flags(
-		cmd, req.flags ? req.flags : UROCE_QP_F_DEVICE, req.number,
-		&a->in_program);
+		cmd, a->slot, req.flags ? req.flags : UROCE_QP_F_DEVICE,
+		req.number, &a->in_program);
 }
 
 int ur_program_engine_qp(const struct ur_cmd *cmd, struct ur_qp_args *a)
 {
+	const struct ur_xrcd *domain =
+		a->type == IB_UVERBS_QPT_XRC_TGT ? a->xrcd->xrcd : NULL;
 	struct uroce_create_qp_req req;
-
 	int err;
 
 	if (a->table)
 		return take_spread(cmd, a);
 	ur_udata_in(cmd, &req, sizeof(req));
-	err = ur_program_engine_flags(cmd, req.flags, req.number,
+	a->slot = domain && domain->home ? domain->home->slot : cmd->file->slot;
+	err = ur_program_engine_flags(cmd, a->slot, req.flags, req.number,
 				      &a->in_program);
 	if (err)
 		return err;
 	/* Others who open the domain could not use it. */
-	if (a->in_program && a->type == IB_UVERBS_QPT_XRC_TGT &&
-	    a->xrcd->xrcd->shared)
+	if (domain && domain->shared && a->in_program != !!domain->home)
 		return -EINVAL;
 	a->number = req.number;
 	return 0;
 }
 
-static u32 lent_fds(const struct ur_ufile *file)
+static enum ur_lend_way way_of(const struct ur_ufile *file)
 {
-	return LENT_FDS + (file->far ? FAR_FDS : 0);
+	return file->far       ? UR_LEND_FAR
+	       : file->relayed ? UR_LEND_RELAYED
+			       : UR_LEND_SOCKETS;
 }
 
-/* Slots are the device's; who may not have all of them is charged for descriptors too. */
 static int take_part(struct ur_ufile *file, enum ur_lend_way way)
 {
-	struct ur_quota *q = &file->dev->lent;
-	int err = 0;
-
 	file->relayed = way != UR_LEND_SOCKETS;
 	file->far = way == UR_LEND_FAR;
-	q->what = "engines in programs";
-	q->where = file->dev->name;
-	q->max = ur_engine_lend_room(file->dev->engine);
-	if (ur_quota_take(q, file->uid, 1))
-		return -EBUSY;
-	if (file->relayed)
-		err = ur_quota_take_fds(file->uid, lent_fds(file));
-	if (err)
-		ur_quota_give(q, file->uid, 1);
-	return err ? -EBUSY : 0;
+	return ur_slot_take_part(file->dev, file->uid, way);
 }
 
 static void give_part(struct ur_ufile *file)
 {
-	u32 rings = (u32)__builtin_popcount(file->rings);
-
-	ur_quota_give(&file->dev->lent, file->uid, 1);
-	if (file->relayed)
-		ur_quota_give_fds(file->uid, lent_fds(file) + RING_FDS * rings);
+	ur_slot_give_part(file->dev, file->uid, way_of(file), file->rings);
 	file->rings = 0;
 }
 
@@ -204,28 +179,7 @@ static int install(const struct ur_cmd *cmd, const struct ur_lent *lent,
 		return err;
 	for (u32 i = 0; i < UR_ARRAY_SIZE(fds); i++)
 		*to[i] = numbers[i];
-	resp->slot = lent->slot;
-	resp->device = lent->device;
-	resp->port = lent->port;
-	resp->flags |= lent->off;
-	resp->tx_bytes = lent->tx_bytes;
 	return 0;
-}
-
-static struct uroce_engine_open describe(const struct ur_device *dev)
-{
-	struct uroce_engine_open o = {
-		.slot_bits = UR_SLOT_BITS,
-		.ifindex = dev->ifindex,
-		.mtu_bytes = dev->mtu_bytes,
-		.max_qp = UR_MAX_QP,
-		.max_mr = UR_MAX_MR,
-		.flags = dev->virtual_pair ? UROCE_ENGINE_ONE_PATH : 0,
-		.node_guid = dev->node_guid,
-	};
-
-	snprintf(o.netdev, sizeof(o.netdev), "%s", dev->netdev);
-	return o;
 }
 
 /* Has a slot lent to the file's engine. bytes: what its provider knows of struct uroce_engine_open. */
@@ -258,10 +212,7 @@ static int lend(const struct ur_cmd *cmd, bool apart, size_t bytes,
 /* The client has copies, or does without. */
 static void lent_to(struct ur_ufile *file, const struct ur_lent *lent, int err)
 {
-	if (lent->relay >= 0)
-		close(lent->relay);
-	if (lent->bell >= 0)
-		close(lent->bell);
+	ur_slot_lent(lent);
 	file->slot = lent->slot;
 	if (err)
 		ur_program_engine_end(file);
@@ -269,13 +220,14 @@ static void lent_to(struct ur_ufile *file, const struct ur_lent *lent, int err)
 
 int ur_m_engine_open(struct ur_cmd *cmd)
 {
-	struct uroce_engine_open resp = describe(cmd->dev);
+	struct uroce_engine_open resp;
 	struct ur_lent lent;
 	int err = lend(cmd, false,
 		       ur_attr_len(cmd, UROCE_ATTR_ENGINE_OPEN_RESP), &lent);
 
 	if (err)
 		return err;
+	resp = ur_slot_describe(cmd->dev, &lent);
 	err = install(cmd, &lent, &resp);
 	if (!err)
 		err = ur_attr_out(cmd, UROCE_ATTR_ENGINE_OPEN_RESP, &resp,
@@ -290,60 +242,28 @@ int ur_m_engine_open(struct ur_cmd *cmd)
 static int give_context(const struct ur_ufile *file, const struct ur_lent *lent,
 			int sock)
 {
-	const struct ur_user_mem *mem = file->session->mem;
-	const int fds[UROCE_APART_FDS] = {
-		[UROCE_APART_SOCKET] = sock,
-		[UROCE_APART_MEM] = mem->fd,
-		[UROCE_APART_MAPS] = mem->maps,
-		[UROCE_APART_OWN] = lent->file,
-		[UROCE_APART_OUT6] = file->far ? -1 : lent->out[0],
-		[UROCE_APART_OUT4] = file->far ? -1 : lent->out[1],
-		[UROCE_APART_COUNT] = lent->counters,
-		[UROCE_APART_SETTINGS] = lent->settings,
-		[UROCE_APART_RECORD] = lent->record,
-		[UROCE_APART_RELAY] = lent->relay,
-		[UROCE_APART_RELAY_WORDS] = lent->relay_words,
-		[UROCE_APART_OUTBOX] = lent->outbox,
-		[UROCE_APART_DOOR] = lent->door,
-		[UROCE_APART_BELL] = lent->bell,
-	};
 	struct uroce_apart_context context = {
 		.pid = file->session->pid,
 		.adverse = file->adverse,
 		.ring_bytes = (u64)file->apart_kib << 9,
 		.object_bytes = (u64)file->apart_kib << 9,
 		.adverse_seed = file->adverse_seed,
-		.open = describe(file->dev),
+		.open = ur_slot_describe(file->dev, lent),
 	};
+	int fds[UROCE_APART_FDS];
 
-	context.open.slot = lent->slot;
-	context.open.device = lent->device;
-	context.open.port = lent->port;
-	context.open.flags |= lent->off;
-	context.open.tx_bytes = lent->tx_bytes;
+	ur_slot_fds(lent, file->far, fds);
+	fds[UROCE_APART_SOCKET] = sock;
+	fds[UROCE_APART_MEM] = file->session->mem->fd;
+	fds[UROCE_APART_MAPS] = file->session->mem->maps;
 	return ur_engine_process_give(file->apart, &context, fds);
-}
-
-/* All of it is charged at once: the process has nobody to ask, since it may outlive uroced. */
-static int charge_apart(struct ur_ufile *file)
-{
-	u64 part = ur_memory_total_kib() / APART_PART;
-	u32 kib = (u32)ur_min_u64(part, APART_KIB_MAX);
-	int err;
-
-	if (kib < APART_KIB_MIN)
-		kib = APART_KIB_MIN;
-	err = ur_memory_take(file->uid, 2 * kib);
-	if (!err)
-		file->apart_kib = 2 * kib;
-	return err;
 }
 
 /* The program's end of the socket is *sock. */
 static int begin_apart(struct ur_ufile *file, const struct ur_lent *lent,
 		       int *sock)
 {
-	int pair[2], err = charge_apart(file);
+	int pair[2], err = ur_slot_charge_apart(file->uid, &file->apart_kib);
 
 	if (!err)
 		err = ur_engine_process_get(file->session, ur_ufile_end_apart,
@@ -469,17 +389,28 @@ int ur_m_engine_resume(struct ur_cmd *cmd)
 				 sizeof(in.slot));
 }
 
+/* Takes the mark off what a command names. Returns the slot that it is about; 0: the file has none. */
+static u32 slot_about(const struct ur_ufile *file, u32 *named)
+{
+	if (!(*named & UROCE_ENGINE_SHARED))
+		return file->slot;
+	*named &= ~UROCE_ENGINE_SHARED;
+	return file->shared ? file->shared->slot : 0;
+}
+
 int ur_m_engine_socket(struct ur_cmd *cmd)
 {
 	struct uroce_engine_socket resp = {.fd = -1};
-	u32 index;
+	u32 index, slot;
 	int err, fd;
 
-	if (!cmd->file->slot ||
-	    ur_attr_u32(cmd, UROCE_ATTR_ENGINE_SOCKET_INDEX, &index))
+	if (ur_attr_u32(cmd, UROCE_ATTR_ENGINE_SOCKET_INDEX, &index))
 		return -EINVAL;
-	err = ur_engine_lend_socket(cmd->dev->engine, cmd->file->slot, index,
-				    resp.gid, &fd);
+	slot = slot_about(cmd->file, &index);
+	if (!slot)
+		return -EINVAL;
+	err = ur_engine_lend_socket(cmd->dev->engine, slot, index, resp.gid,
+				    &fd);
 	if (err)
 		return err;
 	if (fd >= 0)
@@ -491,17 +422,18 @@ int ur_m_engine_socket(struct ur_cmd *cmd)
 }
 
 /* The files are here until the other one has them too; of each other slot there are no more. */
-static int take_ring(struct ur_ufile *file, u32 slot)
+static int take_ring(struct ur_ufile *file, bool shared, u32 slot)
 {
+	u32 *rings = shared ? &file->shared->rings : &file->rings;
 	int err;
 
 	if (slot >= UR_SLOTS)
 		return -EINVAL;
-	if (!file->relayed || (file->rings >> slot & 1))
+	if (!file->relayed || (*rings >> slot & 1))
 		return 0;
-	err = ur_quota_take_fds(file->uid, RING_FDS);
+	err = ur_quota_take_fds(file->uid, UR_SLOT_RING_FDS);
 	if (!err)
-		file->rings |= 1u << slot;
+		*rings |= 1u << slot;
 	return err;
 }
 
@@ -538,17 +470,18 @@ int ur_m_engine_ring(struct ur_cmd *cmd)
 {
 	struct uroce_engine_ring resp = {0};
 	struct ur_lent_ring ring;
-	u32 slot;
+	u32 slot, own;
 	int err;
 
-	if (!cmd->file->slot ||
-	    ur_attr_u32(cmd, UROCE_ATTR_ENGINE_RING_SLOT, &slot))
+	if (ur_attr_u32(cmd, UROCE_ATTR_ENGINE_RING_SLOT, &slot))
 		return -EINVAL;
-	err = take_ring(cmd->file, slot);
+	own = slot_about(cmd->file, &slot);
+	if (!own)
+		return -EINVAL;
+	err = take_ring(cmd->file, own != cmd->file->slot, slot);
 	if (err)
 		return err;
-	err = ur_engine_lend_ring(cmd->dev->engine, cmd->file->slot, slot,
-				  &ring);
+	err = ur_engine_lend_ring(cmd->dev->engine, own, slot, &ring);
 	if (err)
 		return err;
 	resp.slot = ring.peer;
@@ -563,12 +496,15 @@ int ur_m_engine_ring(struct ur_cmd *cmd)
 
 void ur_program_engine_wake(const struct ur_ufile *file)
 {
+	if (file->shared)
+		ur_shared_engine_wake(file->shared);
 	if (file->life)
 		ur_program_wake(file->life);
 }
 
 void ur_program_engine_end(struct ur_ufile *file)
 {
+	ur_shared_engine_put(file);
 	ur_engine_lend_end(file->dev->engine, file->slot);
 	file->slot = 0;
 	give_part(file);
@@ -576,9 +512,7 @@ void ur_program_engine_end(struct ur_ufile *file)
 	if (file->apart)
 		ur_engine_process_put(file->apart);
 	file->apart = NULL;
-	if (file->apart_kib)
-		ur_memory_give(file->uid, file->apart_kib);
-	file->apart_kib = 0;
+	ur_slot_give_apart(file->uid, &file->apart_kib);
 	if (!file->life)
 		return;
 	close(file->life);

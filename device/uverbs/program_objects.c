@@ -11,18 +11,17 @@
 #include "device/uverbs/obj_qp.h"
 #include "util/os/event_pair.h"
 
-/* Engines of other programs of this device, where an address leads there. */
-static u32 peers(const struct ur_cmd *cmd, const u8 dgid[16])
+/* Engines in other slots of this device, where an address leads there. */
+static u32 peers(const struct ur_cmd *cmd, u32 slot, const u8 dgid[16])
 {
-	return ur_engine_peers(cmd->dev->engine, dgid) &
-	       ~(1u << cmd->file->slot);
+	return ur_engine_peers(cmd->dev->engine, dgid) & ~(1u << slot);
 }
 
 int ur_m_engine_qp(struct ur_cmd *cmd)
 {
 	struct ur_obj_qp *qp = ur_attr_obj(cmd, UROCE_ATTR_ENGINE_QP_HANDLE);
 	struct uroce_engine_qp resp;
-	u32 slot;
+	u32 slot, own;
 
 	if (!qp->in_program)
 		return -EINVAL;
@@ -32,7 +31,8 @@ int ur_m_engine_qp(struct ur_cmd *cmd)
 		ur_tclass_apply(&cmd->dev->tclass, resp.sgid, resp.dgid,
 				&resp.traffic_class, &resp.hop_limit);
 		slot = ur_shard_of(resp.dest_qpn, UR_SLOT_BITS);
-		if (peers(cmd, resp.dgid) >> slot & 1)
+		own = ur_shard_of(ur_eqp_number(qp->qp), UR_SLOT_BITS);
+		if (peers(cmd, own, resp.dgid) >> slot & 1)
 			resp.peer_slot = (u8)slot;
 	}
 	return ur_attr_out(cmd, UROCE_ATTR_ENGINE_QP_RESP, &resp, sizeof(resp));
@@ -56,7 +56,7 @@ int ur_m_engine_ah(struct ur_cmd *cmd)
 	};
 	memcpy(resp.sgid, path.sgid, sizeof(resp.sgid));
 	memcpy(resp.dgid, path.dgid, sizeof(resp.dgid));
-	resp.peer_slots = peers(cmd, path.dgid);
+	resp.peer_slots = peers(cmd, cmd->file->slot, path.dgid);
 	return ur_attr_out(cmd, UROCE_ATTR_ENGINE_AH_RESP, &resp, sizeof(resp));
 }
 

@@ -13,6 +13,7 @@
 #include "device/uverbs/objects.h"
 #include "device/uverbs/ufile.h"
 #include "device/uverbs/qp_class.h"
+#include "device/uverbs/shared_engine.h"
 #include "util/assert.h"
 
 /* Rings are placed sparsely in one file; only touched pages cost memory. The
@@ -89,13 +90,15 @@ static void end_apart(const struct ur_device *dev,
 		      const struct ur_engine_process *process)
 {
 	ur_ufile_for_each(file, dev)
-		if (file->apart == process)
+		if (file->apart == process ||
+		    (file->shared && file->shared->process == process))
 			ur_session_hang_up_file(dev->daemon, file);
 }
 
 void ur_ufile_end_apart(const struct ur_daemon *daemon,
 			const struct ur_engine_process *process)
 {
+	ur_shared_engines_end(process);
 	ur_list_for_each(it, &daemon->devices)
 		end_apart(ur_list_entry(it, struct ur_device, node), process);
 	ur_list_for_each(it, &daemon->gone)

@@ -12,6 +12,7 @@
 #include "device/open_file.h"
 
 struct ur_engine_process;
+struct ur_shared_engine;
 
 struct ur_ufile {
 	struct ur_device_file on_device;
@@ -30,7 +31,9 @@ struct ur_ufile {
 	u32 slot;
 	struct ur_engine_process
 		*apart; /* that has it then; NULL: the program */
-	u32 apart_kib;	/* charged for its rings and objects there */
+	struct ur_shared_engine *shared; /* besides, or NULL */
+	/* charged for its rings and objects in these */
+	u32 apart_kib, shared_kib;
 	bool relayed;	/* and the device receives for it, */
 	u8 raw_loans;	/* how often it has got packet sockets */
 	bool far;	/* and sends: it is in another network namespace */

@@ -242,6 +242,11 @@ static const struct ur_attr_spec a_engine_apart[] = {
 	M_OUT(UROCE_ATTR_ENGINE_APART_RESP, sizeof(struct uroce_engine_apart)),
 };
 
+static const struct ur_attr_spec a_engine_share[] = {
+	M_SCALAR(UROCE_ATTR_ENGINE_SHARE_SLOT),
+	M_OUT(UROCE_ATTR_ENGINE_SHARE_RESP, sizeof(struct uroce_engine_apart)),
+};
+
 static const struct ur_attr_spec a_engine_socket[] = {
 	M_SCALAR(UROCE_ATTR_ENGINE_SOCKET_INDEX),
 	M_OUT(UROCE_ATTR_ENGINE_SOCKET_RESP,
@@ -384,6 +389,8 @@ static const struct ur_method methods[] = {
 	       ur_m_engine_socket),
 	METHOD(DEVICE, UROCE_METHOD_ENGINE_RING, a_engine_ring,
 	       ur_m_engine_ring),
+	METHOD(DEVICE, UROCE_METHOD_ENGINE_SHARE, a_engine_share,
+	       ur_m_engine_share),
 	METHOD(DEVICE, UROCE_METHOD_ENGINE_RESUME, a_engine_resume,
 	       ur_m_engine_resume),
 	METHOD(DEVICE, UROCE_METHOD_ENGINE_ASYNC, a_engine_async,

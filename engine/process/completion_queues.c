@@ -178,9 +178,9 @@ int ur_process_create_cq(struct uroce_guest *guest,
 	if (!cq)
 		return -ENOMEM;
 	cq->guest = guest;
-	pthread_mutex_lock(&guest->lock);
+	pthread_mutex_lock(&guest->home->lock);
 	err = create_cq(guest, init, cq, resp);
-	pthread_mutex_unlock(&guest->lock);
+	pthread_mutex_unlock(&guest->home->lock);
 	if (err)
 		free(cq);
 	else
@@ -192,9 +192,9 @@ int ur_process_modify_cq(struct uroce_guest_cq *cq, u16 count, u16 period_us)
 {
 	int err;
 
-	pthread_mutex_lock(&cq->guest->lock);
+	pthread_mutex_lock(&cq->guest->home->lock);
 	err = ur_ecq_modify(cq->cq, count, period_us);
-	pthread_mutex_unlock(&cq->guest->lock);
+	pthread_mutex_unlock(&cq->guest->home->lock);
 	return err;
 }
 
@@ -203,9 +203,9 @@ int ur_process_resize_cq(struct uroce_guest_cq *cq, u32 entries,
 {
 	int err;
 
-	pthread_mutex_lock(&cq->guest->lock);
+	pthread_mutex_lock(&cq->guest->home->lock);
 	err = ur_ecq_resize(cq->cq, entries, resp);
-	pthread_mutex_unlock(&cq->guest->lock);
+	pthread_mutex_unlock(&cq->guest->home->lock);
 	return err;
 }
 
@@ -217,9 +217,9 @@ u32 ur_process_take_back(struct uroce_guest *guest,
 	if (!left->sent)
 		return 0;
 	ur_events_hold(left);
-	pthread_mutex_unlock(&guest->lock);
+	pthread_mutex_unlock(&guest->home->lock);
 	n = ur_events_withdraw(left);
-	pthread_mutex_lock(&guest->lock);
+	pthread_mutex_lock(&guest->home->lock);
 	ur_events_resume(left);
 	return n;
 }
@@ -230,8 +230,8 @@ int ur_process_destroy_cq(struct uroce_guest_cq *cq, u32 read[2])
 	struct ur_events_left comp, async;
 	int err;
 
-	pthread_mutex_lock(&guest->withdraws);
-	pthread_mutex_lock(&guest->lock);
+	pthread_mutex_lock(&guest->home->withdraws);
+	pthread_mutex_lock(&guest->home->lock);
 	err = ur_ecq_destroy(cq->cq, &comp, &async);
 	if (!err) {
 		read[0] = ur_process_take_back(guest, &comp);
@@ -239,8 +239,8 @@ int ur_process_destroy_cq(struct uroce_guest_cq *cq, u32 read[2])
 		put_channel(cq->channel);
 		guest->objects--;
 	}
-	pthread_mutex_unlock(&guest->lock);
-	pthread_mutex_unlock(&guest->withdraws);
+	pthread_mutex_unlock(&guest->home->lock);
+	pthread_mutex_unlock(&guest->home->withdraws);
 	if (!err)
 		free(cq);
 	return err;

@@ -80,8 +80,9 @@ static int look_for_descriptors(int some)
 	return err;
 }
 
-static int make_engine(struct uroce_guest *g, const struct uroce_engine_open *o,
-		       int file)
+/* file: what the engine ends with, and which is open as long. */
+static int make_engine(struct uroce_home *home, bool apart,
+		       const struct uroce_engine_open *o, int file)
 {
 	struct ur_engine_config config = {
 		.netdev = o->netdev,
@@ -92,9 +93,9 @@ static int make_engine(struct uroce_guest *g, const struct uroce_engine_open *o,
 		.max_mr = o->max_mr,
 		.node_guid = o->node_guid,
 		.one_path = o->flags & UROCE_ENGINE_ONE_PATH,
-		.options = g->apart ? OPTIONS_APART : OPTIONS,
+		.options = apart ? OPTIONS_APART : OPTIONS,
 		.guest = true,
-		.apart = g->apart,
+		.apart = apart,
 		.lent = {.slot = o->slot,
 			 .device = o->device,
 			 .file = o->own_fd,
@@ -119,7 +120,39 @@ static int make_engine(struct uroce_guest *g, const struct uroce_engine_open *o,
 	    syscall(SYS_getrandom, config.secret, sizeof(config.secret), 0) !=
 		    sizeof(config.secret))
 		return -EIO;
-	return ur_engine_create(&config, &g->engine);
+	return ur_engine_create(&config, &home->engine);
+}
+
+static struct uroce_home *new_home(void)
+{
+	struct uroce_home *home = calloc(1, sizeof(*home));
+
+	if (!home)
+		return NULL;
+	home->life = -1;
+	pthread_mutex_init(&home->lock, NULL);
+	pthread_mutex_init(&home->withdraws, NULL);
+	return home;
+}
+
+/* Its contexts have ended. */
+static void end_home(struct uroce_home *home)
+{
+	if (home->engine)
+		ur_engine_destroy(home->engine);
+	if (home->life >= 0)
+		close(home->life);
+	pthread_mutex_destroy(&home->lock);
+	pthread_mutex_destroy(&home->withdraws);
+	free(home);
+}
+
+static void close_context(struct uroce_guest *g)
+{
+	if (g->async)
+		close(ur_easync_destroy(g->async));
+	if (g->ectx)
+		ur_ectx_destroy(g->ectx);
 }
 
 static void close_guest(struct uroce_guest *g)
@@ -129,18 +162,16 @@ static void close_guest(struct uroce_guest *g)
 		return;
 	ur_process_others_del(g);
 	if (g->objects) {
-		ur_engine_abandon(g->engine);
+		if (!g->apart)
+			ur_engine_abandon(g->engine);
 		return;
 	}
 	ur_process_fork_del(g);
-	if (g->async)
-		close(ur_easync_destroy(g->async));
-	if (g->ectx)
-		ur_ectx_destroy(g->ectx);
-	if (g->engine)
-		ur_engine_destroy(g->engine);
-	if (g->life >= 0)
-		close(g->life);
+	pthread_mutex_lock(&g->home->lock);
+	close_context(g);
+	pthread_mutex_unlock(&g->home->lock);
+	if (!g->apart)
+		end_home(g->home);
 	ur_user_mem_put(g->mem);
 	if (g->fd >= 0)
 		close(g->fd);
@@ -148,8 +179,8 @@ static void close_guest(struct uroce_guest *g)
 		close(g->left_sender);
 	if (g->own)
 		munmap((void *)g->own, (size_t)sysconf(_SC_PAGESIZE));
-	pthread_mutex_destroy(&g->lock);
-	pthread_mutex_destroy(&g->withdraws);
+	pthread_mutex_destroy(&g->home->lock);
+	pthread_mutex_destroy(&g->home->withdraws);
 	free(g);
 }
 
@@ -181,31 +212,32 @@ static struct uroce_guest *new_guest(void)
 
 	if (!g)
 		return NULL;
-	pthread_mutex_init(&g->lock, NULL);
-	pthread_mutex_init(&g->withdraws, NULL);
 	ur_list_init(&g->channels);
 	ur_list_init(&g->node);
-	g->life = g->fork.life = g->fd = g->left_sender = -1;
+	g->fork.life = g->fd = g->left_sender = -1;
 	return g;
 }
 
-/* The engine, with its context, whose memory is there. */
-static int make_context(struct uroce_guest *g,
-			const struct uroce_engine_open *open, int file,
-			struct ur_ectx_info *info)
+static int fill_home(struct uroce_home *home, bool apart,
+		     const struct uroce_engine_open *open, int file)
 {
 	int err = 0;
 
 	if (open->relay_fd >= 0 && open->outbox_fd < 0)
 		err = look_at_net(lent_socket(open));
-	if (!err)
-		g->fd = err = make_file(g->apart);
-	if (err < 0)
-		return err;
-	err = make_engine(g, open, file);
-	return err ? err
-		   : ur_ectx_create(g->engine, g->fd, g->mem, 0, &g->ectx,
-				    info);
+	return err ? err : make_engine(home, apart, open, file);
+}
+
+/* The context of its engine, whose file and memory are there. */
+static int make_context(struct uroce_guest *g, struct ur_ectx_info *info)
+{
+	int err;
+
+	g->engine = g->home->engine;
+	pthread_mutex_lock(&g->home->lock);
+	err = ur_ectx_create(g->engine, g->fd, g->mem, 0, &g->ectx, info);
+	pthread_mutex_unlock(&g->home->lock);
+	return err;
 }
 
 static void say(const struct uroce_guest *g, const struct ur_ectx_info *ectx,
@@ -238,12 +270,21 @@ static int open_guest(const struct uroce_engine_open *open, int file,
 	g = new_guest();
 	if (!g)
 		return -ENOMEM;
+	g->home = new_home();
+	if (!g->home) {
+		free(g);
+		return -ENOMEM;
+	}
 	ur_high_fds();
 	err = mark_own(g);
 	if (!err)
 		err = ur_user_mem_own(&g->mem);
 	if (!err)
-		err = make_context(g, open, file, &ectx);
+		g->fd = err = make_file(false);
+	if (err >= 0)
+		err = fill_home(g->home, false, open, file);
+	if (!err)
+		err = make_context(g, &ectx);
 	if (!err)
 		err = look_for_descriptors(g->fd);
 	if (!err)
@@ -287,7 +328,26 @@ static int take_memory(const struct uroce_guest_client *client,
 	return 0;
 }
 
-static int open_apart(const struct uroce_engine_open *open, int file,
+static int make_home(const struct uroce_engine_open *open, int file,
+		     struct uroce_home **ret)
+{
+	struct uroce_home *home;
+	int err;
+
+	if (!is_known(open))
+		return -EPROTO;
+	home = new_home();
+	if (!home)
+		return -ENOMEM;
+	err = fill_home(home, true, open, file);
+	if (err)
+		end_home(home);
+	else
+		*ret = home;
+	return err;
+}
+
+static int open_apart(struct uroce_home *home,
 		      const struct uroce_guest_client *client,
 		      struct uroce_guest **ret, struct uroce_guest_info *info)
 {
@@ -298,12 +358,14 @@ static int open_apart(const struct uroce_engine_open *open, int file,
 	g = new_guest();
 	if (!g)
 		return -ENOMEM;
+	g->home = home;
 	g->apart = true;
 	g->ring_room = client->ring_bytes;
 	err = take_memory(client, &g->mem);
 	if (!err)
-		err = is_known(open) ? make_context(g, open, file, &ectx)
-				     : -EPROTO;
+		g->fd = err = make_file(true);
+	if (err >= 0)
+		err = make_context(g, &ectx);
 	if (!err && client->adverse)
 		err = ur_ectx_set_adverse(g->ectx, client->adverse,
 					  client->adverse_seed);
@@ -329,9 +391,9 @@ static int has_gid(struct uroce_guest *g, u32 index, const u8 gid[16])
 {
 	bool has;
 
-	pthread_mutex_lock(&g->lock);
+	pthread_mutex_lock(&g->home->lock);
 	has = ur_engine_has_gid(g->engine, index, gid);
-	pthread_mutex_unlock(&g->lock);
+	pthread_mutex_unlock(&g->home->lock);
 	return has;
 }
 
@@ -344,9 +406,9 @@ static int borrow(struct uroce_guest *g, u32 index, const u8 gid[16], int fd)
 		if (high < 0)
 			return high;
 	}
-	pthread_mutex_lock(&g->lock);
+	pthread_mutex_lock(&g->home->lock);
 	err = ur_engine_borrow(g->engine, index, gid, high);
-	pthread_mutex_unlock(&g->lock);
+	pthread_mutex_unlock(&g->home->lock);
 	if (fd >= 0)
 		close(err ? high : fd);
 	return err;
@@ -356,9 +418,9 @@ static int has_ring(struct uroce_guest *g, u32 slot)
 {
 	bool has;
 
-	pthread_mutex_lock(&g->lock);
+	pthread_mutex_lock(&g->home->lock);
 	has = ur_engine_has_ring(g->engine, slot);
-	pthread_mutex_unlock(&g->lock);
+	pthread_mutex_unlock(&g->home->lock);
 	return has;
 }
 
@@ -374,9 +436,9 @@ static int borrow_ring(struct uroce_guest *g,
 					  .in = in->in_fd};
 	int err;
 
-	pthread_mutex_lock(&g->lock);
+	pthread_mutex_lock(&g->home->lock);
 	err = ur_engine_borrow_ring(g->engine, &ring);
-	pthread_mutex_unlock(&g->lock);
+	pthread_mutex_unlock(&g->home->lock);
 	return err;
 }
 
@@ -394,20 +456,38 @@ static int borrow_async(struct uroce_guest *g, int tx, int rx)
 	return err;
 }
 
+/* In another process the preload library has the channels that no queue uses. */
+static void nothing_ends(void *guest)
+{
+}
+
+static int set_life(struct uroce_guest *g, int life)
+{
+	int fd = ur_high_fd_copy(life), err;
+
+	if (fd < 0)
+		return fd;
+	err = ur_engine_end_with(g->engine, fd,
+				 g->apart ? nothing_ends
+					  : ur_process_end_channels,
+				 g);
+	if (err)
+		close(fd);
+	else
+		g->home->life = fd;
+	return err;
+}
+
 static int set_async(struct uroce_guest *g, int tx, int rx, int life)
 {
 	int err = 0;
 
-	pthread_mutex_lock(&g->lock);
-	if (g->life < 0) {
-		g->life = err = ur_high_fd_copy(life);
-		if (err >= 0)
-			err = ur_engine_end_with(g->engine, g->life,
-						 ur_process_end_channels, g);
-	}
+	pthread_mutex_lock(&g->home->lock);
+	if (g->home->life < 0)
+		err = set_life(g, life);
 	if (!err && !g->async)
 		err = borrow_async(g, tx, rx);
-	pthread_mutex_unlock(&g->lock);
+	pthread_mutex_unlock(&g->home->lock);
 	return err;
 }
 
@@ -444,6 +524,8 @@ static void poll(struct uroce_guest *g)
 __attribute__((visibility("default"))) const struct uroce_door uroce_door = {
 	.version = UROCE_DOOR_VERSION,
 	.open = open_guest,
+	.make_home = make_home,
+	.end_home = end_home,
 	.open_apart = open_apart,
 	.left_sender = left_sender,
 	.close = close_guest,

@@ -56,22 +56,22 @@ static bool lock_soon(pthread_mutex_t *mutex)
 /* Nobody makes objects, and nobody runs the engine. */
 static bool hold(struct uroce_guest *g)
 {
-	if (!lock_soon(&g->withdraws))
+	if (!lock_soon(&g->home->withdraws))
 		return false;
-	if (lock_soon(&g->lock)) {
+	if (lock_soon(&g->home->lock)) {
 		if (ur_engine_hold(g->engine))
 			return true;
-		pthread_mutex_unlock(&g->lock);
+		pthread_mutex_unlock(&g->home->lock);
 	}
-	pthread_mutex_unlock(&g->withdraws);
+	pthread_mutex_unlock(&g->home->withdraws);
 	return false;
 }
 
 static void let_go(struct uroce_guest *g)
 {
 	ur_engine_let_go(g->engine);
-	pthread_mutex_unlock(&g->lock);
-	pthread_mutex_unlock(&g->withdraws);
+	pthread_mutex_unlock(&g->home->lock);
+	pthread_mutex_unlock(&g->home->withdraws);
 }
 
 static struct uroce_guest *guest_of(struct ur_list *node)

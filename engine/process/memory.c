@@ -45,10 +45,10 @@ int ur_process_reg_mr(struct uroce_guest *guest,
 	if (!mr)
 		return -ENOMEM;
 	mr->guest = guest;
-	pthread_mutex_lock(&guest->lock);
+	pthread_mutex_lock(&guest->home->lock);
 	err = ur_emr_reg(guest->ectx, &attr, &mr->mr);
 	guest->objects += !err;
-	pthread_mutex_unlock(&guest->lock);
+	pthread_mutex_unlock(&guest->home->lock);
 	if (err)
 		free(mr);
 	else
@@ -64,9 +64,9 @@ int ur_process_rereg_mr(struct uroce_guest_mr *mr, u32 flags,
 	struct ur_emr_left left;
 	int err;
 
-	pthread_mutex_lock(&mr->guest->lock);
+	pthread_mutex_lock(&mr->guest->home->lock);
 	err = ur_emr_rereg(mr->mr, flags, &attr, &left);
-	pthread_mutex_unlock(&mr->guest->lock);
+	pthread_mutex_unlock(&mr->guest->home->lock);
 	return err;
 }
 
@@ -76,10 +76,10 @@ int ur_process_dereg_mr(struct uroce_guest_mr *mr)
 	struct ur_emr_left left;
 	int err;
 
-	pthread_mutex_lock(&guest->lock);
+	pthread_mutex_lock(&guest->home->lock);
 	err = ur_emr_dereg(mr->mr, &left);
 	guest->objects -= !err;
-	pthread_mutex_unlock(&guest->lock);
+	pthread_mutex_unlock(&guest->home->lock);
 	if (!err)
 		free(mr);
 	return err;
@@ -94,10 +94,10 @@ int ur_process_alloc_mw(struct uroce_guest *guest, u32 pdn, u32 type, u32 rkey,
 	if (!mw)
 		return -ENOMEM;
 	mw->guest = guest;
-	pthread_mutex_lock(&guest->lock);
+	pthread_mutex_lock(&guest->home->lock);
 	err = ur_emw_alloc(guest->ectx, pdn, (int)type, rkey, &mw->mw);
 	guest->objects += !err;
-	pthread_mutex_unlock(&guest->lock);
+	pthread_mutex_unlock(&guest->home->lock);
 	if (err)
 		free(mw);
 	else
@@ -109,9 +109,9 @@ void ur_process_dealloc_mw(struct uroce_guest_mw *mw)
 {
 	struct uroce_guest *guest = mw->guest;
 
-	pthread_mutex_lock(&guest->lock);
+	pthread_mutex_lock(&guest->home->lock);
 	ur_emw_dealloc(mw->mw);
 	guest->objects--;
-	pthread_mutex_unlock(&guest->lock);
+	pthread_mutex_unlock(&guest->home->lock);
 	free(mw);
 }

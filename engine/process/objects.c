@@ -34,10 +34,10 @@ int ur_process_create_srq(struct uroce_guest *guest,
 	if (!srq)
 		return -ENOMEM;
 	srq->guest = guest;
-	pthread_mutex_lock(&guest->lock);
+	pthread_mutex_lock(&guest->home->lock);
 	err = ur_esrq_create(guest->ectx, &init, &srq->srq, resp);
 	guest->objects += !err;
-	pthread_mutex_unlock(&guest->lock);
+	pthread_mutex_unlock(&guest->home->lock);
 	if (err)
 		free(srq);
 	else
@@ -50,9 +50,9 @@ int ur_process_resize_srq(struct uroce_guest_srq *srq, u32 max_wr,
 {
 	int err;
 
-	pthread_mutex_lock(&srq->guest->lock);
+	pthread_mutex_lock(&srq->guest->home->lock);
 	err = ur_esrq_resize(srq->srq, max_wr, resp);
-	pthread_mutex_unlock(&srq->guest->lock);
+	pthread_mutex_unlock(&srq->guest->home->lock);
 	return err;
 }
 
@@ -60,9 +60,9 @@ int ur_process_limit_srq(struct uroce_guest_srq *srq, u32 limit)
 {
 	int err;
 
-	pthread_mutex_lock(&srq->guest->lock);
+	pthread_mutex_lock(&srq->guest->home->lock);
 	err = ur_esrq_set_limit(srq->srq, limit);
-	pthread_mutex_unlock(&srq->guest->lock);
+	pthread_mutex_unlock(&srq->guest->home->lock);
 	return err;
 }
 
@@ -70,9 +70,9 @@ u32 ur_process_query_srq(struct uroce_guest_srq *srq)
 {
 	u32 max_wr, max_sge, limit;
 
-	pthread_mutex_lock(&srq->guest->lock);
+	pthread_mutex_lock(&srq->guest->home->lock);
 	ur_esrq_query(srq->srq, &max_wr, &max_sge, &limit);
-	pthread_mutex_unlock(&srq->guest->lock);
+	pthread_mutex_unlock(&srq->guest->home->lock);
 	return limit;
 }
 
@@ -82,14 +82,14 @@ int ur_process_destroy_srq(struct uroce_guest_srq *srq, u32 *read)
 	struct ur_events_left async;
 	int err;
 
-	pthread_mutex_lock(&guest->withdraws);
-	pthread_mutex_lock(&guest->lock);
+	pthread_mutex_lock(&guest->home->withdraws);
+	pthread_mutex_lock(&guest->home->lock);
 	err = ur_esrq_destroy(srq->srq, &async);
 	guest->objects -= !err;
 	if (!err)
 		*read = ur_process_take_back(guest, &async);
-	pthread_mutex_unlock(&guest->lock);
-	pthread_mutex_unlock(&guest->withdraws);
+	pthread_mutex_unlock(&guest->home->lock);
+	pthread_mutex_unlock(&guest->home->withdraws);
 	if (!err)
 		free(srq);
 	return err;
@@ -114,10 +114,10 @@ int ur_process_create_ah(struct uroce_guest *guest, u32 pdn,
 	ah->guest = guest;
 	memcpy(path.sgid, in->sgid, sizeof(path.sgid));
 	memcpy(path.dgid, in->dgid, sizeof(path.dgid));
-	pthread_mutex_lock(&guest->lock);
+	pthread_mutex_lock(&guest->home->lock);
 	err = ur_eah_create(guest->ectx, pdn, &path, &ah->ah);
 	guest->objects += !err;
-	pthread_mutex_unlock(&guest->lock);
+	pthread_mutex_unlock(&guest->home->lock);
 	if (err) {
 		free(ah);
 		return err;
@@ -131,10 +131,10 @@ void ur_process_destroy_ah(struct uroce_guest_ah *ah)
 {
 	struct uroce_guest *guest = ah->guest;
 
-	pthread_mutex_lock(&guest->lock);
+	pthread_mutex_lock(&guest->home->lock);
 	ur_eah_destroy(ah->ah);
 	guest->objects--;
-	pthread_mutex_unlock(&guest->lock);
+	pthread_mutex_unlock(&guest->home->lock);
 	free(ah);
 }
 
@@ -175,13 +175,13 @@ int ur_process_create_qp(struct uroce_guest *guest,
 	if (!qp)
 		return -ENOMEM;
 	qp->guest = guest;
-	pthread_mutex_lock(&guest->lock);
+	pthread_mutex_lock(&guest->home->lock);
 	err = in->type == UR_QPT_XRC_TGT ? ur_process_make_target(qp, in, resp)
 					 : make_plain(qp, in, resp);
 	if (!err && in->rss)
 		err = ur_process_spread(qp, in->rss);
 	guest->objects += !err;
-	pthread_mutex_unlock(&guest->lock);
+	pthread_mutex_unlock(&guest->home->lock);
 	if (err)
 		free(qp);
 	else
@@ -199,10 +199,10 @@ int ur_process_open_qp(struct uroce_guest *guest,
 	if (!qp)
 		return -ENOMEM;
 	qp->guest = guest;
-	pthread_mutex_lock(&guest->lock);
+	pthread_mutex_lock(&guest->home->lock);
 	err = ur_process_open_target(qp, in);
 	guest->objects += !err;
-	pthread_mutex_unlock(&guest->lock);
+	pthread_mutex_unlock(&guest->home->lock);
 	if (err)
 		free(qp);
 	else
@@ -234,9 +234,9 @@ int ur_process_may_modify_qp(struct uroce_guest_qp *qp,
 	};
 	int err;
 
-	pthread_mutex_lock(&qp->guest->lock);
+	pthread_mutex_lock(&qp->guest->home->lock);
 	err = ur_eqp_may_modify(qp->qp, &attr, mask);
-	pthread_mutex_unlock(&qp->guest->lock);
+	pthread_mutex_unlock(&qp->guest->home->lock);
 	return err;
 }
 
@@ -267,27 +267,27 @@ int ur_process_modify_qp(struct uroce_guest_qp *qp,
 	int err;
 
 	take_path(&path, in);
-	pthread_mutex_lock(&qp->guest->lock);
+	pthread_mutex_lock(&qp->guest->home->lock);
 	err = ur_eqp_modify(qp->qp, &attr, mask & UR_QP_ATTR_AV ? &path : NULL,
 			    mask);
-	pthread_mutex_unlock(&qp->guest->lock);
+	pthread_mutex_unlock(&qp->guest->home->lock);
 	return err;
 }
 
 void ur_process_query_qp(struct uroce_guest_qp *qp, struct uroce_engine_qp *out)
 {
-	pthread_mutex_lock(&qp->guest->lock);
+	pthread_mutex_lock(&qp->guest->home->lock);
 	ur_eqp_tell(qp->qp, out);
-	pthread_mutex_unlock(&qp->guest->lock);
+	pthread_mutex_unlock(&qp->guest->home->lock);
 }
 
 int ur_process_mcast(struct uroce_guest_qp *qp, const u8 gid[16], u32 attach)
 {
 	int err;
 
-	pthread_mutex_lock(&qp->guest->lock);
+	pthread_mutex_lock(&qp->guest->home->lock);
 	err = ur_eqp_mcast(qp->qp, gid, attach);
-	pthread_mutex_unlock(&qp->guest->lock);
+	pthread_mutex_unlock(&qp->guest->home->lock);
 	return err;
 }
 
@@ -297,8 +297,8 @@ int ur_process_destroy_qp(struct uroce_guest_qp *qp, u32 *read)
 	struct ur_events_left async;
 	int err = 0;
 
-	pthread_mutex_lock(&guest->withdraws);
-	pthread_mutex_lock(&guest->lock);
+	pthread_mutex_lock(&guest->home->withdraws);
+	pthread_mutex_lock(&guest->home->lock);
 	if (qp->target)
 		ur_process_close_target(qp, &async);
 	else
@@ -308,8 +308,8 @@ int ur_process_destroy_qp(struct uroce_guest_qp *qp, u32 *read)
 		ur_process_unspread(qp);
 	if (!err)
 		*read = ur_process_take_back(guest, &async);
-	pthread_mutex_unlock(&guest->lock);
-	pthread_mutex_unlock(&guest->withdraws);
+	pthread_mutex_unlock(&guest->home->lock);
+	pthread_mutex_unlock(&guest->home->withdraws);
 	if (!err)
 		free(qp);
 	return err;

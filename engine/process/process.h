@@ -27,9 +27,19 @@ struct ur_process_fork {
 	bool parents; /* the engine is that of a process which this was forked from */
 };
 
+/* An engine, which may have several contexts of other processes. */
+struct uroce_home {
+	struct ur_engine *engine;
+	int life;		   /* hangs up with the device; -1: none yet */
+	pthread_mutex_t lock;	   /* what control's lock is in the device */
+	pthread_mutex_t withdraws; /* taken before lock, by who takes events
+				    * back */
+};
+
 struct uroce_guest {
 	struct ur_list node; /* fork.c: of this process's */
-	struct ur_engine *engine;
+	struct uroce_home *home;
+	struct ur_engine *engine; /* home's */
 	struct ur_ectx *ectx;
 	struct ur_user_mem *mem;
 	int fd;
@@ -45,10 +55,6 @@ struct uroce_guest {
 	struct ur_list channels;     /* completion_queues.c */
 	_Atomic bool channels_ended; /* those that no queue uses */
 	struct ur_easync *async;     /* NULL: none yet */
-	int life;		     /* with it: hangs up with the device */
-	pthread_mutex_t lock;	     /* what control's lock is in the device */
-	pthread_mutex_t withdraws;   /* taken before lock, by who takes events
-				    * back */
 };
 
 /* A descriptor by which the program waits for this engine: fork.c. */

@@ -19,9 +19,9 @@ int ur_process_has_raw(struct uroce_guest *guest)
 {
 	bool has;
 
-	pthread_mutex_lock(&guest->lock);
+	pthread_mutex_lock(&guest->home->lock);
 	has = ur_engine_has_raw(guest->engine);
-	pthread_mutex_unlock(&guest->lock);
+	pthread_mutex_unlock(&guest->home->lock);
 	return has;
 }
 
@@ -35,10 +35,10 @@ int ur_process_borrow_raw(struct uroce_guest *guest,
 		if (fd[i] < 0)
 			err = fd[i];
 	}
-	pthread_mutex_lock(&guest->lock);
+	pthread_mutex_lock(&guest->home->lock);
 	if (!err)
 		err = ur_engine_borrow_raw(guest->engine, fd);
-	pthread_mutex_unlock(&guest->lock);
+	pthread_mutex_unlock(&guest->home->lock);
 	for (u32 i = 0; err && i < UR_RAW_SOCKETS; i++)
 		if (fd[i] >= 0)
 			close(fd[i]);
@@ -75,11 +75,11 @@ int ur_process_create_flow(struct uroce_guest_qp *qp,
 	memcpy(&attr.key, in->key, sizeof(attr.key));
 	memcpy(&attr.mask, in->mask, sizeof(attr.mask));
 	flow->qp = qp;
-	pthread_mutex_lock(&guest->lock);
+	pthread_mutex_lock(&guest->home->lock);
 	err = ur_eflow_create(guest->engine, &attr, &flow->flow);
 	qp->users += !err;
 	guest->objects += !err;
-	pthread_mutex_unlock(&guest->lock);
+	pthread_mutex_unlock(&guest->home->lock);
 	if (err)
 		free(flow);
 	else
@@ -91,11 +91,11 @@ void ur_process_destroy_flow(struct uroce_guest_flow *flow)
 {
 	struct uroce_guest *guest = flow->qp->guest;
 
-	pthread_mutex_lock(&guest->lock);
+	pthread_mutex_lock(&guest->home->lock);
 	ur_eflow_destroy(flow->flow);
 	flow->qp->users--;
 	guest->objects--;
-	pthread_mutex_unlock(&guest->lock);
+	pthread_mutex_unlock(&guest->home->lock);
 	free(flow);
 }
 
@@ -105,12 +105,12 @@ int ur_process_modify_wq(struct uroce_guest_qp *wq, u32 state)
 {
 	int err;
 
-	pthread_mutex_lock(&wq->guest->lock);
+	pthread_mutex_lock(&wq->guest->home->lock);
 	err = ur_ewq_modify(wq->qp, (enum ur_wq_state)wq->wq_state,
 			    (enum ur_wq_state)state);
 	if (!err)
 		wq->wq_state = state;
-	pthread_mutex_unlock(&wq->guest->lock);
+	pthread_mutex_unlock(&wq->guest->home->lock);
 	return err;
 }
 

@@ -28,6 +28,12 @@ static const struct ur_apart_thing *thing(const void *it)
 	return it;
 }
 
+/* 0: there is none. */
+static u32 number_of(const void *it)
+{
+	return it ? thing(it)->number : 0;
+}
+
 static struct ur_apart *of(struct uroce_guest *guest)
 {
 	return (struct ur_apart *)(void *)guest;
@@ -296,8 +302,12 @@ static int create_srq(struct uroce_guest *guest,
 		      struct uroce_create_srq_resp *resp)
 {
 	struct uroce_apart_msg msg = {.op = UROCE_APART_CREATE_SRQ,
+				      .value = number_of(init->cq),
 				      .srq = *init};
-	int err = make(of(guest), &msg, srq);
+	int err;
+
+	msg.srq.cq = NULL;
+	err = make(of(guest), &msg, srq);
 
 	if (!err)
 		*resp = msg.new_srq;
@@ -378,14 +388,24 @@ static int create_qp(struct uroce_guest *guest,
 	struct uroce_apart_msg msg = {
 		.op = UROCE_APART_CREATE_QP,
 		.qp = {.init = *init,
-		       .send_cq = thing(init->send_cq)->number,
-		       .recv_cq = thing(init->recv_cq)->number,
-		       .srq = init->srq ? thing(init->srq)->number : 0}};
+		       .send_cq = number_of(init->send_cq),
+		       .recv_cq = number_of(init->recv_cq),
+		       .srq = number_of(init->srq)}};
 	int err = make(of(guest), &msg, qp);
 
 	if (!err)
 		*resp = msg.new_qp;
 	return err;
+}
+
+static int open_qp(struct uroce_guest *guest,
+		   const struct uroce_guest_qp_init *init,
+		   struct uroce_guest_qp **qp)
+{
+	struct uroce_apart_msg msg = {.op = UROCE_APART_OPEN_QP,
+				      .qp.init = *init};
+
+	return make(of(guest), &msg, qp);
 }
 
 static int modify_by(struct uroce_guest_qp *qp, u32 op,
@@ -534,6 +554,7 @@ const struct uroce_door ur_apart_door = {
 	.create_ah = create_ah,
 	.destroy_ah = destroy_ah,
 	.create_qp = create_qp,
+	.open_qp = open_qp,
 	.may_modify_qp = may_modify_qp,
 	.modify_qp = modify_qp,
 	.query_qp = query_qp,

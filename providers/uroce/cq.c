@@ -43,7 +43,8 @@ static int setup_cq(struct ibv_context *context, struct uroce_cq *cq,
 	err = ur_guest_create_cq(ur_to_ctx(context), cq, channel, flags, resp);
 	place = created_at(resp);
 	if (!err)
-		err = ur_cq_ring_map(context, false, &place, &cq->ring);
+		err = ur_cq_ring_map(context, UR_PLACE_HERE, &place,
+				     &cq->ring);
 	if (err)
 		cmd_destroy_cq(cq);
 	return err;
@@ -172,8 +173,8 @@ static int resize_device(struct uroce_cq *cq, int cqe,
 	return ur_cq_resized_device(cq, &place);
 }
 
-/* The engine of this process resizes its ring too, which is at *at then. If it refuses,
- * the device undoes it. */
+/* The context's engine resizes its ring too, which is at *at then, and the shared one before. If one refuses,
+ * the others undo it. */
 static int resize_both(struct uroce_cq *cq, int cqe,
 		       struct uroce_resize_cq_resp *at)
 {
@@ -182,7 +183,12 @@ static int resize_both(struct uroce_cq *cq, int cqe,
 
 	if (err || !cq->guest)
 		return err;
-	err = ur_guest_resize_cq(cq, at);
+	err = ur_shared_resize_cq(cq, at->entries);
+	if (!err) {
+		err = ur_guest_resize_cq(cq, at);
+		if (err)
+			ur_shared_resize_cq(cq, (u32)before);
+	}
 	if (err)
 		resize_device(cq, before, &back);
 	return err;
@@ -199,7 +205,7 @@ static int resize_cq(struct uroce_cq *cq, int cqe)
 	err = resize_both(cq, cqe, &at);
 	if (!err) {
 		place = resized_to(&at);
-		err = ur_cq_move_ring(cq, false, &place, &cq->ring);
+		err = ur_cq_move_ring(cq, UR_PLACE_HERE, &place, &cq->ring);
 	}
 	ur_lock_put(&cq->lock);
 	return err;
@@ -232,9 +238,7 @@ int uroce_destroy_cq(struct ibv_cq *ibcq)
 	if (err)
 		return err;
 	ur_unmap(cq->ring.map, cq->ring.map_len);
-	if (cq->device)
-		ur_unmap(cq->device->map, cq->device->map_len);
-	free(cq->device);
+	ur_cq_end_others(cq);
 	free(cq);
 	return 0;
 }
@@ -269,6 +273,8 @@ int uroce_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 	arm_ring(&cq->ring, arm);
 	if (cq->device)
 		arm_ring(cq->device, arm);
+	if (cq->shared_ring)
+		arm_ring(cq->shared_ring, arm);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	ur_lock_put(&cq->lock);
 	if (cq->guest && ibcq->channel && ur_to_ctx(ibcq->context)->guest)
@@ -305,5 +311,7 @@ void ur_cq_forget_qp(struct ibv_cq *ibcq, u32 qpn)
 	forget_in(&cq->ring, qpn);
 	if (cq->device)
 		forget_in(cq->device, qpn);
+	if (cq->shared_ring)
+		forget_in(cq->shared_ring, qpn);
 	ur_lock_put(&cq->lock);
 }

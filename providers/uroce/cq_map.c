@@ -2,7 +2,7 @@
 /* The map of a completion queue's ring. */
 #include "uroce.h"
 
-int ur_cq_ring_map(struct ibv_context *context, bool device,
+int ur_cq_ring_map(struct ibv_context *context, enum ur_place whose,
 		   const struct uroce_cq_place *p, struct uroce_cq_ring *ring)
 {
 	u8 *map;
@@ -12,8 +12,9 @@ int ur_cq_ring_map(struct ibv_context *context, bool device,
 	    p->cqe_off + (u64)p->entries * sizeof(struct uroce_cqe) >
 		    p->map_len)
 		return EPROTO;
-	map = device ? ur_map_device(context, p->map_off, p->map_len)
-		     : ur_map(context, p->map_off, p->map_len);
+	map = whose == UR_PLACE_HERE
+		      ? ur_map(context, p->map_off, p->map_len)
+		      : ur_map_at(context, whose, p->map_off, p->map_len);
 	if (!map)
 		return errno;
 	ur_unmap(ring->map, ring->map_len);
@@ -26,12 +27,12 @@ int ur_cq_ring_map(struct ibv_context *context, bool device,
 	return 0;
 }
 
-int ur_cq_move_ring(const struct uroce_cq *cq, bool device,
+int ur_cq_move_ring(const struct uroce_cq *cq, enum ur_place whose,
 		    const struct uroce_cq_place *place,
 		    struct uroce_cq_ring *ring)
 {
 	u32 arm = ring->hdr->arm, next = ring->hdr->arm_next;
-	int err = ur_cq_ring_map(cq->vcq.cq.context, device, place, ring);
+	int err = ur_cq_ring_map(cq->vcq.cq.context, whose, place, ring);
 
 	if (err)
 		return err;

@@ -132,7 +132,8 @@ static int map_doorbell(struct uroce_context *ctx,
 	if (resp->db_map_len < sizeof(struct uroce_db_page))
 		return EPROTO;
 	ctx->device_db.page =
-		ur_map_device(&ctx->ibv, resp->db_map_off, resp->db_map_len);
+		ur_map_at(&ctx->ibv, UR_PLACE_DEVICE, resp->db_map_off,
+			  resp->db_map_len);
 	if (!ctx->device_db.page)
 		return errno;
 	ctx->device_db_len = resp->db_map_len;
@@ -246,6 +247,7 @@ int ur_guest_open(struct uroce_context *ctx,
 void ur_guest_close(struct uroce_context *ctx)
 {
 	ur_guest_files_del(ctx);
+	ur_shared_close(ctx);
 	if (ctx->guest)
 		ctx->door->close(ctx->guest);
 	if (ctx->resumes)

@@ -14,6 +14,7 @@
 #ifndef UR_PROVIDERS_UROCE_GUEST_H
 #define UR_PROVIDERS_UROCE_GUEST_H
 
+#include "apart.h"
 #include "uroce.h"
 
 /* Gives a new context an engine, and puts its doorbell page into *resp. If the device grants none, or the process cannot have one
@@ -50,6 +51,36 @@ int ur_guest_place_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 		      const struct ibv_qp_init_attr_ex *attr);
 int ur_guest_place_srq(struct uroce_context *ctx, struct uroce_srq *srq,
 		       const struct ibv_pd *pd, const struct ibv_xrcd *xrcd);
+/* guest_shared.c: gives the context a part in the engine that contexts of several processes of the user have together, unless
+ * it has one. EPROTONOSUPPORT: an older uroced has none. */
+int ur_shared_open(struct uroce_context *ctx);
+void ur_shared_close(struct uroce_context *ctx);
+/* The context has the file of the next uroced, which is to know the part. */
+int ur_shared_resume(struct uroce_context *ctx);
+/* The shared engine is to use the completion queue: ur_cq_unuse_device() ends that. EOPNOTSUPP: an earlier uroced has made its channel. */
+int ur_cq_use_shared(struct ibv_cq *cq);
+/* Resizes and moderates what the shared engine has of the completion queue, and ends it, if it has that. cq->lock is held by who resizes. */
+int ur_shared_resize_cq(struct uroce_cq *cq, u32 entries);
+int ur_shared_modify_cq(struct uroce_cq *cq, u32 moderation);
+int ur_shared_destroy_cq(struct uroce_cq *cq, u32 events[2]);
+/* The context's own engine has the region now, has it otherwise, or no more: so it is in the shared one. */
+int ur_shared_reg_mr(struct uroce_context *ctx, struct uroce_mr *mr);
+int ur_shared_rereg_mr(struct uroce_context *ctx, struct uroce_mr *mr,
+		       u32 flags);
+void ur_shared_dereg_mr(struct uroce_context *ctx, struct uroce_mr *mr);
+
+/* Return the functions of the engine that has the queue. */
+static inline const struct uroce_door *ur_qp_door(const struct uroce_context *ctx,
+						  const struct uroce_qp *qp)
+{
+	return qp->shared ? &ur_apart_door : ctx->door;
+}
+static inline const struct uroce_door *
+ur_srq_door(const struct uroce_context *ctx, const struct uroce_srq *srq)
+{
+	return srq->shared ? &ur_apart_door : ctx->door;
+}
+
 /* guest_destroy.c: destroy the object in the engine and in uroced, and wait until the program has acknowledged the events that
  * it has read. EBUSY: a queue uses it. */
 int ur_guest_destroy_cq(struct uroce_cq *cq);

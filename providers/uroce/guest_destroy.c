@@ -59,6 +59,7 @@ static int destroy_both_cqs(struct uroce_cq *cq,
 	if (err)
 		return err;
 	cq->guest = NULL;
+	ur_shared_destroy_cq(cq, events);
 	err = in_device(ctx, &d);
 	resp->comp_events_reported += events[0];
 	resp->async_events_reported += events[1];
@@ -124,7 +125,7 @@ int ur_guest_destroy_srq(struct uroce_srq *srq)
 		return ur_unknown_handle();
 	pthread_mutex_lock(&ctx->destroys);
 	if (srq->guest)
-		err = -ctx->door->destroy_srq(srq->guest, &events);
+		err = -ur_srq_door(ctx, srq)->destroy_srq(srq->guest, &events);
 	if (!err) {
 		srq->guest = NULL;
 		err = in_device(ctx, &d);
@@ -167,7 +168,7 @@ int ur_guest_destroy_qp(struct uroce_qp *qp)
 	qp->guest = NULL;
 	pthread_mutex_lock(&ctx->destroys);
 	if (guest)
-		err = -ctx->door->destroy_qp(guest, &events);
+		err = -ur_qp_door(ctx, qp)->destroy_qp(guest, &events);
 	if (err) {
 		qp->guest = guest;
 		pthread_mutex_unlock(&ctx->destroys);

@@ -124,7 +124,7 @@ static int modify_left(struct uroce_context *ctx, struct uroce_qp *qp,
 		.rnr_retry = attr->rnr_retry,
 	};
 
-	return -ctx->door->modify_qp(qp->guest, &to, (u32)mask);
+	return -ur_qp_door(ctx, qp)->modify_qp(qp->guest, &to, (u32)mask);
 }
 
 /* Datagrams may come to addresses that the engine has no socket of yet. */
@@ -145,8 +145,8 @@ int ur_guest_modify_left(struct uroce_context *ctx, struct uroce_qp *qp,
 	if (is_stop(attr->qp_state, mask))
 		return !qp->guest || ur_guest_forgive(ctx, err)
 			       ? err
-			       : -ctx->door->modify_qp(qp->guest, &to,
-						       IBV_QP_STATE);
+			       : -ur_qp_door(ctx, qp)->modify_qp(
+					 qp->guest, &to, IBV_QP_STATE);
 	return needs_device(qp, attr, mask) || !is_left(ctx, qp, err, made)
 		       ? err
 		       : modify_left(ctx, qp, attr, mask);
@@ -212,7 +212,7 @@ int ur_guest_query_left(struct uroce_context *ctx, const struct uroce_qp *qp,
 
 	if (!is_left(ctx, qp, err, made))
 		return err;
-	ctx->door->query_qp(qp->guest, &now);
+	ur_qp_door(ctx, qp)->query_qp(qp->guest, &now);
 	*init = (struct ibv_qp_init_attr){
 		.qp_context = qp->ibv.qp_context,
 		.send_cq = qp->ibv.send_cq,

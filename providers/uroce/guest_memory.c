@@ -26,6 +26,8 @@ static void take_access(struct uroce_guest_mr_init *init, int access)
 static int reg(struct uroce_context *ctx, struct uroce_mr *mr,
 	       const struct ibv_pd *pd, const struct uroce_guest_mr_init *init)
 {
+	int err;
+
 	if (!ur_guest_makes_here(ctx))
 		return ctx->guest ? EIO : 0;
 	if (ur_to_pd(pd)->imported)
@@ -33,7 +35,14 @@ static int reg(struct uroce_context *ctx, struct uroce_mr *mr,
 	mr->guest_init = *init;
 	mr->handle = mr->vmr.ibv_mr.handle;
 	mr->resumes = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
-	return -ctx->door->reg_mr(ctx->guest, init, &mr->guest);
+	err = -ctx->door->reg_mr(ctx->guest, init, &mr->guest);
+	if (!err)
+		err = ur_shared_reg_mr(ctx, mr);
+	if (err && mr->guest) {
+		ctx->door->dereg_mr(mr->guest);
+		mr->guest = NULL;
+	}
+	return err;
 }
 
 int ur_guest_reg_mr(struct uroce_context *ctx, struct uroce_mr *mr,
@@ -133,7 +142,7 @@ int ur_guest_rereg_mr(struct uroce_mr *mr, int flags, const struct ibv_pd *pd,
 		ur_unmap(mr->map, mr->map_len);
 		mr->map = NULL;
 	}
-	return 0;
+	return ur_shared_rereg_mr(ctx, mr, (u32)flags);
 }
 
 int ur_guest_dereg_mr(struct uroce_mr *mr)
@@ -144,12 +153,16 @@ int ur_guest_dereg_mr(struct uroce_mr *mr)
 	if (!mr->guest)
 		return 0;
 	ctx = ur_to_ctx(mr->vmr.ibv_mr.context);
-	if (!ur_guest_is_here_still(ctx))
+	if (!ur_guest_is_here_still(ctx)) {
+		ur_shared_dereg_mr(ctx, mr);
 		return 0;
+	}
 	err = -ctx->door->dereg_mr(mr->guest);
-	if (!err)
-		mr->guest = NULL;
-	return err;
+	if (err)
+		return err;
+	mr->guest = NULL;
+	ur_shared_dereg_mr(ctx, mr);
+	return 0;
 }
 
 /* Its memory was found there when it was registered first. */
@@ -157,8 +170,9 @@ void ur_guest_keep_mr(struct uroce_mr *mr)
 {
 	struct uroce_context *ctx = ur_to_ctx(mr->vmr.ibv_mr.context);
 
-	if (mr->guest_init.key && ur_guest_is_here(ctx))
-		ctx->door->reg_mr(ctx->guest, &mr->guest_init, &mr->guest);
+	if (mr->guest_init.key && ur_guest_is_here(ctx) &&
+	    !ctx->door->reg_mr(ctx->guest, &mr->guest_init, &mr->guest))
+		ur_shared_reg_mr(ctx, mr);
 }
 
 int ur_guest_alloc_mw(struct uroce_context *ctx, struct uroce_mw *mw)

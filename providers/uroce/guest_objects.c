@@ -26,6 +26,7 @@ int ur_guest_create_cq(struct uroce_context *ctx, struct uroce_cq *cq,
 	if (err)
 		return err;
 	cq->handle = cq->vcq.cq.handle;
+	cq->flags = flags;
 	err = ctx->door->create_cq(ctx->guest, &init, &cq->guest, resp);
 	if (err != -ENOENT)
 		return -err;
@@ -53,11 +54,16 @@ int ur_guest_modify_cq(struct uroce_cq *cq,
 		       const struct ibv_modify_cq_attr *attr)
 {
 	struct uroce_context *ctx = ur_to_ctx(cq->vcq.cq.context);
+	int err;
 
 	if (!ur_guest_is_here(ctx))
 		return ur_guest_lacks(ctx, cq->guest);
-	return -ctx->door->modify_cq(cq->guest, attr->moderate.cq_count,
-				     attr->moderate.cq_period);
+	err = -ctx->door->modify_cq(cq->guest, attr->moderate.cq_count,
+				    attr->moderate.cq_period);
+	return err ? err
+		   : ur_shared_modify_cq(cq, attr->moderate.cq_count |
+						     (u32)attr->moderate.cq_period
+							     << 16);
 }
 
 /* An import, or what goes with one. */
@@ -90,8 +96,10 @@ int ur_guest_place_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 		return EIO;
 	qp->in_device =
 		ctx->parted || (ctx->guest && !may_be_here(ctx, qp, attr));
-	if (ctx->guest && !qp->in_device && attr->qp_type == IBV_QPT_XRC_RECV)
+	if (ctx->guest && !qp->in_device && attr->qp_type == IBV_QPT_XRC_RECV) {
 		qp->xrcd = attr->xrcd;
+		qp->shared = ur_to_xrcd(qp->xrcd)->shared;
+	}
 	/* The doorbell page is that of a uroced that was killed. */
 	if (qp->in_device && ctx->resumes)
 		return EOPNOTSUPP;
@@ -110,7 +118,10 @@ int ur_guest_place_srq(struct uroce_context *ctx, struct uroce_srq *srq,
 	srq->in_device =
 		ctx->parted || (ctx->guest && ((xrcd && !targets_here) ||
 					       (pd && ur_to_pd(pd)->imported)));
-	srq->db = srq->in_device ? &ctx->device_db : &ctx->db;
+	srq->shared = ctx->guest && xrcd && ur_to_xrcd(xrcd)->shared;
+	srq->db = srq->shared	   ? &ctx->shared_db
+		  : srq->in_device ? &ctx->device_db
+				   : &ctx->db;
 	return srq->in_device && ctx->guest && (ctx->resumes || targets_here)
 		       ? EOPNOTSUPP
 		       : 0;
@@ -196,7 +207,8 @@ int ur_guest_create_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 	}
 	if (qp->spread)
 		return create_spread(ctx, qp, &init, resp);
-	return -ctx->door->create_qp(ctx->guest, &init, &qp->guest, resp);
+	return -ur_qp_door(ctx, qp)->create_qp(
+		qp->shared ? ctx->shared : ctx->guest, &init, &qp->guest, resp);
 }
 
 /* As the library asks for them. */
@@ -211,6 +223,7 @@ int ur_guest_open_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 		.qpn = attr->qp_num,
 		.user_handle = (uintptr_t)&qp->ibv,
 	};
+	const struct uroce_xrcd *xrcd;
 	int err;
 
 	if (!ctx->guest || (attr->comp_mask & OPEN_ATTRS) != OPEN_ATTRS ||
@@ -219,12 +232,16 @@ int ur_guest_open_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 		return 0;
 	if (!ur_guest_makes_here(ctx))
 		return ctx->guest ? EIO : 0;
-	init.xrcdn = ur_to_xrcd(attr->xrcd)->number;
-	err = -ctx->door->open_qp(ctx->guest, &init, &qp->guest);
+	xrcd = ur_to_xrcd(attr->xrcd);
+	init.xrcdn = xrcd->number;
+	qp->shared = xrcd->shared;
+	err = -ur_qp_door(ctx, qp)->open_qp(
+		qp->shared ? ctx->shared : ctx->guest, &init, &qp->guest);
+	/* Nobody else has it then; or the device knows what it is. */
+	if (err == ENOENT)
+		return qp->shared ? EINVAL : 0;
 	if (err)
-		return err == ENOENT
-			       ? 0
-			       : err; /* the device knows what it is then */
+		return err;
 	qp->xrcd = attr->xrcd;
 	qp->resumes = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
 	return 0;
@@ -235,7 +252,7 @@ void ur_guest_unopen_qp(struct uroce_context *ctx, struct uroce_qp *qp)
 	u32 read; /* the program has not had it */
 
 	if (qp->guest && ur_guest_is_here_still(ctx))
-		ctx->door->destroy_qp(qp->guest, &read);
+		ur_qp_door(ctx, qp)->destroy_qp(qp->guest, &read);
 }
 
 int ur_guest_create_srq(struct uroce_context *ctx, struct uroce_srq *srq,
@@ -260,12 +277,15 @@ int ur_guest_create_srq(struct uroce_context *ctx, struct uroce_srq *srq,
 		return err;
 	if (srq->vsrq.srq_type == IBV_SRQT_XRC) {
 		init.xrcdn = ur_to_xrcd(&srq->vsrq.xrcd->xrcd)->number;
-		init.cq = ur_to_cq(srq->vsrq.cq)->guest;
+		init.cq = srq->shared ? ur_to_cq(srq->vsrq.cq)->shared
+				      : ur_to_cq(srq->vsrq.cq)->guest;
 		init.srqn = srqn;
 	}
 	srq->handle = srq->vsrq.srq.handle;
 	srq->resumes = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
-	err = ctx->door->create_srq(ctx->guest, &init, &srq->guest, resp);
+	err = ur_srq_door(ctx, srq)->create_srq(
+		srq->shared ? ctx->shared : ctx->guest, &init, &srq->guest,
+		resp);
 	resp->srqn = srqn;
 	return -err;
 }
@@ -283,31 +303,53 @@ int ur_guest_modify_srq(struct uroce_srq *srq, const struct ibv_srq_attr *attr,
 	if (!srq->guest)
 		return EINVAL;
 	if (mask & IBV_SRQ_MAX_WR)
-		err = -ctx->door->resize_srq(srq->guest, moved->max_wqes,
-					     moved);
+		err = -ur_srq_door(ctx, srq)->resize_srq(
+			srq->guest, moved->max_wqes, moved);
 	if (!err && (mask & IBV_SRQ_LIMIT))
-		err = -ctx->door->limit_srq(srq->guest, attr->srq_limit);
+		err = -ur_srq_door(ctx, srq)->limit_srq(srq->guest,
+							attr->srq_limit);
 	moved->srqn = srq->srqn;
 	return err;
 }
 
+/* An engine that gets what it needs of the device. */
+struct borrower {
+	struct uroce_context *ctx;
+	const struct uroce_door *door;
+	struct uroce_guest *guest;
+	u32 which; /* UROCE_ENGINE_SHARED, or 0 */
+};
+
+static struct borrower own_of(struct uroce_context *ctx)
+{
+	return (struct borrower){ctx, ctx->door, ctx->guest, 0};
+}
+
+static struct borrower borrower_of(struct uroce_context *ctx,
+				   const struct uroce_qp *qp)
+{
+	return qp->shared ? (struct borrower){ctx, &ur_apart_door, ctx->shared,
+					      UROCE_ENGINE_SHARED}
+			  : own_of(ctx);
+}
+
 /* The engine gets the socket of an address when it is used first. */
-static int borrow(struct uroce_context *ctx, u32 index, const u8 gid[16])
+static int borrow(const struct borrower *b, u32 index, const u8 gid[16])
 {
 	struct uroce_engine_socket s = {.fd = -1};
 	int err;
 
-	if (ctx->door->has_gid(ctx->guest, index, gid))
+	if (b->door->has_gid(b->guest, index, gid))
 		return 0;
 	err = ur_guest_call(
-		&ctx->ibv, UVERBS_OBJECT_DEVICE, UROCE_METHOD_ENGINE_SOCKET,
-		UROCE_ATTR_ENGINE_SOCKET_INDEX, sizeof(index), index,
+		&b->ctx->ibv, UVERBS_OBJECT_DEVICE, UROCE_METHOD_ENGINE_SOCKET,
+		UROCE_ATTR_ENGINE_SOCKET_INDEX, sizeof(index), index | b->which,
 		UROCE_ATTR_ENGINE_SOCKET_RESP, &s, sizeof(s));
 	if (err)
 		return err;
 	err = memcmp(s.gid, gid, sizeof(s.gid))
 		      ? EAGAIN /* it has changed since */
-		      : -ctx->door->borrow(ctx->guest, index, s.gid, s.fd);
+		      : -b->door->borrow(b->guest, index, s.gid, s.fd);
 	if (err && s.fd >= 0)
 		close(s.fd);
 	/* Another thread has asked meanwhile, and all get the same one. */
@@ -324,6 +366,7 @@ static bool is_other(int err)
 /* A datagram may come to any address of the port. */
 static int borrow_all(struct uroce_context *ctx)
 {
+	const struct borrower own = own_of(ctx);
 	struct ibv_port_attr port;
 	struct ibv_gid_entry *gids;
 	ssize_t n;
@@ -340,7 +383,7 @@ static int borrow_all(struct uroce_context *ctx)
 	for (ssize_t i = 0; !err && i < n; i++) {
 		if (gids[i].gid_type != IBV_GID_TYPE_ROCE_V2)
 			continue;
-		err = borrow(ctx, gids[i].gid_index, gids[i].gid.raw);
+		err = borrow(&own, gids[i].gid_index, gids[i].gid.raw);
 		if (is_other(err))
 			err = 0;
 	}
@@ -350,32 +393,33 @@ static int borrow_all(struct uroce_context *ctx)
 
 /* Packets to another program of this device go through memory, or, where nothing is lent for that, as
  * to any host. */
-static void borrow_ring(struct uroce_context *ctx, u32 slot)
+static void borrow_ring(const struct borrower *b, u32 slot)
 {
 	struct uroce_engine_ring r = {0};
 
-	if (ctx->door->has_ring(ctx->guest, slot) ||
-	    ur_guest_call(&ctx->ibv, UVERBS_OBJECT_DEVICE,
+	if (b->door->has_ring(b->guest, slot) ||
+	    ur_guest_call(&b->ctx->ibv, UVERBS_OBJECT_DEVICE,
 			  UROCE_METHOD_ENGINE_RING, UROCE_ATTR_ENGINE_RING_SLOT,
-			  sizeof(slot), slot, UROCE_ATTR_ENGINE_RING_RESP, &r,
-			  sizeof(r)))
+			  sizeof(slot), slot | b->which,
+			  UROCE_ATTR_ENGINE_RING_RESP, &r, sizeof(r)))
 		return;
-	ctx->door->borrow_ring(ctx->guest, &r);
+	b->door->borrow_ring(b->guest, &r);
 	close(r.words_fd);
 	close(r.out_fd);
 	close(r.in_fd);
 }
 
-static void borrow_rings(struct uroce_context *ctx, u32 slots)
+static void borrow_rings(const struct borrower *b, u32 slots)
 {
 	for (; slots; slots &= slots - 1)
-		borrow_ring(ctx, (u32)__builtin_ctz(slots));
+		borrow_ring(b, (u32)__builtin_ctz(slots));
 }
 
 int ur_guest_create_ah(struct uroce_context *ctx, struct uroce_ah *ah,
 		       const struct ibv_pd *pd)
 {
 	struct uroce_engine_path path;
+	struct borrower own;
 	int err;
 
 	if (!ur_guest_makes_here(ctx))
@@ -387,10 +431,11 @@ int ur_guest_create_ah(struct uroce_context *ctx, struct uroce_ah *ah,
 	err = ur_guest_call(&ctx->ibv, UVERBS_OBJECT_AH, UROCE_METHOD_ENGINE_AH,
 			    UROCE_ATTR_ENGINE_AH_HANDLE, 0, ah->ibv.handle,
 			    UROCE_ATTR_ENGINE_AH_RESP, &path, sizeof(path));
+	own = own_of(ctx);
 	if (!err)
-		err = borrow(ctx, path.sgid_index, path.sgid);
+		err = borrow(&own, path.sgid_index, path.sgid);
 	if (!err)
-		borrow_rings(ctx, path.peer_slots);
+		borrow_rings(&own, path.peer_slots);
 	return err ? err
 		   : -ctx->door->create_ah(ctx->guest, ur_to_pd(pd)->pdn, &path,
 					   &ah->guest, &ah->ah);
@@ -418,12 +463,13 @@ int ur_guest_may_modify_qp(struct uroce_context *ctx, const struct uroce_qp *qp,
 	if (!qp->guest || !ur_guest_is_here(ctx) || (asked & ~KNOWN_MASK))
 		return 0;
 	*mask &= ~IBV_QP_CUR_STATE;
-	return -ctx->door->may_modify_qp(qp->guest, &to, (u32)asked);
+	return -ur_qp_door(ctx, qp)->may_modify_qp(qp->guest, &to, (u32)asked);
 }
 
 int ur_guest_modify_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 		       const struct ibv_qp_attr *asked, int mask)
 {
+	struct borrower engine;
 	struct uroce_engine_qp attr;
 	int err;
 
@@ -436,16 +482,18 @@ int ur_guest_modify_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 	err = ur_guest_call(&ctx->ibv, UVERBS_OBJECT_QP, UROCE_METHOD_ENGINE_QP,
 			    UROCE_ATTR_ENGINE_QP_HANDLE, 0, qp->ibv.handle,
 			    UROCE_ATTR_ENGINE_QP_RESP, &attr, sizeof(attr));
+	engine = borrower_of(ctx, qp);
 	if (!err && (mask & IBV_QP_AV))
-		err = borrow(ctx, attr.sgid_index, attr.sgid);
+		err = borrow(&engine, attr.sgid_index, attr.sgid);
 	if (!err && qp->qpt_bit == UR_SENDS_UD && (mask & IBV_QP_STATE) &&
 	    asked->qp_state == IBV_QPS_RTR)
 		err = borrow_all(ctx);
 	if (!err && (mask & IBV_QP_AV) && attr.peer_slot)
-		borrow_ring(ctx, attr.peer_slot);
+		borrow_ring(&engine, attr.peer_slot);
 	attr.cur_state =
 		named_state(asked->cur_qp_state, mask, IBV_QP_CUR_STATE);
-	return err ? err : -ctx->door->modify_qp(qp->guest, &attr, (u32)mask);
+	return err ? err
+		   : -engine.door->modify_qp(qp->guest, &attr, (u32)mask);
 }
 
 void ur_guest_query_qp(struct uroce_context *ctx, const struct uroce_qp *qp,
@@ -455,7 +503,7 @@ void ur_guest_query_qp(struct uroce_context *ctx, const struct uroce_qp *qp,
 
 	if (!ur_guest_is_here(ctx))
 		return;
-	ctx->door->query_qp(qp->guest, &now);
+	ur_qp_door(ctx, qp)->query_qp(qp->guest, &now);
 	attr->qp_state = attr->cur_qp_state = (enum ibv_qp_state)now.state;
 	attr->rq_psn = now.rq_psn;
 	attr->sq_psn = now.sq_psn;

@@ -84,7 +84,7 @@ static int make_xrcd(void *object)
 	resp = {0};
 	struct ibv_xrcd_init_attr init = {
 		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS,
-		.fd = -1,
+		.fd = ((struct uroce_xrcd *)object)->file,
 		.oflags = O_CREAT,
 	};
 	struct uroce_xrcd *xrcd = object;

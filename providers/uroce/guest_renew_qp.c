@@ -54,7 +54,7 @@ static int catch_up(const struct uroce_qp *qp, struct ibv_qp *made)
 	struct ibv_qp_attr attr;
 	int err = 0;
 
-	ctx->door->query_qp(qp->guest, &now);
+	ur_qp_door(ctx, qp)->query_qp(qp->guest, &now);
 	ur_guest_show_qp(&now, &attr);
 	if (now.state >= UR_ARRAY_SIZE(ways))
 		return EINVAL;

@@ -85,6 +85,8 @@ static int resume_by(struct uroce_context *ctx, int fd)
 	err = get_context(copy);
 	if (!err)
 		err = take_slot(copy, ctx->resumes + 1);
+	if (!err && ctx->shared)
+		err = ur_shared_resume(copy);
 	free(copy);
 	return err;
 }

@@ -15,10 +15,10 @@
 
 struct window {
 	struct ur_list node;
-	/* Its file: the context, NULL once it has gone, whether it is the device's,
+	/* Its file: the context, NULL once it has gone, whose it is,
 	 * and, since uroced may be another one, how often it was resumed. */
 	const struct uroce_context *ctx;
-	bool device;
+	enum ur_place place;
 	u32 resumes;
 	u64 off;
 	u8 *at;
@@ -43,7 +43,7 @@ static struct window *find_window(const struct window *like)
 	ur_list_for_each(it, &windows) {
 		struct window *w = ur_list_entry(it, struct window, node);
 
-		if (w->ctx == like->ctx && w->device == like->device &&
+		if (w->ctx == like->ctx && w->place == like->place &&
 		    w->resumes == like->resumes && w->off == like->off)
 			return w;
 	}
@@ -97,15 +97,23 @@ static bool leave_window(const u8 *map)
 
 /* ---- */
 
-static void *map(const struct uroce_context *ctx, bool device, u64 off, u64 len)
+static int file_of(const struct uroce_context *ctx, enum ur_place place)
+{
+	return place == UR_PLACE_DEVICE	  ? ctx->ibv.cmd_fd
+	       : place == UR_PLACE_SHARED ? ctx->shared_fd
+					  : ctx->guest_fd;
+}
+
+static void *map(const struct uroce_context *ctx, enum ur_place place, u64 off,
+		 u64 len)
 {
 	const struct window like = {
 		.ctx = ctx,
-		.device = device,
+		.place = place,
 		.resumes = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE),
 		.off = off - off % WINDOW_BYTES,
 	};
-	int fd = device ? ctx->ibv.cmd_fd : ctx->guest_fd;
+	int fd = file_of(ctx, place);
 	struct window *w;
 	void *p = NULL;
 
@@ -127,12 +135,13 @@ void *ur_map(struct ibv_context *context, u64 off, u64 len)
 {
 	const struct uroce_context *ctx = ur_to_ctx(context);
 
-	return map(ctx, !ctx->guest, off, len);
+	return map(ctx, ctx->guest ? UR_PLACE_HERE : UR_PLACE_DEVICE, off, len);
 }
 
-void *ur_map_device(struct ibv_context *context, u64 off, u64 len)
+void *ur_map_at(struct ibv_context *context, enum ur_place place, u64 off,
+		u64 len)
 {
-	return map(ur_to_ctx(context), true, off, len);
+	return map(ur_to_ctx(context), place, off, len);
 }
 
 void ur_unmap(void *map, u64 len)

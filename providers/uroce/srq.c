@@ -15,8 +15,12 @@ static int map_srq(struct ibv_context *context, struct uroce_srq *srq,
 	    r->wqe_off + (u64)r->entries * r->stride > r->map_len ||
 	    r->db_slot >= UROCE_DB_SLOTS)
 		return EPROTO;
-	map = srq->in_device ? ur_map_device(context, r->map_off, r->map_len)
-			     : ur_map(context, r->map_off, r->map_len);
+	map = srq->in_device || srq->shared
+		      ? ur_map_at(context,
+				  srq->shared ? UR_PLACE_SHARED
+					      : UR_PLACE_DEVICE,
+				  r->map_off, r->map_len)
+		      : ur_map(context, r->map_off, r->map_len);
 	if (!map)
 		return errno;
 	ur_unmap(srq->map, srq->map_len);
@@ -166,11 +170,13 @@ struct ibv_srq *uroce_create_srq_ex(struct ibv_context *context,
 				 is_xrc(attr) ? attr->xrcd : NULL);
 	if (!err && srq->in_device)
 		err = ur_cq_use_device(cq);
+	else if (!err && srq->shared)
+		err = ur_cq_use_shared(cq);
 	if (err)
 		goto err_free;
 	err = UR_GUEST_NUMBERED(try_srq(context, srq, attr));
 	if (err) {
-		if (srq->in_device)
+		if (srq->in_device || srq->shared)
 			ur_cq_unuse_device(cq);
 err_free:
 		free(srq);
@@ -215,7 +221,8 @@ int uroce_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
 			       ibv_cmd_query_srq(srq, attr, &req, sizeof(req)));
 
 	if (!err && ur_to_srq(srq)->guest && ur_guest_is_here(ctx))
-		attr->srq_limit = ctx->door->query_srq(ur_to_srq(srq)->guest);
+		attr->srq_limit = ur_srq_door(ctx, ur_to_srq(srq))
+					  ->query_srq(ur_to_srq(srq)->guest);
 	return err;
 }
 
@@ -226,7 +233,7 @@ int uroce_destroy_srq(struct ibv_srq *ibsrq)
 
 	if (err)
 		return err;
-	if (srq->in_device)
+	if (srq->in_device || srq->shared)
 		ur_cq_unuse_device(srq->vsrq.cq);
 	ur_unmap(srq->map, srq->map_len);
 	free(srq);

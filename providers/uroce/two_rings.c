@@ -1,32 +1,46 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Completion queues of a context whose engine is in this process. The device has a ring
- * for each of them too, which it writes to for queue pairs that it has itself: those of
- * types that an engine in a program does not have, and those of imported protection
- * domains. From the first such queue pair on, both rings are polled, armed, resized.
+ * Completion queues of a context whose engine is in this process. Others may have a ring of one, too: the device, for queue
+ * pairs that it has itself, as those of imported protection domains, and the shared engine, for SRQs of XRC domains of
+ * files. From the first such queue on, its ring is polled, armed, resized with the others.
  */
 #include <errno.h>
 
 #include "completions.h"
 #include "guest.h"
 
-/* An event that was asked for comes for completions in either ring. Lock held. */
-static int map_device(struct uroce_cq *cq)
+/* An event that was asked for comes for completions in any ring. */
+int ur_cq_add_ring(struct uroce_cq *cq, enum ur_place whose,
+		   const struct uroce_cq_place *place,
+		   struct uroce_cq_ring **ret)
 {
 	struct uroce_cq_ring *ring = calloc(1, sizeof(*ring));
 	int err;
 
 	if (!ring)
 		return ENOMEM;
-	err = ur_cq_ring_map(cq->vcq.cq.context, true, &cq->device_place, ring);
+	err = ur_cq_ring_map(cq->vcq.cq.context, whose, place, ring);
 	if (err) {
 		free(ring);
 		return err;
 	}
 	ring->hdr->arm_next = cq->ring.hdr->arm_next;
 	__atomic_store_n(&ring->hdr->arm, cq->ring.hdr->arm, __ATOMIC_SEQ_CST);
-	cq->device = ring;
+	*ret = ring;
 	return 0;
+}
+
+static void end_ring(struct uroce_cq_ring *ring)
+{
+	if (ring)
+		ur_unmap(ring->map, ring->map_len);
+	free(ring);
+}
+
+void ur_cq_end_others(struct uroce_cq *cq)
+{
+	end_ring(cq->device);
+	end_ring(cq->shared_ring);
 }
 
 int ur_cq_use_device(struct ibv_cq *ibcq)
@@ -41,7 +55,8 @@ int ur_cq_use_device(struct ibv_cq *ibcq)
 	cq = ur_to_cq(ibcq);
 	ur_lock_get(&cq->lock);
 	if (!cq->device)
-		err = map_device(cq);
+		err = ur_cq_add_ring(cq, UR_PLACE_DEVICE, &cq->device_place,
+				     &cq->device);
 	ur_lock_put(&cq->lock);
 	if (!err)
 		__atomic_add_fetch(&cq->device_users, 1, __ATOMIC_RELAXED);
@@ -59,31 +74,53 @@ int ur_cq_resized_device(struct uroce_cq *cq,
 			 const struct uroce_cq_place *place)
 {
 	cq->device_place = *place;
-	return cq->device ? ur_cq_move_ring(cq, true, place, cq->device) : 0;
+	return cq->device ? ur_cq_move_ring(cq, UR_PLACE_DEVICE, place,
+					    cq->device)
+			  : 0;
 }
 
 /* ---- polling ---- */
 
+#define RINGS 3u
+
 /* Each of the rings comes first in turn: one that is never empty is in nobody's
- * way. */
-static int take_both(struct uroce_cq *cq, int num_entries, struct ibv_wc *wc,
-		     u32 *bytes)
+ * way. Returns how many there are. Lock held. */
+static u32 rings_of(struct uroce_cq *cq, struct uroce_cq_ring *rings[RINGS])
 {
-	struct uroce_cq_ring *first = &cq->ring, *second;
-	int n;
+	struct uroce_cq_ring *all[RINGS] = {&cq->ring, cq->device,
+					    cq->shared_ring};
+	u32 n = 0, first;
+
+	for (u32 i = 0; i < RINGS; i++)
+		if (all[i])
+			all[n++] = all[i];
+	first = cq->turn++ % n;
+	for (u32 i = 0; i < n; i++)
+		rings[i] = all[(first + i) % n];
+	return n;
+}
+
+static bool has_others(const struct uroce_cq *cq)
+{
+	return __builtin_expect(cq->device || cq->shared_ring, 0);
+}
+
+static int take_of_all(struct uroce_cq *cq, int num_entries, struct ibv_wc *wc,
+		       u32 *bytes)
+{
+	struct uroce_cq_ring *rings[RINGS];
+	u32 many;
+	int n = 0;
 
 	ur_lock_get(&cq->lock);
-	second = cq->device;
-	if (__builtin_expect(second != NULL, 0)) {
-		cq->device_first = !cq->device_first;
-		if (cq->device_first) {
-			first = second;
-			second = &cq->ring;
-		}
+	if (!has_others(cq)) {
+		n = ur_take_from(cq, &cq->ring, num_entries, wc, bytes);
+		ur_lock_put(&cq->lock);
+		return n;
 	}
-	n = ur_take_from(cq, first, num_entries, wc, bytes);
-	if (second)
-		n += ur_take_from(cq, second, num_entries - n, wc + n, bytes);
+	many = rings_of(cq, rings);
+	for (u32 i = 0; i < many; i++)
+		n += ur_take_from(cq, rings[i], num_entries - n, wc + n, bytes);
 	ur_lock_put(&cq->lock);
 	return n;
 }
@@ -97,37 +134,40 @@ int uroce_guest_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 
 	if (cq->guest && ur_doorbell_is_dead(&ctx->db))
 		return -EIO;
-	n = take_both(cq, num_entries, wc, &bytes);
+	n = take_of_all(cq, num_entries, wc, &bytes);
 	if (!n && ctx->guest) {
 		ctx->door->poll(ctx->guest);
-		n = take_both(cq, num_entries, wc, &bytes);
+		n = take_of_all(cq, num_entries, wc, &bytes);
 	}
 	return ur_polled(ctx, n, bytes);
 }
 
-/* The next of both rings, in cq->cur_ring. */
-static struct uroce_cqe *next_of_both(struct uroce_cq *cq)
+/* The next of all rings, in cq->cur_ring. */
+static struct uroce_cqe *next_of_all(struct uroce_cq *cq)
 {
+	struct uroce_cq_ring *rings[RINGS];
 	struct uroce_cqe *cqe = NULL;
+	u32 many;
 
 	cq->cur_ring = &cq->ring;
-	if (!cq->device)
+	if (!has_others(cq))
 		return ur_next_cqe(&cq->ring);
-	cq->device_first = !cq->device_first;
-	for (u32 i = 0; !cqe && i < 2; i++) {
-		cq->cur_ring =
-			(i == 0) == cq->device_first ? cq->device : &cq->ring;
+	many = rings_of(cq, rings);
+	for (u32 i = 0; !cqe && i < many; i++) {
+		cq->cur_ring = rings[i];
 		cqe = ur_next_cqe(cq->cur_ring);
 	}
 	return cqe;
 }
 
 /* Those that were skipped are given back too. */
-static void publish_both(const struct uroce_cq *cq)
+static void publish_all(const struct uroce_cq *cq)
 {
 	ur_publish_cons(&cq->ring);
 	if (cq->device)
 		ur_publish_cons(cq->device);
+	if (cq->shared_ring)
+		ur_publish_cons(cq->shared_ring);
 }
 
 int uroce_guest_start_poll(struct ibv_cq_ex *ibcq,
@@ -142,13 +182,13 @@ int uroce_guest_start_poll(struct ibv_cq_ex *ibcq,
 	if (cq->guest && ur_doorbell_is_dead(&ctx->db))
 		return EIO;
 	ur_lock_get(&cq->lock);
-	cqe = next_of_both(cq);
+	cqe = next_of_all(cq);
 	if (!cqe && ctx->guest) {
 		ctx->door->poll(ctx->guest);
-		cqe = next_of_both(cq);
+		cqe = next_of_all(cq);
 	}
 	if (!cqe) {
-		publish_both(cq);
+		publish_all(cq);
 		ur_lock_put(&cq->lock);
 		return ur_poller_empty(ctx) ? EIO : ENOENT;
 	}
@@ -171,7 +211,7 @@ int uroce_guest_next_poll(struct ibv_cq_ex *ibcq)
 	struct uroce_cqe *cqe;
 
 	guest_done(cq);
-	cqe = next_of_both(cq);
+	cqe = next_of_all(cq);
 	if (!cqe)
 		return ENOENT;
 	ur_take_cqe(cq, cq->cur_ring, cqe);
@@ -183,6 +223,6 @@ void uroce_guest_end_poll(struct ibv_cq_ex *ibcq)
 	struct uroce_cq *cq = ur_to_cq_ex(ibcq);
 
 	guest_done(cq);
-	publish_both(cq);
+	publish_all(cq);
 	ur_lock_put(&cq->lock);
 }

@@ -127,6 +127,8 @@ static struct uroce_context *alloc_ctx(struct ibv_device *device, int cmd_fd)
 		ctx->db.wake_fd = ctx->device_db.wake_fd = -1;
 		ctx->given_up_fd = -1;
 		pthread_mutex_init(&ctx->destroys, NULL);
+		pthread_mutex_init(&ctx->shares, NULL);
+		ur_list_init(&ctx->regions);
 	}
 	return ctx;
 }
@@ -190,6 +192,7 @@ static void destroy_ctx(struct uroce_context *ctx)
 	if (ctx->device_db.wake_fd >= 0)
 		close(ctx->device_db.wake_fd);
 	pthread_mutex_destroy(&ctx->destroys);
+	pthread_mutex_destroy(&ctx->shares);
 	verbs_uninit_context(ur_vctx(ctx));
 	free(ctx);
 }

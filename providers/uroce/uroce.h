@@ -63,6 +63,15 @@ struct uroce_context {
 	 * has become of the last one; atomic. */
 	int given_up_fd;
 	u64 given_up;
+	/* guest_shared.c: the engine, in an engine process, that contexts of several processes have together, besides; NULL: none.
+	 * What follows is its. The regions are those that the context's own engine has. */
+	struct uroce_guest *shared;
+	int shared_fd;
+	u32 shared_slot;
+	struct ur_doorbell shared_db;
+	size_t shared_db_len;
+	struct ur_list regions;
+	pthread_mutex_t shares; /* guards all of them */
 	bool elsewhere; /* the device may think of one that is not here */
 	/* In a child of fork: guest is NULL, and what has it once is its parent's. */
 	bool parted;
@@ -88,6 +97,8 @@ struct uroce_xrcd {
 	struct verbs_xrcd vxrcd;
 	/* In the engine of this process; 0: its target queue pairs and SRQs are the device's. */
 	u32 number;
+	bool shared; /* in the shared engine, in place of that; */
+	int file;    /* then: what the next uroced knows it by */
 	u32 resumes; /* the context's when uroced made it; atomic */
 };
 
@@ -106,7 +117,8 @@ struct uroce_mr {
 	/* The number that uroced knows it by, whatever the program has made of the
 	 * one in ibv_mr; of a region that is in the engine of this process. */
 	u32 handle;
-	struct uroce_guest_mr *guest;
+	struct uroce_guest_mr *guest, *shared;
+	struct ur_list node; /* ctx->regions */
 	struct uroce_guest_mr_init guest_init;
 	/* of a dma-buf, for an engine in this process */
 	void *map;
@@ -162,8 +174,12 @@ struct uroce_cq {
 	 * queue pairs that the device has; NULL: there was none yet. */
 	struct uroce_cq_ring *device;
 	struct uroce_cq_place device_place;
-	u32 device_users; /* queues that the device has, atomic */
-	bool device_first;
+	/* The same for the shared engine. */
+	struct uroce_cq_ring *shared_ring;
+	struct uroce_guest_cq *shared;
+	u32 flags, moderation; /* as the engine was told */
+	u32 device_users; /* queues that the device or the shared engine has, atomic */
+	u32 turn;	  /* which ring comes first */
 	struct uroce_cq_ring *cur_ring; /* cur's, if not NULL */
 };
 
@@ -174,6 +190,7 @@ struct uroce_srq {
 	u32 db_slot;
 	u32 srqn;
 	bool in_device; /* as of a queue pair */
+	bool shared;	/* the same */
 	u32 resumes;	/* the same; atomic */
 	struct uroce_guest_srq *guest;
 	struct ibv_pd *pd; /* the library has none of XRC */
@@ -197,6 +214,7 @@ struct uroce_qp {
 	/* Its engine is the device's, though the context has one in this
 	 * process. */
 	bool in_device;
+	bool shared; /* it is the shared engine */
 	/* enum ibv_qp_state, as far as this process knows; atomic: read by who
 	 * posts. */
 	u8 state;
@@ -322,10 +340,13 @@ static inline void *ur_vctx(struct uroce_context *ctx)
 
 /* ---- mapping.c ---- */
 
-/* Maps len bytes at off of the file of the context's engine, or of its uverbs file,
- * which is the device's. Return NULL with errno set. */
+/* Whose file it is: of the context's engine; the uverbs file, the device's; of the shared engine. */
+enum ur_place { UR_PLACE_HERE, UR_PLACE_DEVICE, UR_PLACE_SHARED };
+
+/* Map len bytes at off of that file, the first of the context's engine. Return NULL with errno set. */
 void *ur_map(struct ibv_context *context, u64 off, u64 len);
-void *ur_map_device(struct ibv_context *context, u64 off, u64 len);
+void *ur_map_at(struct ibv_context *context, enum ur_place place, u64 off,
+		u64 len);
 /* Unmaps them, or what the caller has mapped. map may be NULL. */
 void ur_unmap(void *map, u64 len);
 /* The context ends. Its maps that are left still go with ur_unmap(). */
@@ -442,13 +463,13 @@ void ur_cq_forget_qp(struct ibv_cq *cq, u32 qpn);
 /* Sets the polling methods of the queue for the fields that wc_flags asks
  * for. */
 void ur_cq_set_methods(struct uroce_cq *cq, u32 wc_flags);
-/* cq_map.c: map the ring at that place of a file, the device's or that of the context's engine,
+/* cq_map.c: map the ring at that place of a file,
  * instead of what is mapped; the second one writes into it what this process has
  * written into the former. Return 0, EPROTO or ENOMEM. */
-int ur_cq_ring_map(struct ibv_context *context, bool device,
+int ur_cq_ring_map(struct ibv_context *context, enum ur_place whose,
 		   const struct uroce_cq_place *place,
 		   struct uroce_cq_ring *ring);
-int ur_cq_move_ring(const struct uroce_cq *cq, bool device,
+int ur_cq_move_ring(const struct uroce_cq *cq, enum ur_place whose,
 		    const struct uroce_cq_place *place,
 		    struct uroce_cq_ring *ring);
 /* two_rings.c: a queue that the device has is about to use the completion queue, or
@@ -456,6 +477,12 @@ int ur_cq_move_ring(const struct uroce_cq *cq, bool device,
  * be NULL. The first returns 0 or an errno. */
 int ur_cq_use_device(struct ibv_cq *cq);
 void ur_cq_unuse_device(struct ibv_cq *cq);
+/* Maps a ring that another engine has made of the queue, in *ring, armed as the others. Lock held. Returns 0 or an errno. */
+int ur_cq_add_ring(struct uroce_cq *cq, enum ur_place whose,
+		   const struct uroce_cq_place *place,
+		   struct uroce_cq_ring **ring);
+/* Unmaps the rings of others. */
+void ur_cq_end_others(struct uroce_cq *cq);
 /* The device has resized its ring. Lock held. Returns 0 or an errno. */
 int ur_cq_resized_device(struct uroce_cq *cq,
 			 const struct uroce_cq_place *place);

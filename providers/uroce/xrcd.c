@@ -1,7 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* XRC domains. */
+#include <unistd.h>
+
 #include "guest.h"
 #include "uroce.h"
+#include "util/os/high_fd.h"
+
+/* Others may open the domain of a file. */
+static int share(struct uroce_context *ctx,
+		 const struct ibv_xrcd_init_attr *attr)
+{
+	int err;
+
+	if (!ctx->guest || !(attr->comp_mask & IBV_XRCD_INIT_ATTR_FD) ||
+	    attr->fd == -1)
+		return 0;
+	err = ur_shared_open(ctx);
+	return err == EPROTONOSUPPORT ? 0 : err;
+}
 
 struct ibv_xrcd *uroce_open_xrcd(struct ibv_context *context,
 				 struct ibv_xrcd_init_attr *attr)
@@ -14,19 +30,27 @@ struct ibv_xrcd *uroce_open_xrcd(struct ibv_context *context,
 
 	if (!xrcd)
 		return NULL;
-	err = UR_GUEST_TRY(context, NULL,
-			   ibv_cmd_open_xrcd(context, &xrcd->vxrcd,
-					     sizeof(xrcd->vxrcd), attr, &req,
-					     sizeof(req), &resp, sizeof(resp)));
+	err = share(ur_to_ctx(context), attr);
+	if (!err)
+		err = UR_GUEST_TRY(context, NULL,
+				   ibv_cmd_open_xrcd(context, &xrcd->vxrcd,
+						     sizeof(xrcd->vxrcd), attr,
+						     &req, sizeof(req), &resp,
+						     sizeof(resp)));
 	if (err) {
 		free(xrcd);
 		errno = err;
 		return NULL;
 	}
 	ur_guest_begin(ur_to_ctx(context));
+	xrcd->file = -1;
 	xrcd->resumes =
 		__atomic_load_n(&ur_to_ctx(context)->resumes, __ATOMIC_ACQUIRE);
-	if (resp.drv.number)
+	xrcd->shared = resp.drv.flags & UROCE_XRCD_F_SHARED;
+	if (xrcd->shared) {
+		xrcd->number = resp.drv.number;
+		xrcd->file = ur_high_fd_copy(attr->fd);
+	} else if (resp.drv.number)
 		xrcd->number = ur_guest_domain(resp.drv.number, xrcd->resumes);
 	return &xrcd->vxrcd.xrcd;
 }
@@ -39,7 +63,10 @@ int uroce_close_xrcd(struct ibv_xrcd *ibxrcd)
 	/* One of a file ends with its uroced. */
 	if (err && xrcd->number)
 		err = ur_guest_forgive(ur_to_ctx(ibxrcd->context), err);
-	if (!err)
-		free(xrcd);
-	return err;
+	if (err)
+		return err;
+	if (xrcd->file >= 0)
+		close(xrcd->file);
+	free(xrcd);
+	return 0;
 }

@@ -81,8 +81,8 @@ static int take_udata(const struct ur_cmd *cmd, struct wq_args *a)
 	ur_udata_in(cmd, &req, sizeof(req));
 	a->number = req.number;
 	return ur_program_engine_flags(
-		cmd, req.flags ? req.flags : UROCE_QP_F_DEVICE, req.number,
-		&a->in_program);
+		cmd, cmd->file->slot, req.flags ? req.flags : UROCE_QP_F_DEVICE,
+		req.number, &a->in_program);
 }
 
 static int create_wq(struct ur_cmd *cmd, struct wq_args *a,

@@ -7,6 +7,9 @@
  * MODE "later": prints "made" and waits for SIGUSR1 before the queue pairs are connected. Else they send until the
  * client gets that signal, and say how many rounds there were; "more": each batch of rounds asks uroced for something
  * and makes something. Every byte is looked at. At the end all is asked, changed and destroyed.
+ *
+ * In the environment: XRC_FILE, a file whose domain they have instead, together if they are on one host; then XRC_CROSS,
+ * each sends to the target of the other, and to its own queue there, until both get the signal.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tests/e2e/guest/rounds.h"
 #include "tests/verbs_pair.h"
@@ -32,7 +36,9 @@ static struct ibv_srq *srq;
 static struct ibv_qp *target, *from;
 static struct ibv_mr *mr;
 static uint8_t (*in)[BYTES], *out;
-static uint32_t sent, received, theirs; /* of their queue */
+static uint32_t sent, received, theirs; /* of the queue that it sends to */
+static uint32_t through; /* the target that the messages come by */
+static bool cross;
 static volatile sig_atomic_t ends;
 static bool last, done;
 
@@ -41,16 +47,33 @@ static void on_usr1(int sig)
 	ends = 1;
 }
 
-static struct ibv_xrcd *open_domain(void)
+/* Of XRC_FILE, with that behind it. */
+static int open_file(const char *more)
+{
+	const char *file = getenv("XRC_FILE");
+	char path[256];
+	int fd;
+
+	if (!file)
+		return -1;
+	snprintf(path, sizeof(path), "%s%s", file, more);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	must(fd >= 0, path);
+	return fd;
+}
+
+static struct ibv_xrcd *open_domain(const char *more)
 {
 	struct ibv_xrcd_init_attr attr = {
 		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS,
-		.fd = -1,
+		.fd = open_file(more),
 		.oflags = O_CREAT,
 	};
 	struct ibv_xrcd *made = ibv_open_xrcd(context, &attr);
 
 	must(made, "ibv_open_xrcd");
+	if (attr.fd >= 0)
+		close(attr.fd);
 	return made;
 }
 
@@ -122,7 +145,7 @@ static void make(void)
 	out = in[DEPTH];
 	mr = ibv_reg_mr(pd, in, (DEPTH + 1) * BYTES, IBV_ACCESS_LOCAL_WRITE);
 	must(mr, "ibv_reg_mr");
-	domain = open_domain();
+	domain = open_domain("");
 	srq = make_srq(domain);
 	target = make_target(domain);
 	init.send_cq = init.recv_cq = cq;
@@ -143,7 +166,8 @@ static struct hello greet(void)
 
 	must(!ibv_get_srq_num(srq, &mine.srqn), "ibv_get_srq_num");
 	rounds_swap(&peer, &mine, &got, sizeof(mine));
-	theirs = got.srqn;
+	theirs = cross ? mine.srqn : got.srqn;
+	through = cross ? got.target : target->qp_num;
 	return got;
 }
 
@@ -188,7 +212,7 @@ static void take(const struct ibv_wc *wc)
 		sent++;
 		return;
 	}
-	must(wc->byte_len == BYTES && wc->qp_num == target->qp_num,
+	must(wc->byte_len == BYTES && wc->qp_num == through,
 	     "the message");
 	for (uint32_t i = 1; i < BYTES; i++)
 		must(got[i] == byte_of(received, i), "the bytes");
@@ -218,7 +242,7 @@ static void one_round(void)
 	static uint32_t rounds;
 
 	rounds++;
-	if (!peer.client)
+	if (!peer.client && !cross)
 		until(sent, rounds);
 	post();
 	until(sent + 1, rounds);
@@ -260,7 +284,7 @@ static void ask(void)
 	must(!ibv_get_srq_num(srq, &a) && !ibv_get_srq_num(more, &b) && a != b,
 	     "the numbers");
 	must(!ibv_destroy_qp(made) && !ibv_destroy_srq(more), "their ends");
-	other = open_domain();
+	other = open_domain(peer.client ? ".client" : ".server");
 	made = make_target(other);
 	must(!ibv_destroy_qp(made) && !ibv_close_xrcd(other), "a domain");
 }
@@ -280,7 +304,7 @@ static void run(bool more)
 {
 	while (!done) {
 		for (uint32_t i = 0; i < BATCH && !done; i++) {
-			if (peer.client && ends)
+			if ((peer.client || cross) && ends)
 				last = true;
 			one_round();
 		}
@@ -301,6 +325,7 @@ int main(int argc, char **argv)
 		rounds_will_wait();
 	else
 		signal(SIGUSR1, on_usr1);
+	cross = getenv("XRC_CROSS");
 	rounds_begin(&peer, argc, argv);
 	context = rounds_open();
 	make();

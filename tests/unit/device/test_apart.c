@@ -296,7 +296,9 @@ static void impossible_values(void)
 	CHECK(!ur_apart_cq_is_good(
 		&(struct uroce_apart_cq){.entries = 1u << 31}));
 	CHECK(!ur_apart_srq_is_good(
-		&(struct uroce_guest_srq_init){.max_wr = 1u << 31}));
+		&(struct uroce_guest_srq_init){.max_wr = 1u << 31}, false));
+	CHECK(!ur_apart_srq_is_good(
+		&(struct uroce_guest_srq_init){.max_wr = 1, .xrcdn = 1}, true));
 }
 
 /* Nothing is mapped that its owner can make shorter. */

@@ -58,6 +58,7 @@ int main(void)
 	struct uroce_create_cq_resp resp;
 	struct uroce_guest_cq *cq;
 	struct pollfd p = {.events = POLLIN};
+	struct uroce_home home;
 	int pair[2];
 
 	CHECK(!socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair));
@@ -65,7 +66,8 @@ int main(void)
 	init.rx = p.fd = pair[1];
 	init.channel = &init;
 	ur_list_init(&guest.channels);
-	pthread_mutex_init(&guest.lock, NULL);
+	guest.home = &home;
+	pthread_mutex_init(&home.lock, NULL);
 	CHECK_EQ(ur_process_create_cq(&guest, &init, &cq, &resp), -ENOMEM);
 	CHECK_EQ(poll(&p, 1, 0), 1);
 	return 0;

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+#include "device/quota.h"
+#include "device/uverbs/lend_slot.h"
+#include "engine/ground/limits.h"
+
+/* Two sockets, counters and a recording; and where there is a ring for it, its two files. */
+#define LENT_FDS 6
+/* An outbox, and what wakes at either end. */
+#define FAR_FDS 3
+/* What rings, and what other objects, of a context may take in an engine process: a part of the machine's memory,
+ * within bounds. */
+#define APART_PART    128
+#define APART_KIB_MIN (16u << 10)
+#define APART_KIB_MAX (8u << 20)
+
+static u32 lent_fds(enum ur_lend_way way)
+{
+	return LENT_FDS + (way == UR_LEND_FAR ? FAR_FDS : 0);
+}
+
+int ur_slot_take_part(struct ur_device *dev, uid_t uid, enum ur_lend_way way)
+{
+	struct ur_quota *q = &dev->lent;
+	int err = 0;
+
+	q->what = "engines in programs";
+	q->where = dev->name;
+	q->max = ur_engine_lend_room(dev->engine);
+	if (ur_quota_take(q, uid, 1))
+		return -EBUSY;
+	if (way != UR_LEND_SOCKETS)
+		err = ur_quota_take_fds(uid, lent_fds(way));
+	if (err)
+		ur_quota_give(q, uid, 1);
+	return err ? -EBUSY : 0;
+}
+
+void ur_slot_give_part(struct ur_device *dev, uid_t uid, enum ur_lend_way way,
+		       u32 rings)
+{
+	ur_quota_give(&dev->lent, uid, 1);
+	if (way != UR_LEND_SOCKETS)
+		ur_quota_give_fds(uid, lent_fds(way) +
+					       UR_SLOT_RING_FDS *
+						       (u32)__builtin_popcount(
+							       rings));
+}
+
+struct uroce_engine_open ur_slot_describe(const struct ur_device *dev,
+					  const struct ur_lent *lent)
+{
+	struct uroce_engine_open o = {
+		.slot_bits = UR_SLOT_BITS,
+		.ifindex = dev->ifindex,
+		.mtu_bytes = dev->mtu_bytes,
+		.max_qp = UR_MAX_QP,
+		.max_mr = UR_MAX_MR,
+		.flags = dev->virtual_pair ? UROCE_ENGINE_ONE_PATH : 0,
+		.node_guid = dev->node_guid,
+	};
+
+	snprintf(o.netdev, sizeof(o.netdev), "%s", dev->netdev);
+	if (!lent)
+		return o;
+	o.slot = lent->slot;
+	o.device = lent->device;
+	o.port = lent->port;
+	o.flags |= lent->off;
+	o.tx_bytes = lent->tx_bytes;
+	return o;
+}
+
+void ur_slot_fds(const struct ur_lent *lent, bool far, int fds[UROCE_APART_FDS])
+{
+	for (u32 i = 0; i < UROCE_APART_FDS; i++)
+		fds[i] = -1;
+	if (!lent)
+		return;
+	fds[UROCE_APART_OWN] = lent->file;
+	/* With a socket of ours it could send whatever it likes to anybody here. */
+	fds[UROCE_APART_OUT6] = far ? -1 : lent->out[0];
+	fds[UROCE_APART_OUT4] = far ? -1 : lent->out[1];
+	fds[UROCE_APART_COUNT] = lent->counters;
+	fds[UROCE_APART_SETTINGS] = lent->settings;
+	fds[UROCE_APART_RECORD] = lent->record;
+	fds[UROCE_APART_RELAY] = lent->relay;
+	fds[UROCE_APART_RELAY_WORDS] = lent->relay_words;
+	fds[UROCE_APART_OUTBOX] = lent->outbox;
+	fds[UROCE_APART_DOOR] = lent->door;
+	fds[UROCE_APART_BELL] = lent->bell;
+}
+
+int ur_slot_charge_apart(uid_t uid, u32 *kib)
+{
+	u64 part = ur_memory_total_kib() / APART_PART;
+	u32 each = (u32)ur_min_u64(part, APART_KIB_MAX);
+	int err;
+
+	if (each < APART_KIB_MIN)
+		each = APART_KIB_MIN;
+	err = ur_memory_take(uid, 2 * each);
+	if (!err)
+		*kib = 2 * each;
+	return err;
+}
+
+void ur_slot_give_apart(uid_t uid, u32 *kib)
+{
+	if (*kib)
+		ur_memory_give(uid, *kib);
+	*kib = 0;
+}
+
+void ur_slot_lent(const struct ur_lent *lent)
+{
+	if (lent->relay >= 0)
+		close(lent->relay);
+	if (lent->bell >= 0)
+		close(lent->bell);
+}

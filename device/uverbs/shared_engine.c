@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include "device/administrator.h"
+#include "device/device.h"
+#include "device/engine_process.h"
+#include "device/quota.h"
+#include "device/uverbs/kept_programs.h"
+#include "device/uverbs/lend_slot.h"
+#include "device/uverbs/objects.h"
+#include "device/uverbs/shared_engine.h"
+#include "device/uverbs/uverbs_cmd.h"
+#include "util/assert.h"
+#include "util/os/event_pair.h"
+
+static struct ur_list engines = {&engines, &engines};
+
+static struct ur_shared_engine *engine_at(struct ur_list *node)
+{
+	return ur_list_entry(node, struct ur_shared_engine, node);
+}
+
+/* What the next uroced knows it by, in place of a process. */
+static pid_t kept_as(enum ur_lend_way way)
+{
+	return -1 - (pid_t)way;
+}
+
+static enum ur_lend_way way_of(const struct ur_ufile *file)
+{
+	return file->far       ? UR_LEND_FAR
+	       : file->relayed ? UR_LEND_RELAYED
+			       : UR_LEND_SOCKETS;
+}
+
+static struct ur_shared_engine *find(const struct ur_ufile *file, u32 slot)
+{
+	ur_list_for_each(it, &engines) {
+		struct ur_shared_engine *e = engine_at(it);
+
+		if (e->dev == file->dev && e->uid == file->uid &&
+		    e->way == way_of(file) && !e->ended &&
+		    (slot ? e->slot == slot : !e->left))
+			return e;
+	}
+	return NULL;
+}
+
+static struct ur_shared_engine *new_engine(const struct ur_ufile *file)
+{
+	static u32 numbers;
+	struct ur_shared_engine *e = calloc(1, sizeof(*e));
+
+	if (!e)
+		return NULL;
+	e->dev = file->dev;
+	e->uid = file->uid;
+	e->way = way_of(file);
+	e->number = ++numbers ? numbers : ++numbers;
+	ur_list_add_tail(&engines, &e->node);
+	return e;
+}
+
+static void free_engine(struct ur_shared_engine *e)
+{
+	ur_list_del(&e->node);
+	free(e);
+}
+
+/* ---- its process ---- */
+
+static int give(const struct ur_ufile *file, const struct ur_shared_engine *e,
+		const struct ur_lent *lent, int life, int sock)
+{
+	struct uroce_apart_context context = {
+		.pid = file->session->pid,
+		.engine = e->number,
+		.ring_bytes = (u64)file->shared_kib << 9,
+		.object_bytes = (u64)file->shared_kib << 9,
+		.open = ur_slot_describe(e->dev, lent),
+	};
+	int fds[UROCE_APART_FDS];
+
+	context.open.slot = e->slot;
+	ur_slot_fds(lent, e->way == UR_LEND_FAR, fds);
+	fds[UROCE_APART_SOCKET] = sock;
+	fds[UROCE_APART_MEM] = file->session->mem->fd;
+	fds[UROCE_APART_MAPS] = file->session->mem->maps;
+	fds[UROCE_APART_ASYNC_TX] = ur_easync_lend(file->async->async);
+	fds[UROCE_APART_ASYNC_RX] = ur_easync_reader(file->async->async);
+	fds[UROCE_APART_LIFE] = life;
+	return ur_engine_process_give(e->process, &context, fds);
+}
+
+/* The program's end of the socket is *sock. */
+static int talk(const struct ur_ufile *file, const struct ur_shared_engine *e,
+		const struct ur_lent *lent, int life, int *sock)
+{
+	int pair[2], err;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return -errno;
+	err = give(file, e, lent, life, pair[1]);
+	close(pair[1]);
+	if (err)
+		close(pair[0]);
+	else
+		*sock = pair[0];
+	return err;
+}
+
+/* No more contexts come. */
+static void say_done(const struct ur_shared_engine *e)
+{
+	struct uroce_apart_context none = {.engine = e->number};
+	int fds[UROCE_APART_FDS];
+
+	for (u32 i = 0; i < UROCE_APART_FDS; i++)
+		fds[i] = -1;
+	ur_engine_process_give(e->process, &none, fds);
+}
+
+/* ---- its slot ---- */
+
+static int keep_life(struct ur_shared_engine *e, int fd[2])
+{
+	int err = ur_event_pair(fd);
+
+	if (err)
+		return err;
+	err = ur_engine_keep_life(e->dev->engine, e->slot,
+				  &(struct ur_kept_life){fd[0], e->uid,
+							 kept_as(e->way)});
+	if (!err) {
+		e->life = fd[0];
+		return 0;
+	}
+	close(fd[0]);
+	close(fd[1]);
+	return err;
+}
+
+static void end_slot(struct ur_shared_engine *e)
+{
+	if (e->slot)
+		ur_engine_lend_end(e->dev->engine, e->slot);
+	ur_slot_give_part(e->dev, e->uid, e->way, e->rings);
+	if (e->life)
+		close(e->life);
+}
+
+static int make(const struct ur_ufile *file, struct ur_shared_engine *e,
+		int *sock)
+{
+	struct ur_lent lent;
+	int life[2], err;
+
+	err = ur_slot_take_part(e->dev, e->uid, e->way);
+	if (err)
+		return err;
+	err = ur_engine_process_get(file->session, ur_ufile_end_apart,
+				    &e->process);
+	if (!err)
+		err = ur_engine_lend(e->dev->engine, e->uid, file->session->pid,
+				     e->way, &lent);
+	if (!err) {
+		e->slot = lent.slot;
+		err = keep_life(e, life);
+		if (!err) {
+			err = talk(file, e, &lent, life[1], sock);
+			close(life[1]);
+		}
+		ur_slot_lent(&lent);
+	}
+	if (!err)
+		return 0;
+	end_slot(e);
+	if (e->process)
+		ur_engine_process_put(e->process);
+	return err;
+}
+
+static int make_or_join(struct ur_ufile *file, int *sock)
+{
+	struct ur_shared_engine *e =
+		ur_is_one_user(file->uid) ? find(file, 0) : NULL;
+	int err;
+
+	if (!ur_user_mem_reaches(file->session->mem))
+		return -EOPNOTSUPP;
+	err = ur_slot_charge_apart(file->uid, &file->shared_kib);
+	if (err)
+		return err;
+	if (e) {
+		err = talk(file, e, NULL, -1, sock);
+	} else {
+		e = new_engine(file);
+		err = e ? make(file, e, sock) : -ENOMEM;
+		if (err && e)
+			free_engine(e);
+	}
+	if (err) {
+		ur_slot_give_apart(file->uid, &file->shared_kib);
+		return err;
+	}
+	e->files++;
+	file->shared = e;
+	return 0;
+}
+
+/* ---- of an earlier uroced ---- */
+
+static void hang_up(const struct ur_shared_engine *e)
+{
+	ur_ufile_for_each(file, e->dev)
+		if (file->shared == e)
+			ur_session_hang_up_file(e->dev->daemon, file);
+}
+
+static void on_life(void *arg, u32 events)
+{
+	struct ur_shared_engine *e = arg;
+
+	ur_loop_del(e->dev->daemon->loop, e->life);
+	e->ended = true;
+	hang_up(e);
+}
+
+static int take_over(struct ur_shared_engine *e, u32 slot)
+{
+	int life = ur_kept_program_take(e->dev, slot, e->uid, kept_as(e->way));
+
+	if (life < 0)
+		return life;
+	e->slot = slot;
+	e->life = life;
+	e->left = true;
+	return ur_loop_add(e->dev->daemon->loop, life, 0, on_life, e);
+}
+
+static int resume(struct ur_ufile *file, u32 slot)
+{
+	struct ur_shared_engine *e;
+	int err = 0;
+
+	if (slot >= UR_SLOTS)
+		return -EINVAL;
+	e = find(file, slot);
+	if (!e) {
+		e = new_engine(file);
+		if (!e)
+			return -ENOMEM;
+		err = ur_slot_take_part(e->dev, e->uid, e->way);
+		if (err) {
+			free_engine(e);
+			return err;
+		}
+		err = take_over(e, slot);
+		if (err) {
+			end_slot(e);
+			free_engine(e);
+			return err;
+		}
+	}
+	e->files++;
+	file->shared = e;
+	return 0;
+}
+
+/* ---- */
+
+int ur_m_engine_share(struct ur_cmd *cmd)
+{
+	struct ur_ufile *file = cmd->file;
+	struct uroce_engine_apart resp = {.fd = -1};
+	int err, sock = -1;
+	u32 slot;
+
+	if (ur_attr_u32(cmd, UROCE_ATTR_ENGINE_SHARE_SLOT, &slot) ||
+	    !file->slot || file->shared || !file->async)
+		return -EINVAL;
+	err = slot ? resume(file, slot) : make_or_join(file, &sock);
+	if (err)
+		return err;
+	resp.slot = file->shared->slot;
+	if (sock >= 0)
+		resp.fd = ur_session_install(file->session, sock);
+	if (sock >= 0)
+		close(sock);
+	if (!slot && resp.fd < 0)
+		err = resp.fd;
+	if (!err)
+		err = ur_attr_out(cmd, UROCE_ATTR_ENGINE_SHARE_RESP, &resp,
+				  sizeof(resp));
+	if (err)
+		ur_shared_engine_put(file);
+	return err;
+}
+
+void ur_shared_engine_put(struct ur_ufile *file)
+{
+	struct ur_shared_engine *e = file->shared;
+
+	if (!e)
+		return;
+	file->shared = NULL;
+	ur_slot_give_apart(file->uid, &file->shared_kib);
+	ur_assert(e->files);
+	if (--e->files)
+		return;
+	if (e->left && !e->ended)
+		ur_loop_del(e->dev->daemon->loop, e->life);
+	if (e->process && !e->ended)
+		say_done(e);
+	end_slot(e);
+	if (e->process)
+		ur_engine_process_put(e->process);
+	free_engine(e);
+}
+
+void ur_shared_engine_wake(const struct ur_shared_engine *e)
+{
+	ur_program_wake(e->life);
+}
+
+void ur_shared_engines_end(const struct ur_engine_process *process)
+{
+	ur_list_for_each(it, &engines)
+		if (engine_at(it)->process == process)
+			engine_at(it)->ended = true;
+}

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The engine that contexts of several processes of one user have together, in his engine process: a context whose own
+ * engine is elsewhere gets a part in it when it opens an XRC domain of a file. Target queue pairs and SRQs of such domains
+ * are there, with rings of their completion queues, and all regions of the context.
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include "guest.h"
+
+/* After fork, its objects are the parent's. */
+static bool is_here(const struct uroce_context *ctx)
+{
+	return ctx->shared && *ctx->shared_db.own;
+}
+
+static bool no_adoption(void *arg)
+{
+	return false;
+}
+
+/* ---- a part in it ---- */
+
+static int ask(struct uroce_context *ctx, u32 slot,
+	       struct uroce_engine_apart *resp)
+{
+	return ur_guest_call(
+		&ctx->ibv, UVERBS_OBJECT_DEVICE, UROCE_METHOD_ENGINE_SHARE,
+		UROCE_ATTR_ENGINE_SHARE_SLOT, sizeof(slot), slot,
+		UROCE_ATTR_ENGINE_SHARE_RESP, resp, sizeof(*resp));
+}
+
+static int map_doorbell(struct uroce_context *ctx,
+			const struct uroce_guest_info *info)
+{
+	if (info->db_map_len < sizeof(struct uroce_db_page))
+		return EPROTO;
+	ctx->shared_fd = info->fd;
+	ctx->shared_db = (struct ur_doorbell){
+		.page = ur_map_at(&ctx->ibv, UR_PLACE_SHARED, info->db_map_off,
+				  info->db_map_len),
+		.wake_fd = info->wake_fd,
+		.slots = UROCE_DB_SLOTS,
+		.arg = ctx,
+		.own = info->own,
+		.adopt = no_adoption,
+	};
+	ctx->shared_db_len = info->db_map_len;
+	return ctx->shared_db.page ? 0 : errno;
+}
+
+static void end(struct uroce_context *ctx)
+{
+	ur_unmap(ctx->shared_db.page, ctx->shared_db_len);
+	ur_apart_door.close(ctx->shared);
+	ctx->shared = NULL;
+}
+
+static int reg(struct uroce_context *ctx, struct uroce_mr *mr)
+{
+	return -ur_apart_door.reg_mr(ctx->shared, &mr->guest_init, &mr->shared);
+}
+
+static int reg_all(struct uroce_context *ctx)
+{
+	int err = 0;
+
+	ur_list_for_each(it, &ctx->regions)
+		if (!err)
+			err = reg(ctx, ur_list_entry(it, struct uroce_mr, node));
+	if (!err)
+		return 0;
+	ur_list_for_each(it, &ctx->regions) {
+		struct uroce_mr *mr = ur_list_entry(it, struct uroce_mr, node);
+
+		if (mr->shared)
+			ur_apart_door.dereg_mr(mr->shared);
+		mr->shared = NULL;
+	}
+	return err;
+}
+
+static int open_shared(struct uroce_context *ctx)
+{
+	struct uroce_engine_apart resp;
+	struct uroce_guest_info info;
+	u32 seen;
+	int err;
+
+	do {
+		seen = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
+		err = ask(ctx, 0, &resp);
+	} while (err == EIO && ur_guest_resume(ctx, seen));
+	if (err)
+		return err;
+	ctx->shared_slot = resp.slot;
+	err = -ur_apart_door.open(NULL, resp.fd, &ctx->shared, &info);
+	if (err)
+		return err;
+	err = map_doorbell(ctx, &info);
+	if (!err)
+		err = reg_all(ctx);
+	if (err)
+		end(ctx);
+	return err;
+}
+
+int ur_shared_open(struct uroce_context *ctx)
+{
+	int err;
+
+	if (!ur_guest_makes_here(ctx))
+		return ctx->guest ? EIO : 0;
+	err = ur_guest_set_async(ctx);
+	if (err)
+		return err;
+	pthread_mutex_lock(&ctx->shares);
+	if (!ctx->shared)
+		err = open_shared(ctx);
+	pthread_mutex_unlock(&ctx->shares);
+	return err;
+}
+
+void ur_shared_close(struct uroce_context *ctx)
+{
+	if (ctx->shared)
+		end(ctx);
+}
+
+int ur_shared_resume(struct uroce_context *ctx)
+{
+	struct uroce_engine_apart resp;
+
+	return ask(ctx, ctx->shared_slot, &resp);
+}
+
+/* ---- completion queues ---- */
+
+static int create_cq(struct uroce_context *ctx, struct uroce_cq *cq,
+		     struct uroce_cq_place *place)
+{
+	const struct ibv_comp_channel *channel = cq->vcq.cq.channel;
+	struct uroce_guest_cq_init init = {
+		.entries = cq->ring.mask + 1,
+		.tx = -1,
+		.rx = channel ? channel->fd : -1,
+		.flags = cq->flags,
+		.user_handle = (uintptr_t)&cq->vcq.cq,
+		.channel = channel,
+	};
+	struct uroce_create_cq_resp resp;
+	int err = 0;
+
+	if (channel && ur_guest_call(&ctx->ibv, UVERBS_OBJECT_CQ,
+				     UROCE_METHOD_ENGINE_CQ,
+				     UROCE_ATTR_ENGINE_CQ_HANDLE, 0,
+				     cq->vcq.cq.handle,
+				     UROCE_ATTR_ENGINE_CQ_RESP, &init.tx,
+				     sizeof(init.tx)))
+		return EOPNOTSUPP;
+	err = -ur_apart_door.create_cq(ctx->shared, &init, &cq->shared, &resp);
+	if (init.tx >= 0)
+		close(init.tx);
+	if (!err && cq->moderation)
+		ur_apart_door.modify_cq(cq->shared, (u16)cq->moderation,
+					(u16)(cq->moderation >> 16));
+	*place = (struct uroce_cq_place){resp.map_off, resp.map_len,
+					 resp.hdr_off, resp.cqe_off,
+					 resp.entries};
+	return err;
+}
+
+static void undo_cq(struct uroce_cq *cq)
+{
+	u32 read[2];
+
+	ur_apart_door.destroy_cq(cq->shared, read);
+	cq->shared = NULL;
+}
+
+static int use_shared(struct uroce_context *ctx, struct uroce_cq *cq)
+{
+	struct uroce_cq_place place;
+	int err = create_cq(ctx, cq, &place);
+
+	if (err)
+		return err;
+	ur_lock_get(&cq->lock);
+	err = ur_cq_add_ring(cq, UR_PLACE_SHARED, &place, &cq->shared_ring);
+	ur_lock_put(&cq->lock);
+	if (err)
+		undo_cq(cq);
+	return err;
+}
+
+int ur_cq_use_shared(struct ibv_cq *ibcq)
+{
+	struct uroce_cq *cq = ibcq ? ur_to_cq(ibcq) : NULL;
+	struct uroce_context *ctx;
+	int err = 0;
+
+	if (!cq || !cq->guest)
+		return 0;
+	ctx = ur_to_ctx(ibcq->context);
+	if (!ur_guest_is_here(ctx) || !is_here(ctx))
+		return EIO;
+	pthread_mutex_lock(&ctx->shares);
+	if (!cq->shared)
+		err = use_shared(ctx, cq);
+	pthread_mutex_unlock(&ctx->shares);
+	if (!err)
+		__atomic_add_fetch(&cq->device_users, 1, __ATOMIC_RELAXED);
+	return err;
+}
+
+int ur_shared_resize_cq(struct uroce_cq *cq, u32 entries)
+{
+	struct uroce_resize_cq_resp resp;
+	struct uroce_cq_place place;
+	int err;
+
+	if (!cq->shared)
+		return 0;
+	err = -ur_apart_door.resize_cq(cq->shared, entries, &resp);
+	if (err)
+		return err;
+	place = (struct uroce_cq_place){resp.map_off, resp.map_len,
+					resp.hdr_off, resp.cqe_off,
+					resp.entries};
+	return ur_cq_move_ring(cq, UR_PLACE_SHARED, &place, cq->shared_ring);
+}
+
+int ur_shared_modify_cq(struct uroce_cq *cq, u32 moderation)
+{
+	struct uroce_context *ctx = ur_to_ctx(cq->vcq.cq.context);
+	int err = 0;
+
+	pthread_mutex_lock(&ctx->shares);
+	cq->moderation = moderation;
+	if (cq->shared)
+		err = -ur_apart_door.modify_cq(cq->shared, (u16)moderation,
+					       (u16)(moderation >> 16));
+	pthread_mutex_unlock(&ctx->shares);
+	return err;
+}
+
+int ur_shared_destroy_cq(struct uroce_cq *cq, u32 events[2])
+{
+	u32 read[2] = {0};
+	int err;
+
+	if (!cq->shared)
+		return 0;
+	err = -ur_apart_door.destroy_cq(cq->shared, read);
+	if (err)
+		return err;
+	cq->shared = NULL;
+	events[0] += read[0];
+	events[1] += read[1];
+	return 0;
+}
+
+/* ---- regions ---- */
+
+int ur_shared_reg_mr(struct uroce_context *ctx, struct uroce_mr *mr)
+{
+	int err = 0;
+
+	pthread_mutex_lock(&ctx->shares);
+	if (is_here(ctx))
+		err = reg(ctx, mr);
+	if (!err)
+		ur_list_add_tail(&ctx->regions, &mr->node);
+	pthread_mutex_unlock(&ctx->shares);
+	return err;
+}
+
+int ur_shared_rereg_mr(struct uroce_context *ctx, struct uroce_mr *mr,
+		       u32 flags)
+{
+	int err = 0;
+
+	pthread_mutex_lock(&ctx->shares);
+	if (mr->shared)
+		err = -ur_apart_door.rereg_mr(mr->shared, flags,
+					      &mr->guest_init);
+	pthread_mutex_unlock(&ctx->shares);
+	return err;
+}
+
+void ur_shared_dereg_mr(struct uroce_context *ctx, struct uroce_mr *mr)
+{
+	pthread_mutex_lock(&ctx->shares);
+	if (mr->shared)
+		ur_apart_door.dereg_mr(mr->shared);
+	mr->shared = NULL;
+	ur_list_del(&mr->node);
+	pthread_mutex_unlock(&ctx->shares);
+}
