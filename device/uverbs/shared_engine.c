@@ -279,7 +279,7 @@ int ur_m_engine_share(struct ur_cmd *cmd)
 	u32 slot;
 
 	if (ur_attr_u32(cmd, UROCE_ATTR_ENGINE_SHARE_SLOT, &slot) ||
-	    !file->slot || file->shared || !file->async)
+	    !file->slot || file->shared || (!slot && !file->async))
 		return -EINVAL;
 	err = slot ? resume(file, slot) : make_or_join(file, &sock);
 	if (err)

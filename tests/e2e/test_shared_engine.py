@@ -53,3 +53,61 @@ def test_traffic(pair, file, on, cross, monkeypatch):
         stop(programs, cross)
     assert not left(pair.a), left(pair.a)
     gone(pair.a)
+
+
+@pytest.mark.parametrize("mode", ["rounds", "more"])
+@pytest.mark.parametrize("cross", [False, True])
+def test_uroced_is_killed(pair, file, mode, cross, monkeypatch):
+    """Both go on, and with the next one, in the same process; no byte is lost."""
+    if cross:
+        monkeypatch.setenv("XRC_CROSS", "1")
+    with running(pair, mode, "one host") as programs:
+        had = processes(pair.a)
+        for n in range(3):
+            kill(pair.a)
+            if mode == "rounds":
+                go_on(programs, f"kill {n}\n")
+            pair.a.serve(*GUESTS)
+            go_on(programs, f"serve {n}\n")
+            assert processes(pair.a) == had
+        stop(programs, cross)
+    assert not left(pair.a), left(pair.a)
+    gone(pair.a)
+
+
+def test_process_is_killed(pair, file, monkeypatch):
+    """It takes its contexts along, and another user's go on."""
+    with running(pair, "rounds", "two hosts") as ours:
+        monkeypatch.setenv("XRC_FILE", f"{file}.other")
+        with running(pair, "rounds", "one host",
+                     of=lambda host: As(host, "process", *NOBODY)) as others:
+            pids = {uid: pid for pid, uid in processes(pair.a).items()}
+            assert len(pids) == 2, pids
+            os.kill(pids[0], signal.SIGKILL)
+            wait_for("the end", lambda: not ours[0].running(), limit=5)
+            go_on(others)
+            stop(others, False)
+
+
+JOIN = """
+import os, sys
+import pyverbs.enums as e
+from pyverbs.device import Context
+from pyverbs.xrcd import XRCD, XRCDInitAttr
+fd = os.open(sys.argv[1], os.O_RDWR)
+ctx = Context(name="uroce0")
+print("opened", XRCD(ctx, XRCDInitAttr(
+    e.IBV_XRCD_INIT_ATTR_FD | e.IBV_XRCD_INIT_ATTR_OFLAGS, os.O_CREAT, fd)), flush=True)
+"""
+
+
+def test_another_user(pair, file):
+    """He may open the file, and not the domain: his engine is another one."""
+    with running(pair, "rounds", "one host") as programs:
+        file.chmod(0o666)
+        own = pair.a.run("/usr/bin/python3", "-c", JOIN, str(file))
+        assert "opened" in own, own
+        his = As(pair.a, "process", *NOBODY).start("/usr/bin/python3", "-c", JOIN, str(file))
+        assert his.wait() and "Operation not permitted" in his.text(), his.report()
+        go_on(programs)
+        stop(programs, False)
