@@ -202,10 +202,10 @@ struct ur_device {
 
 	struct ur_gid_table gids;
 	struct ur_engine *engine;
-	struct ur_list files;		/* struct ur_device_file, all kinds */
-	struct ur_numbers pdns, xrcdns; /* of domains */
-	struct ur_quota dm_bytes;	/* device memory handed out */
-	struct ur_quota lent;		/* engines in programs */
+	struct ur_list files;		  /* struct ur_device_file, all kinds */
+	struct ur_numbers pdns, xrcdns;	  /* of domains */
+	struct ur_quota dm_bytes;	  /* device memory handed out */
+	struct ur_quota lent, lent_small; /* slots of engines in programs */
 	/* By type (enum uverbs_default_objects). */
 	struct ur_quota objects[32];
 	u32 object_numbers[32]; /* the next ones */

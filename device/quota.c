@@ -120,6 +120,13 @@ int ur_quota_take(struct ur_quota *q, uid_t uid, u32 n)
 	return 0;
 }
 
+bool ur_quota_has_room(const struct ur_quota *q, uid_t uid, u32 n)
+{
+	u32 had = ur_quota_of(q, uid);
+
+	return !q->max || fits(q, n, had, part(q, uid, had));
+}
+
 void ur_quota_give(struct ur_quota *q, uid_t uid, u32 n)
 {
 	struct ur_quota_user **p = find_user(q, uid), *u = *p;

@@ -37,6 +37,8 @@ void ur_quota_set_share(u32 percent);
 /* Takes n for that user. Returns 0, or -ENOMEM with, now and then, a line in
  * the log. */
 int ur_quota_take(struct ur_quota *q, uid_t uid, u32 n);
+/* Returns whether it would succeed. */
+bool ur_quota_has_room(const struct ur_quota *q, uid_t uid, u32 n);
 /* Gives n back, which were taken for that user. */
 void ur_quota_give(struct ur_quota *q, uid_t uid, u32 n);
 /* Returns how many that user has. */

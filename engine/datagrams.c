@@ -16,7 +16,7 @@ static bool is_same_way(const struct ur_tx *tx, u32 i, u32 k)
 
 	return a->av == b->av &&
 	       !((tx->buf[a->off + 5] ^ tx->buf[b->off + 5]) >>
-		 (8 - UR_SLOT_BITS));
+		 (8 - UR_PLACE_BITS));
 }
 
 static bool is_datagram(const struct ur_tx *tx, u32 i)

@@ -168,7 +168,7 @@ int ur_engine_create_one(const struct ur_engine_config *config,
 	if (!e)
 		return -ENOMEM;
 	e->shards = shards;
-	e->shard = shards ? shard : config->lent.slot;
+	e->shard = shards ? shard : ur_slot_prefix(config->lent.slot);
 	e->shard_bits = shards ? shards->bits : config->slot_bits;
 	e->config = *config;
 	e->shown_mtu = config->mtu_bytes;
@@ -197,8 +197,8 @@ int ur_engine_create_one(const struct ur_engine_config *config,
 	if (config->guest)
 		ur_engine_options_borrow(&e->opt, config->lent.off,
 					 config->lent.tx_bytes);
-	if (e->opt.guests)
-		e->shard_bits = UR_SLOT_BITS;
+	if (e->opt.guests && !config->guest)
+		e->shard_bits = UR_PLACE_BITS;
 	e->call_fd = ur_high_fd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
 	if (e->call_fd < 0) {
 		err = -errno;

@@ -71,9 +71,9 @@ struct ur_engine {
 	struct ur_cc_config cc;	  /* as control set it last */
 	u8 ecn;			  /* as of ur_engine_set_cc() */
 	struct ur_shards *shards; /* shards.h; NULL: the only engine */
-	u32 shard;		  /* its number among them, or its slot */
+	u32 shard; /* its number among them, or the prefix of its slot */
 	u32 shard_bits;
-	u32 slots; /* lent to programs, a bit each: control's (lend.c) */
+	struct ur_slot_set slots; /* lent to programs: control's (lend.c) */
 	uid_t lent_to[UR_SLOTS];
 	struct ur_lent_numbers *numbers; /* of all slots; NULL: none yet */
 	u32 lent_device; /* number of the device in wire/udp_own.h; 0: it lends nothing */
@@ -130,7 +130,7 @@ struct ur_engine {
 	u64 unwatched; /* watches that have ended */
 	ur_time last_rx, last_epoll;
 	ur_time wire_look; /* a wire wants its look() then */
-	u32 forwards; /* slots whose outboxes it empties (wire/udp_outbox.h), a bit each */
+	u32 forwards; /* how many outboxes it empties (wire/udp_outbox.h) */
 	struct ur_idle idle;
 	struct ur_place place;
 	u32 cpu; /* that it was on when it last looked, plus one */

@@ -14,10 +14,7 @@
 #define UR_ENGINE_ENGINE_LEND_H
 
 #include "engine/engine.h"
-
-/* Bits of a slot number. The first numbers belong to the device's own engines (shards.h) and are never granted. */
-#define UR_SLOT_BITS 5u
-#define UR_SLOTS     (1u << UR_SLOT_BITS)
+#include "engine/slots.h"
 
 /* The files of a pair of rings between two slots (wire/udp_pair.h). In the device the descriptors are the caller's. */
 struct ur_lent_ring {
@@ -35,9 +32,9 @@ enum ur_lend_way {
 	UR_LEND_FAR,	 /* sends by a ring, too: another network namespace */
 };
 
-/* Grants a free slot and a port to that user's process. Returns 0, -EOPNOTSUPP (made without the option guests, or the kernel
- * has no seals), -EBUSY (no slot is free) or -errno of the wire. */
-int ur_engine_lend(struct ur_engine *engine, uid_t uid, pid_t pid,
+/* Grants a free slot (slots.h; a small one has no sockets) and a port to that user's process. Returns 0, -EOPNOTSUPP (made
+ * without the option guests, or the kernel has no seals), -EBUSY (no such slot is free) or -errno of the wire. */
+int ur_engine_lend(struct ur_engine *engine, uid_t uid, pid_t pid, bool small,
 		   enum ur_lend_way way, struct ur_lent *lent);
 /* Returns the user of a granted slot. Control. */
 uid_t ur_engine_lent_to(const struct ur_engine *engine, u32 slot);
@@ -48,7 +45,7 @@ bool ur_engine_lent_number(const struct ur_engine *engine, u32 slot,
  * holder may have had it. Control. */
 bool ur_engine_is_nobodys(const struct ur_engine *engine, const u8 gid[16],
 			  u32 number);
-/* Returns the number of slots that can be granted. Control. */
+/* Returns the number of large slots that can be granted; of small ones there are UR_SMALL_SLOTS. Control. */
 u32 ur_engine_lend_room(const struct ur_engine *engine);
 /* Ends the grant. The program has no queue pair any more. Its packets count until the slot is granted again. */
 void ur_engine_lend_end(struct ur_engine *engine, u32 slot);
@@ -63,11 +60,11 @@ int ur_engine_lend_socket(struct ur_engine *engine, u32 slot, u32 index,
 int ur_engine_lend_group(struct ur_engine *engine, u32 slot, const u8 gid[16],
 			 bool joins);
 
-/* Grants the rings between two slots to the program in slot; makes them if needed. Neither slot is 0. Returns 0, -EINVAL (a slot
- * is not granted), -EALREADY (the program has them) or -errno. */
+/* Grants the rings between two large slots to the program in slot; makes them if needed. Neither slot is 0. Returns 0, -EINVAL
+ * (a slot is not granted, or small), -EALREADY (the program has them) or -errno. */
 int ur_engine_lend_ring(struct ur_engine *engine, u32 slot, u32 peer,
 			struct ur_lent_ring *ring);
-/* Returns the granted slots, a bit each, if the GID is this device's, else 0. */
+/* Returns the granted large slots, a bit each, if the GID is this device's, else 0. */
 u32 ur_engine_peers(const struct ur_engine *engine, const u8 gid[16]);
 /* In a program: attaches the rings, in place of earlier ones with that slot. The descriptors stay the caller's. Returns 0 or
  * -errno. */
@@ -99,10 +96,10 @@ struct ur_kept_life {
 	uid_t uid;
 	pid_t pid;
 };
-/* Restores the grants of an earlier uroced for a device on that netdev. Returns the slots that programs hold, a bit each, and
- * fills life for each; its descriptor is the caller's. Call it once, before the first grant. */
-u32 ur_engine_inherit(struct ur_engine *engine,
-		      struct ur_kept_life life[UR_SLOTS]);
+/* Restores the grants of an earlier uroced for a device on that netdev. Fills *slots with those that programs hold, and
+ * life for each; its descriptor is the caller's. Call it once, before the first grant. */
+void ur_engine_inherit(struct ur_engine *engine, struct ur_slot_set *slots,
+		       struct ur_kept_life life[UR_SLOTS]);
 /* Until ur_engine_settle(): ur_engine_gid_at() returns the entry of the GID table at which running programs have that address, or
  * -1; ur_engine_gid_known() whether they have any address at that entry. */
 int ur_engine_gid_at(const struct ur_engine *engine, const u8 gid[16]);

@@ -98,7 +98,8 @@ static void follow_classes(struct ur_engine *e, u32 classes)
 		return;
 	e->guest.classes_seen = classes;
 	for (u32 i = 0; i < UR_LENT_CLASSES; i++) {
-		if (!ur_settings_read_class(e->guest.settings, e->shard, i, &c))
+		if (!ur_settings_read_class(e->guest.settings,
+					    e->config.lent.slot, i, &c))
 			continue;
 		qp = ur_port_qp_ctx(e->port, c.qpn);
 		if (qp)

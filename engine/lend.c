@@ -11,8 +11,8 @@
 #include "engine/shards.h"
 #include "engine/wire/wire.h"
 
-_Static_assert(UR_SLOTS <= 32 && UR_SHARDS_MAX < UR_SLOTS,
-	       "slots are bits of 32");
+_Static_assert(UR_PLACES <= 32 && UR_SHARDS_MAX < UR_SHARED_FIRST,
+	       "large slots are bits of 32");
 
 static int lend_port(struct ur_engine *engine, struct ur_lent *lent)
 {
@@ -32,7 +32,7 @@ UR_ENGINE_CALL(2, lend_relay, struct ur_lent *, bool);
 
 u32 ur_engine_lend_room(const struct ur_engine *engine)
 {
-	return UR_SLOTS - ur_lend_first_slot(engine);
+	return UR_SHARED_FIRST - ur_lend_first_slot(engine);
 }
 
 u32 ur_lend_first_slot(const struct ur_engine *engine)
@@ -42,14 +42,16 @@ u32 ur_lend_first_slot(const struct ur_engine *engine)
 
 /* The one that has rested longest: what the last one in it has sent may not have been read
  * yet. Returns 0 where none is free. */
-static u32 free_slot(const struct ur_engine *engine)
+static u32 free_slot(const struct ur_engine *engine, bool small)
 {
-	u32 own = (1u << ur_lend_first_slot(engine)) - 1;
-
-	return ur_lent_numbers_rested(engine->numbers, ~(engine->slots | own));
+	return small ? ur_lent_numbers_rested(engine->numbers, &engine->slots,
+					      UR_SMALL_FIRST, UR_SLOTS)
+		     : ur_lent_numbers_rested(engine->numbers, &engine->slots,
+					      ur_lend_first_slot(engine),
+					      UR_SHARED_FIRST);
 }
 
-int ur_engine_lend(struct ur_engine *engine, uid_t uid, pid_t pid,
+int ur_engine_lend(struct ur_engine *engine, uid_t uid, pid_t pid, bool small,
 		   enum ur_lend_way way, struct ur_lent *lent)
 {
 	int err;
@@ -59,7 +61,7 @@ int ur_engine_lend(struct ur_engine *engine, uid_t uid, pid_t pid,
 	err = ur_lent_numbers_make(engine);
 	if (err)
 		return err;
-	*lent = (struct ur_lent){.slot = free_slot(engine),
+	*lent = (struct ur_lent){.slot = free_slot(engine, small),
 				 .off = ur_engine_options_off(&engine->opt),
 				 .tx_bytes = engine->opt.tx_bytes,
 				 .relay = -1,
@@ -69,6 +71,7 @@ int ur_engine_lend(struct ur_engine *engine, uid_t uid, pid_t pid,
 				 .bell = -1};
 	if (!lent->slot)
 		return -EBUSY;
+	ur_assert(!small || way != UR_LEND_SOCKETS);
 	ur_lent_numbers_begin(engine->numbers, lent->slot);
 	err = call_lend_port(engine, lent);
 	if (err)
@@ -83,21 +86,21 @@ int ur_engine_lend(struct ur_engine *engine, uid_t uid, pid_t pid,
 		err = call_lend_relay(engine, lent, way == UR_LEND_FAR);
 	if (err)
 		return err;
-	engine->slots |= 1u << lent->slot;
+	ur_slot_set_add(&engine->slots, lent->slot);
 	engine->lent_to[lent->slot] = uid;
 	return 0;
 }
 
 bool ur_engine_lent_number(const struct ur_engine *engine, u32 slot, u32 number)
 {
-	ur_assert(slot < UR_SLOTS && (engine->slots >> slot & 1));
-	return ur_shard_of(number, UR_SLOT_BITS) == slot &&
+	ur_assert(ur_slot_set_has(&engine->slots, slot));
+	return ur_slot_of(number) == slot &&
 	       ur_lent_numbers_has(engine->numbers, number);
 }
 
 uid_t ur_engine_lent_to(const struct ur_engine *engine, u32 slot)
 {
-	ur_assert(slot < UR_SLOTS && (engine->slots >> slot & 1));
+	ur_assert(ur_slot_set_has(&engine->slots, slot));
 	return engine->lent_to[slot];
 }
 
@@ -144,7 +147,7 @@ void ur_engine_lend_end(struct ur_engine *engine, u32 slot)
 {
 	const struct ur_kept life = ur_lend_life(engine, slot);
 
-	engine->slots &= ~(1u << slot);
+	ur_slot_set_del(&engine->slots, slot);
 	ur_lent_numbers_rest(engine->numbers, slot);
 	ur_lend_rest(engine, slot);
 	ur_keep_drop(&life);
@@ -207,8 +210,8 @@ UR_ENGINE_CALL(3, lend_ring, u32, u32, struct ur_lent_ring *);
 int ur_engine_lend_ring(struct ur_engine *engine, u32 slot, u32 peer,
 			struct ur_lent_ring *ring)
 {
-	if (!slot || !peer || slot == peer || peer >= UR_SLOTS ||
-	    !(engine->slots >> peer & 1))
+	if (!slot || !peer || slot == peer || ur_slot_is_small(slot) ||
+	    ur_slot_is_small(peer) || !ur_slot_set_has(&engine->slots, peer))
 		return -EINVAL;
 	return call_lend_ring(engine, slot, peer, ring);
 }
@@ -217,16 +220,18 @@ u32 ur_engine_peers(const struct ur_engine *engine, const u8 gid[16])
 {
 	const struct ur_wire *wire = ur_wire_of(engine, false);
 
-	return wire->ops->is_here(wire, gid) ? engine->slots : 0;
+	return wire->ops->is_here(wire, gid) ? (u32)engine->slots.word[0] : 0;
 }
 
 bool ur_engine_is_nobodys(const struct ur_engine *engine, const u8 gid[16],
 			  u32 number)
 {
-	u32 slot = ur_shard_of(number, UR_SLOT_BITS);
+	const struct ur_wire *wire = ur_wire_of(engine, false);
+	u32 slot = ur_slot_of(number);
 
-	return (ur_engine_peers(engine, gid) >> slot & 1) &&
-	       !ur_engine_lent_number(engine, slot, number);
+	return ur_slot_set_has(&engine->slots, slot) &&
+	       !ur_engine_lent_number(engine, slot, number) &&
+	       wire->ops->is_here(wire, gid);
 }
 
 static int borrow_ring(struct ur_engine *engine,

@@ -187,7 +187,7 @@ const struct ur_counter_page *ur_counters_page(const struct ur_engine *engine,
 bool ur_counters_lent_qp(const struct ur_engine *engine, u32 qpn, u64 *values)
 {
 	const struct ur_counter_page *page =
-		ur_counters_page(engine, ur_shard_of(qpn, UR_SLOT_BITS));
+		ur_counters_page(engine, ur_slot_of(qpn));
 
 	for (u32 i = 0; page && i < UR_SHOWN_PLACES; i++) {
 		const struct ur_shown_qp *qp =

@@ -132,7 +132,7 @@ bool ur_failures_lent(const struct ur_engine *engine, u32 qpn, bool peers,
 		      struct ur_failure *failure)
 {
 	const struct ur_counter_page *page =
-		ur_counters_page(engine, ur_shard_of(qpn, UR_SLOT_BITS));
+		ur_counters_page(engine, ur_slot_of(qpn));
 	u64 words[UR_SHOWN_FAILURE];
 
 	for (u32 i = 0; page && i < UR_SHOWN_PLACES; i++) {

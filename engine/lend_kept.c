@@ -37,23 +37,22 @@ static int inherit_slot(struct ur_engine *engine, u32 slot,
 	return -1;
 }
 
-u32 ur_engine_inherit(struct ur_engine *engine,
-		      struct ur_kept_life life[UR_SLOTS])
+void ur_engine_inherit(struct ur_engine *engine, struct ur_slot_set *slots,
+		       struct ur_kept_life life[UR_SLOTS])
 {
-	u32 slots = 0;
-
-	ur_assert(!engine->slots);
+	ur_assert(!ur_slot_set_any(&engine->slots));
+	*slots = (struct ur_slot_set){0};
 	if (!engine->opt.guests || !engine->lent_device || !engine->settings)
-		return 0;
+		return;
 	ur_lent_numbers_inherit(engine);
 	for (u32 slot = 1; slot < UR_SLOTS; slot++) {
 		if (inherit_slot(engine, slot, &life[slot]) >= 0)
-			slots |= 1u << slot;
-		else if (slot >= ur_lend_first_slot(engine))
+			ur_slot_set_add(slots, slot);
+		else if (slot >= ur_lend_first_slot(engine) &&
+			 (slot < UR_SHARED_FIRST || ur_slot_is_small(slot)))
 			ur_lend_rest(engine, slot);
 	}
-	engine->slots |= slots;
-	return slots;
+	engine->slots = *slots;
 }
 
 int ur_engine_gid_at(const struct ur_engine *engine, const u8 gid[16])
@@ -74,7 +73,7 @@ static int settle(struct ur_engine *engine)
 {
 	struct ur_wire *wire = ur_wire_of(engine, false);
 
-	wire->ops->settle(wire, engine->slots);
+	wire->ops->settle(wire, &engine->slots);
 	return 0;
 }
 UR_ENGINE_CALL(0, settle);

@@ -17,10 +17,7 @@
 #include "util/os/map_shared.h"
 #include "util/secret.h"
 
-#define BITS	 (24 - UR_SLOT_BITS)
-#define NUMBERS	 (1u << BITS)
-#define LOW_BITS (BITS / 2)
-#define ROUNDS	 4u
+#define ROUNDS 4u
 
 /* Counts, of the numbers that were ever given out. */
 struct numbers_of_slot {
@@ -48,13 +45,20 @@ static u32 mix(const struct ur_lent_numbers *n, u32 slot, u32 round, u32 part)
 	return (u32)ur_secret_u64(&s);
 }
 
+/* Returns how many numbers a slot has, less one. */
+static u32 last_of(u32 slot)
+{
+	return (1u << (24 - ur_slot_bits(slot))) - 1;
+}
+
 static u32 change(const struct ur_lent_numbers *n, u32 slot, u32 round, u32 v)
 {
-	const u32 mask = (1u << LOW_BITS) - 1, high = v >> LOW_BITS;
+	const u32 low_bits = (24 - ur_slot_bits(slot)) / 2;
+	const u32 mask = (1u << low_bits) - 1, high = v >> low_bits;
 
 	if (round % 2)
 		return v ^ (mix(n, slot, round, high) & mask);
-	return v ^ (mix(n, slot, round, v & mask) << LOW_BITS & (NUMBERS - 1));
+	return v ^ (mix(n, slot, round, v & mask) << low_bits & last_of(slot));
 }
 
 static u32 number_at(const struct ur_lent_numbers *n, u32 slot, u32 place)
@@ -85,20 +89,20 @@ u32 ur_lent_numbers_next(struct ur_lent_numbers *n, u32 slot)
 
 	ur_assert(slot < UR_SLOTS);
 	do
-		qpn = slot << BITS |
-		      number_at(n, slot, n->slot[slot].next++ & (NUMBERS - 1));
+		qpn = ur_slot_first(slot) |
+		      number_at(n, slot, n->slot[slot].next++ & last_of(slot));
 	while (qpn == UR_QPN_MULTICAST);
 	return qpn;
 }
 
 bool ur_lent_numbers_has(const struct ur_lent_numbers *n, u32 qpn)
 {
-	u32 slot = ur_shard_of(qpn, UR_SLOT_BITS);
+	u32 slot = ur_slot_of(qpn);
 	const struct numbers_of_slot *s = &n->slot[slot];
 	u64 first = s->first, had = s->next - first;
 
-	return ((place_of(n, slot, qpn & (NUMBERS - 1)) - first) &
-		(NUMBERS - 1)) < had;
+	return ((place_of(n, slot, qpn & last_of(slot)) - first) &
+		last_of(slot)) < had;
 }
 
 void ur_lent_numbers_rest(struct ur_lent_numbers *n, u32 slot)
@@ -107,17 +111,16 @@ void ur_lent_numbers_rest(struct ur_lent_numbers *n, u32 slot)
 	n->slot[slot].rested = ++n->rests;
 }
 
-u32 ur_lent_numbers_rested(const struct ur_lent_numbers *n, u32 slots)
+u32 ur_lent_numbers_rested(const struct ur_lent_numbers *n,
+			   const struct ur_slot_set *taken, u32 first, u32 end)
 {
-	u32 first = 0;
+	u32 best = 0;
 
-	for (; slots; slots &= slots - 1) {
-		u32 slot = (u32)__builtin_ctz(slots);
-
-		if (!first || n->slot[slot].rested < n->slot[first].rested)
-			first = slot;
-	}
-	return first;
+	for (u32 slot = first; slot < end; slot++)
+		if (!ur_slot_set_has(taken, slot) &&
+		    (!best || n->slot[slot].rested < n->slot[best].rested))
+			best = slot;
+	return best;
 }
 
 /* ---- their memory ---- */

@@ -11,7 +11,7 @@
 #ifndef UR_ENGINE_LEND_NUMBERS_H
 #define UR_ENGINE_LEND_NUMBERS_H
 
-#include "util/bytes.h"
+#include "engine/slots.h"
 
 struct ur_engine;
 struct ur_lent_numbers;
@@ -29,9 +29,10 @@ u32 ur_lent_numbers_next(struct ur_lent_numbers *numbers, u32 slot);
 /* Returns whether the owner of its slot has had that number. Any thread. */
 bool ur_lent_numbers_has(const struct ur_lent_numbers *numbers, u32 qpn);
 
-/* Say that the slot was given back now, and return which of the slots, a bit each, was longest ago; 0: there are none.
- * Control. */
+/* Say that the slot was given back now, and return which of those from first to before end, taken ones left out, was
+ * longest ago; 0: there are none. Control. */
 void ur_lent_numbers_rest(struct ur_lent_numbers *numbers, u32 slot);
-u32 ur_lent_numbers_rested(const struct ur_lent_numbers *numbers, u32 slots);
+u32 ur_lent_numbers_rested(const struct ur_lent_numbers *numbers,
+			   const struct ur_slot_set *taken, u32 first, u32 end);
 
 #endif

@@ -17,10 +17,11 @@ static void forget(struct ur_engine *e, u32 slot)
 int ur_record_lend(struct ur_engine *engine, u32 slot, uid_t uid, pid_t pid,
 		   int *fd)
 {
-	const u32 bits = 24 - UR_SLOT_BITS;
 	const struct ur_record_whose whose = {
-		.first_qpn = slot << bits,
-		.last_qpn = ((slot + 1) << bits) - 1,
+		.first_qpn = ur_slot_first(slot),
+		.last_qpn = ur_slot_first(slot) +
+			    (1u << (24 - ur_slot_bits(slot))) - 1,
+		.small = ur_slot_is_small(slot),
 		.uid = uid,
 		.pid = pid,
 		.since = ur_clock_ns(CLOCK_MONOTONIC),

@@ -193,7 +193,7 @@ void ur_settings_show_gid(struct ur_engine *engine, u32 index)
 /* The place of the number, else a free one, or NULL. */
 static _Atomic u64 *class_of(struct ur_engine *engine, u32 qpn)
 {
-	u32 slot = ur_shard_of(qpn, UR_SLOT_BITS);
+	u32 slot = ur_slot_of(qpn);
 	_Atomic u64 *free_one = NULL;
 
 	if (!engine->settings || slot >= UR_SLOTS)

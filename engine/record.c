@@ -408,8 +408,11 @@ void ur_record_follow(struct ur_engine *e, u32 run, u32 kib)
 		return;
 	e->guest.record_run = run;
 	if (kib)
-		rec = ur_recorder_borrow(e->guest.record,
-					 ur_lent_record_kib(kib), run);
+		rec = ur_recorder_borrow(
+			e->guest.record,
+			ur_lent_record_kib(
+				kib, ur_slot_is_small(e->config.lent.slot)),
+			run);
 	record(e, rec);
 }
 

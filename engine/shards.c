@@ -33,7 +33,7 @@ struct ur_shards *ur_shards_create(u32 n, bool by_user, bool lends)
 		s->bits++;
 	s->places = 1u << s->bits;
 	if (lends) {
-		s->bits = UR_SLOT_BITS;
+		s->bits = UR_PLACE_BITS;
 		s->places = s->max;
 	}
 	return s;

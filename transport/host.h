@@ -57,7 +57,8 @@ struct ur_rx_meta {
 	u32 realm; /* of a sender on this port; 0: none that is kept apart */
 	/* All queue pairs of the sender have numbers that begin with these bits; no
 	 * bits: the host does not say so. */
-	u8 slot, slot_bits;
+	u16 slot;
+	u8 slot_bits;
 	/* Other senders have had those numbers before: which one this is; 0: no bits. */
 	u32 loan;
 };
@@ -76,7 +77,8 @@ static inline void ur_av_meta(const struct ur_av *av, struct ur_rx_meta *meta)
 	meta->udp_sport = av->udp_sport;
 	meta->flow_label = av->flow_label;
 	meta->realm = av->realm;
-	meta->slot = meta->slot_bits = 0;
+	meta->slot = 0;
+	meta->slot_bits = 0;
 	meta->loan = av->loan;
 }
 

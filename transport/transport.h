@@ -66,7 +66,7 @@ struct ur_mw;
 /* ------------------------------------------------------------------ */
 /* The port                                                            */
 
-#define UR_SHARD_BITS_MAX 5u
+#define UR_SHARD_BITS_MAX 13u
 
 /* Returns the port that gave out a number of 24 bits (of a queue pair, of a
  * shared receive queue): its first bits. */

@@ -42,7 +42,7 @@ struct ur_apart_client {
 	struct uroce_guest *guest; /* NULL: not yet */
 	struct uroce_guest_info info;
 	int sock;
-	u32 slot, slot_bits;
+	u32 slot;
 	struct ur_apart_object *objects;
 	u32 n_objects, room, free; /* free: the first free place, plus one */
 	u32 kib, max_kib;	   /* that its objects take, and may take */
@@ -101,11 +101,9 @@ void ur_apart_destroy_all(struct ur_apart_client *client);
 
 /* checks.c: return whether an engine may be asked so. uroced has checked the same of what it has given to an honest
  * program. */
-bool ur_apart_qp_is_good(const struct uroce_guest_qp_init *qp, u32 slot,
-			 u32 slot_bits);
+bool ur_apart_qp_is_good(const struct uroce_guest_qp_init *qp, u32 slot);
 /* The same of an XRC target that is made or opened. */
-bool ur_apart_target_is_good(const struct uroce_guest_qp_init *qp, u32 slot,
-			     u32 slot_bits);
+bool ur_apart_target_is_good(const struct uroce_guest_qp_init *qp, u32 slot);
 /* The same of a question whether it may go from one state to another. */
 bool ur_apart_states_are_good(const struct uroce_apart_modify *modify);
 bool ur_apart_modify_is_good(const struct uroce_apart_modify *modify);

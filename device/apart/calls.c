@@ -252,8 +252,7 @@ static int create_target(const struct call *c)
 	struct uroce_guest_qp *qp;
 	int err;
 
-	if (!ur_apart_target_is_good(&init, c->client->slot,
-				     c->client->slot_bits))
+	if (!ur_apart_target_is_good(&init, c->client->slot))
 		return -EINVAL;
 	err = c->in->op == UROCE_APART_OPEN_QP
 		      ? door->open_qp(c->client->guest, &init, &qp)
@@ -275,7 +274,7 @@ static int create_qp(const struct call *c)
 	init.srq = find(c, UR_APART_SRQ, c->in->qp.srq);
 	if (!init.send_cq || !init.recv_cq != (init.type == IB_UVERBS_QPT_XRC_INI) ||
 	    (c->in->qp.srq && !init.srq) ||
-	    !ur_apart_qp_is_good(&init, c->client->slot, c->client->slot_bits))
+	    !ur_apart_qp_is_good(&init, c->client->slot))
 		return -EINVAL;
 	err = c->client->door->create_qp(c->client->guest, &init, &qp,
 					 &c->reply->msg.new_qp);

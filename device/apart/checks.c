@@ -12,14 +12,13 @@
 	((1u << 10) - \
 	 1) /* of enum ib_uverbs_access_flags, without optional ones */
 
-static bool is_in_slot(u32 qpn, u32 slot, u32 slot_bits)
+static bool is_in_slot(u32 qpn, u32 slot)
 {
-	return qpn < 1u << QPN_BITS && qpn >> (QPN_BITS - slot_bits) == slot;
+	return qpn < 1u << QPN_BITS && ur_slot_of(qpn) == slot;
 }
 
 /* Nothing of the types that a program has in its own engine alone: a pointer would be one of the program's. */
-bool ur_apart_qp_is_good(const struct uroce_guest_qp_init *qp, u32 slot,
-			 u32 slot_bits)
+bool ur_apart_qp_is_good(const struct uroce_guest_qp_init *qp, u32 slot)
 {
 	if (qp->rss || qp->wq || qp->xrcdn)
 		return false;
@@ -29,7 +28,7 @@ bool ur_apart_qp_is_good(const struct uroce_guest_qp_init *qp, u32 slot,
 	if (qp->type == IB_UVERBS_QPT_XRC_INI &&
 	    (qp->srq || qp->max_recv_wr || qp->max_recv_sge))
 		return false;
-	return is_in_slot(qp->qpn, slot, slot_bits) &&
+	return is_in_slot(qp->qpn, slot) &&
 	       qp->max_send_wr <= UR_MAX_QP_WR &&
 	       qp->max_recv_wr <= UR_MAX_QP_WR &&
 	       qp->max_send_sge <= UR_MAX_SGE_COUNT &&
@@ -37,11 +36,10 @@ bool ur_apart_qp_is_good(const struct uroce_guest_qp_init *qp, u32 slot,
 	       qp->max_inline <= UR_MAX_INLINE;
 }
 
-bool ur_apart_target_is_good(const struct uroce_guest_qp_init *qp, u32 slot,
-			     u32 slot_bits)
+bool ur_apart_target_is_good(const struct uroce_guest_qp_init *qp, u32 slot)
 {
 	return qp->type == IB_UVERBS_QPT_XRC_TGT && qp->xrcdn && !qp->rss &&
-	       is_in_slot(qp->qpn, slot, slot_bits);
+	       is_in_slot(qp->qpn, slot);
 }
 
 static bool is_mtu(u32 mtu)

@@ -189,7 +189,6 @@ int ur_apart_begin(const struct uroce_door *door,
 		c->ended = ended;
 		c->sock = fds[UROCE_APART_SOCKET];
 		c->slot = in->open.slot;
-		c->slot_bits = in->open.slot_bits;
 		c->max_kib =
 			(u32)ur_min_u64(in->object_bytes >> 10, UINT32_MAX);
 	}

@@ -192,7 +192,9 @@ int ur_record_set(struct ur_device *dev, u32 kib)
 		rec->charged = kib;
 		if (ur_engine_lends(dev->engine))
 			rec->charged +=
-				(UR_SLOTS - 1) * ur_lent_record_kib(kib);
+				(UR_PLACES - 1) *
+					ur_lent_record_kib(kib, false) +
+				UR_SMALL_SLOTS * ur_lent_record_kib(kib, true);
 		if (ur_memory_take(geteuid(), rec->charged)) {
 			free(rec);
 			return -ENOMEM;

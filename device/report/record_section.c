@@ -143,9 +143,10 @@ static void leave_own(struct ur_section *s, const struct ur_session *asker)
 
 static size_t bytes_of_slots(const struct ur_section *s)
 {
-	u64 kib =
-		s->rec->kib + (u64)s->n_lent * ur_lent_record_kib(s->rec->kib);
+	u64 kib = s->rec->kib;
 
+	for (u32 i = 0; i < s->n_lent; i++)
+		kib += ur_lent_record_kib_of(s->lent[i], s->rec->kib);
 	return (size_t)kib * 1024;
 }
 
@@ -159,7 +160,8 @@ static void add_lent(struct ur_section *s)
 		u8 *to = s->slots + (size_t)s->head.n_slots * UROCE_RECORD_SLOT;
 
 		s->head.n_slots += ur_lent_record_copy(
-			s->lent[i], s->run, ur_lent_record_kib(s->rec->kib), to,
+			s->lent[i], s->run,
+			ur_lent_record_kib_of(s->lent[i], s->rec->kib), to,
 			&lost);
 		s->head.lost += lost;
 	}

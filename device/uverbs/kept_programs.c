@@ -86,12 +86,12 @@ static int add_program(struct ur_device *dev, u32 slot,
 static void find_programs(struct ur_device *dev)
 {
 	struct ur_kept_life life[UR_SLOTS];
+	struct ur_slot_set slots;
 	int n = 0;
 
-	for (u32 slots = ur_engine_inherit(dev->engine, life); slots;
-	     slots &= slots - 1) {
-		u32 slot = (u32)__builtin_ctz(slots);
-
+	ur_engine_inherit(dev->engine, &slots, life);
+	ur_slot_set_for_each(slot, &slots)
+	{
 		if (add_program(dev, slot, &life[slot])) {
 			ur_engine_lend_end(dev->engine, slot);
 			close(life[slot].fd);

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
+#include "device/memory.h"
 #include "device/quota.h"
 #include "device/uverbs/lend_slot.h"
 #include "engine/ground/limits.h"
@@ -21,14 +22,39 @@ static u32 lent_fds(enum ur_lend_way way)
 	return LENT_FDS + (way == UR_LEND_FAR ? FAR_FDS : 0);
 }
 
-int ur_slot_take_part(struct ur_device *dev, uid_t uid, enum ur_lend_way way)
+static struct ur_quota *slots_of(struct ur_device *dev, bool small)
 {
-	struct ur_quota *q = &dev->lent;
+	return small ? &dev->lent_small : &dev->lent;
+}
+
+/* Nobody has all small slots: root, too, needs some of large ones first. */
+static void bound_slots(struct ur_device *dev)
+{
+	for (int small = 0; small < 2; small++) {
+		struct ur_quota *q = slots_of(dev, small);
+
+		q->what = small ? "more engines in programs"
+				: "engines in programs";
+		q->where = dev->name;
+		q->max = small ? UR_SMALL_SLOTS
+			       : ur_engine_lend_room(dev->engine);
+		q->everyone = small;
+	}
+}
+
+bool ur_slot_is_for_small(struct ur_device *dev, uid_t uid)
+{
+	bound_slots(dev);
+	return !ur_quota_has_room(slots_of(dev, false), uid, 1);
+}
+
+int ur_slot_take_part(struct ur_device *dev, uid_t uid, bool small,
+		      enum ur_lend_way way)
+{
+	struct ur_quota *q = slots_of(dev, small);
 	int err = 0;
 
-	q->what = "engines in programs";
-	q->where = dev->name;
-	q->max = ur_engine_lend_room(dev->engine);
+	bound_slots(dev);
 	if (ur_quota_take(q, uid, 1))
 		return -EBUSY;
 	if (way != UR_LEND_SOCKETS)
@@ -38,22 +64,20 @@ int ur_slot_take_part(struct ur_device *dev, uid_t uid, enum ur_lend_way way)
 	return err ? -EBUSY : 0;
 }
 
-void ur_slot_give_part(struct ur_device *dev, uid_t uid, enum ur_lend_way way,
-		       u32 rings)
+void ur_slot_give_part(struct ur_device *dev, uid_t uid, bool small,
+		       enum ur_lend_way way, u32 rings)
 {
-	ur_quota_give(&dev->lent, uid, 1);
+	u32 n = (u32)__builtin_popcount(rings);
+
+	ur_quota_give(slots_of(dev, small), uid, 1);
 	if (way != UR_LEND_SOCKETS)
-		ur_quota_give_fds(uid, lent_fds(way) +
-					       UR_SLOT_RING_FDS *
-						       (u32)__builtin_popcount(
-							       rings));
+		ur_quota_give_fds(uid, lent_fds(way) + UR_SLOT_RING_FDS * n);
 }
 
 struct uroce_engine_open ur_slot_describe(const struct ur_device *dev,
 					  const struct ur_lent *lent)
 {
 	struct uroce_engine_open o = {
-		.slot_bits = UR_SLOT_BITS,
 		.ifindex = dev->ifindex,
 		.mtu_bytes = dev->mtu_bytes,
 		.max_qp = UR_MAX_QP,
@@ -66,6 +90,7 @@ struct uroce_engine_open ur_slot_describe(const struct ur_device *dev,
 	if (!lent)
 		return o;
 	o.slot = lent->slot;
+	o.slot_bits = ur_slot_bits(lent->slot);
 	o.device = lent->device;
 	o.port = lent->port;
 	o.flags |= lent->off;

@@ -12,10 +12,13 @@
 #define UR_SLOT_RING_FDS 5
 
 /* Slots are the device's; who may not have all of them is charged for descriptors too. Returns 0 or -EBUSY. */
-int ur_slot_take_part(struct ur_device *dev, uid_t uid, enum ur_lend_way way);
-/* rings: slots to which there are rings, a bit each. */
-void ur_slot_give_part(struct ur_device *dev, uid_t uid, enum ur_lend_way way,
-		       u32 rings);
+int ur_slot_take_part(struct ur_device *dev, uid_t uid, bool small,
+		      enum ur_lend_way way);
+/* rings: large slots to which there are rings, a bit each. */
+void ur_slot_give_part(struct ur_device *dev, uid_t uid, bool small,
+		       enum ur_lend_way way, u32 rings);
+/* Returns whether the user has met his part of large slots. */
+bool ur_slot_is_for_small(struct ur_device *dev, uid_t uid);
 /* Returns what an engine is told; lent may be NULL. */
 struct uroce_engine_open ur_slot_describe(const struct ur_device *dev,
 					  const struct ur_lent *lent);

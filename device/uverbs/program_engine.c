@@ -135,16 +135,18 @@ static enum ur_lend_way way_of(const struct ur_ufile *file)
 			       : UR_LEND_SOCKETS;
 }
 
-static int take_part(struct ur_ufile *file, enum ur_lend_way way)
+static int take_part(struct ur_ufile *file, bool small, enum ur_lend_way way)
 {
+	file->small = small;
 	file->relayed = way != UR_LEND_SOCKETS;
 	file->far = way == UR_LEND_FAR;
-	return ur_slot_take_part(file->dev, file->uid, way);
+	return ur_slot_take_part(file->dev, file->uid, small, way);
 }
 
 static void give_part(struct ur_ufile *file)
 {
-	ur_slot_give_part(file->dev, file->uid, way_of(file), file->rings);
+	ur_slot_give_part(file->dev, file->uid, file->small, way_of(file),
+			  file->rings);
 	file->rings = 0;
 }
 
@@ -182,12 +184,18 @@ static int install(const struct ur_cmd *cmd, const struct ur_lent *lent,
 	return 0;
 }
 
+static enum ur_lend_way without_sockets(enum ur_lend_way way)
+{
+	return way == UR_LEND_SOCKETS ? UR_LEND_RELAYED : way;
+}
+
 /* Has a slot lent to the file's engine. bytes: what its provider knows of struct uroce_engine_open. */
 static int lend(const struct ur_cmd *cmd, bool apart, size_t bytes,
 		struct ur_lent *lent)
 {
 	struct ur_ufile *file = cmd->file;
 	enum ur_lend_way way;
+	bool small;
 	/* It may ask the client, with the lock released: what is checked is checked after that. */
 	int unknown = find_way(file, &way);
 	int err = check_open(cmd, apart);
@@ -198,12 +206,16 @@ static int lend(const struct ur_cmd *cmd, bool apart, size_t bytes,
 	if (!err && way == UR_LEND_FAR &&
 	    bytes < sizeof(struct uroce_engine_open))
 		err = -EOPNOTSUPP;
-	if (!err)
-		err = take_part(file, way);
+	if (err)
+		return err;
+	small = ur_slot_is_for_small(file->dev, file->uid);
+	if (small)
+		way = without_sockets(way);
+	err = take_part(file, small, way);
 	if (err)
 		return err;
 	err = ur_engine_lend(cmd->dev->engine, file->uid, file->session->pid,
-			     way, lent);
+			     small, way, lent);
 	if (err)
 		give_part(file);
 	return err;
@@ -320,10 +332,11 @@ int ur_m_engine_apart(struct ur_cmd *cmd)
 static int take_slot(struct ur_ufile *file, u32 slot, enum ur_lend_way way)
 {
 	int err = ur_quota_take_fds(file->uid, 1), life;
+	bool small = ur_slot_is_small(slot);
 
 	if (err)
 		return err;
-	err = take_part(file, way);
+	err = take_part(file, small, small ? without_sockets(way) : way);
 	if (err)
 		goto err_fds;
 	life = ur_kept_program_take(file->dev, slot, file->uid,
@@ -427,7 +440,7 @@ static int take_ring(struct ur_ufile *file, bool shared, u32 slot)
 	u32 *rings = shared ? &file->shared->rings : &file->rings;
 	int err;
 
-	if (slot >= UR_SLOTS)
+	if (slot >= UR_PLACES)
 		return -EINVAL;
 	if (!file->relayed || (*rings >> slot & 1))
 		return 0;

@@ -14,7 +14,11 @@
 /* Engines in other slots of this device, where an address leads there. */
 static u32 peers(const struct ur_cmd *cmd, u32 slot, const u8 dgid[16])
 {
-	return ur_engine_peers(cmd->dev->engine, dgid) & ~(1u << slot);
+	/* Small slots have no rings with others. */
+	return ur_slot_is_small(slot)
+		       ? 0
+		       : ur_engine_peers(cmd->dev->engine, dgid) &
+				 ~(1u << slot);
 }
 
 int ur_m_engine_qp(struct ur_cmd *cmd)
@@ -30,9 +34,10 @@ int ur_m_engine_qp(struct ur_cmd *cmd)
 		/* The administrator's before the program's. */
 		ur_tclass_apply(&cmd->dev->tclass, resp.sgid, resp.dgid,
 				&resp.traffic_class, &resp.hop_limit);
-		slot = ur_shard_of(resp.dest_qpn, UR_SLOT_BITS);
-		own = ur_shard_of(ur_eqp_number(qp->qp), UR_SLOT_BITS);
-		if (peers(cmd, own, resp.dgid) >> slot & 1)
+		slot = ur_slot_of(resp.dest_qpn);
+		own = ur_slot_of(ur_eqp_number(qp->qp));
+		if (!ur_slot_is_small(slot) &&
+		    (peers(cmd, own, resp.dgid) >> slot & 1))
 			resp.peer_slot = (u8)slot;
 	}
 	return ur_attr_out(cmd, UROCE_ATTR_ENGINE_QP_RESP, &resp, sizeof(resp));

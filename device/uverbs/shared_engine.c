@@ -146,7 +146,7 @@ static void end_slot(struct ur_shared_engine *e)
 {
 	if (e->slot)
 		ur_engine_lend_end(e->dev->engine, e->slot);
-	ur_slot_give_part(e->dev, e->uid, e->way, e->rings);
+	ur_slot_give_part(e->dev, e->uid, false, e->way, e->rings);
 	if (e->life)
 		close(e->life);
 }
@@ -157,14 +157,14 @@ static int make(const struct ur_ufile *file, struct ur_shared_engine *e,
 	struct ur_lent lent;
 	int life[2], err;
 
-	err = ur_slot_take_part(e->dev, e->uid, e->way);
+	err = ur_slot_take_part(e->dev, e->uid, false, e->way);
 	if (err)
 		return err;
 	err = ur_engine_process_get(file->session, ur_ufile_end_apart,
 				    &e->process);
 	if (!err)
 		err = ur_engine_lend(e->dev->engine, e->uid, file->session->pid,
-				     e->way, &lent);
+				     false, e->way, &lent);
 	if (!err) {
 		e->slot = lent.slot;
 		err = keep_life(e, life);
@@ -245,14 +245,14 @@ static int resume(struct ur_ufile *file, u32 slot)
 	struct ur_shared_engine *e;
 	int err = 0;
 
-	if (slot >= UR_SLOTS)
+	if (slot >= UR_PLACES)
 		return -EINVAL;
 	e = find(file, slot);
 	if (!e) {
 		e = new_engine(file);
 		if (!e)
 			return -ENOMEM;
-		err = ur_slot_take_part(e->dev, e->uid, e->way);
+		err = ur_slot_take_part(e->dev, e->uid, false, e->way);
 		if (err) {
 			free_engine(e);
 			return err;

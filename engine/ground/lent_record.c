@@ -62,6 +62,11 @@ int ur_lent_record_create(const struct ur_record_whose *whose,
 	return err;
 }
 
+u32 ur_lent_record_kib_of(const struct ur_lent_record *rec, u32 kib)
+{
+	return ur_lent_record_kib(kib, rec->whose.small);
+}
+
 void ur_lent_record_keep(struct ur_lent_record *rec)
 {
 	ur_assert(rec->refs);

@@ -13,7 +13,8 @@
 #include "engine/ground/recorder.h"
 
 /* The largest ring of this kind, in KiB. */
-#define UR_RECORDER_LENT_KIB UR_RECORDER_KIB
+#define UR_RECORDER_LENT_KIB  UR_RECORDER_KIB
+#define UR_RECORDER_SMALL_KIB 64u
 
 struct ur_lent_record;
 
@@ -21,6 +22,7 @@ struct ur_lent_record;
  * of other numbers than from first_qpn to last_qpn are left out. */
 struct ur_record_whose {
 	u32 first_qpn, last_qpn;
+	bool small; /* one of many */
 	uid_t uid;
 	pid_t pid;
 	u64 since; /* CLOCK_MONOTONIC, ns: no record is older */
@@ -40,10 +42,13 @@ void ur_lent_record_close(struct ur_lent_record *rec);
 bool ur_lent_record_failed(struct ur_lent_record *rec);
 
 /* Returns the KiB of such a ring where the device's is of kib. */
-static inline u32 ur_lent_record_kib(u32 kib)
+static inline u32 ur_lent_record_kib(u32 kib, bool small)
 {
-	return ur_min_u32(kib, UR_RECORDER_LENT_KIB);
+	return ur_min_u32(kib,
+			  small ? UR_RECORDER_SMALL_KIB : UR_RECORDER_LENT_KIB);
 }
+/* Returns the same of that one. */
+u32 ur_lent_record_kib_of(const struct ur_lent_record *rec, u32 kib);
 /* Copies what it has of that run as ur_recorder_copy(), with kib as returned
  * above, and only records that ur_lent_record_check() leaves. Any thread that has it
  * kept. */

@@ -254,8 +254,8 @@ static void say(const struct uroce_guest *g, const struct ur_ectx_info *ectx,
 
 static bool is_known(const struct uroce_engine_open *open)
 {
-	return open->slot && open->slot_bits == UR_SLOT_BITS &&
-	       open->slot < UR_SLOTS;
+	return open->slot && open->slot < UR_SLOTS &&
+	       open->slot_bits == ur_slot_bits(open->slot);
 }
 
 static int open_guest(const struct uroce_engine_open *open, int file,

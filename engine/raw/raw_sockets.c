@@ -12,9 +12,10 @@
 /* Below 1536 the field is a length, and the kernel gives such frames two types of its
  * own, neither of which is this. */
 #define ETH_NONE 0x05ff
-/* "uro", and the slot. */
-#define MARK	  0x75726f00u
-#define MARK_MASK 0xffffff00u
+/* Bits of "uro", and the slot. */
+#define MARK_BITS 11u
+#define MARK	  (0x75726f00u & MARK_MASK)
+#define MARK_MASK (~0u << MARK_BITS)
 
 static int bind_to(int fd, u32 ifindex, u16 type)
 {

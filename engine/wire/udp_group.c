@@ -29,9 +29,9 @@ struct rx_group {
 	u32 n; /* sockets in the kernel's group */
 	/* Places of engines that do not use their socket: it is of an earlier uroced, or the address has gone. */
 	u32 left;
-	int fd[UR_SLOTS];   /* by place; -1: none */
-	u8 index[UR_SLOTS]; /* the kernel's number */
-	u32 unused;	    /* places whose sockets get nothing, a bit each */
+	int fd[UR_PLACES];   /* by place; -1: none */
+	u8 index[UR_PLACES]; /* the kernel's number */
+	u32 unused;	     /* places whose sockets get nothing, a bit each */
 };
 
 struct ur_udp_group {
@@ -53,7 +53,7 @@ struct ur_udp_group *ur_udp_group_create(u32 bits, u32 engines, u32 device)
 {
 	struct ur_udp_group *g = calloc(1, sizeof(*g));
 
-	ur_assert(bits && bits <= UR_SLOT_BITS);
+	ur_assert(bits && bits <= UR_PLACE_BITS);
 	if (!g)
 		return NULL;
 	pthread_mutex_init(&g->lock, NULL);
@@ -127,7 +127,7 @@ static struct rx_group *find_or_make(struct ur_udp_group *g, const u8 gid[16])
 	if (!a)
 		return NULL;
 	memcpy(a->gid, gid, 16);
-	for (u32 i = 0; i < UR_SLOTS; i++) {
+	for (u32 i = 0; i < UR_PLACES; i++) {
 		a->fd[i] = -1;
 		a->index[i] = NOWHERE;
 	}
@@ -183,8 +183,8 @@ static bool is_whole(const struct rx_group *a)
 {
 	u32 seen = 0;
 
-	for (u32 i = 0; i < UR_SLOTS; i++)
-		if (a->fd[i] >= 0 && a->index[i] < UR_SLOTS)
+	for (u32 i = 0; i < UR_PLACES; i++)
+		if (a->fd[i] >= 0 && a->index[i] < UR_PLACES)
 			seen |= 1u << a->index[i];
 	return seen == (a->n < 32 ? (1u << a->n) - 1 : ~0u);
 }
@@ -195,7 +195,7 @@ static void free_unused(const struct ur_udp_group *g, struct rx_group *a)
 	for (u32 i = 0; i < g->engines; i++)
 		if (a->fd[i] >= 0)
 			return;
-	for (u32 i = g->engines; i < UR_SLOTS; i++)
+	for (u32 i = g->engines; i < UR_PLACES; i++)
 		if (a->fd[i] >= 0)
 			close_one(g, a, i);
 	ur_list_del(&a->node);
@@ -211,19 +211,19 @@ static bool gets_any(const struct rx_group *a, u32 place)
  * own, as those of engines mostly are, are one comparison together. */
 static int steer(const struct ur_udp_group *g, const struct rx_group *a, int fd)
 {
-	struct sock_filter code[2 * UR_SLOTS + 5] = {
+	struct sock_filter code[2 * UR_PLACES + 5] = {
 		BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 5),
 		BPF_STMT(BPF_ALU | BPF_RSH | BPF_K, 8 - g->bits),
 	};
 	struct sock_fprog prog = {2, code};
 	u32 same = 0;
 
-	while (same < UR_SLOTS && a->index[same] == same && gets_any(a, same))
+	while (same < UR_PLACES && a->index[same] == same && gets_any(a, same))
 		same++;
 	code[prog.len++] = (struct sock_filter)BPF_JUMP(
 		BPF_JMP | BPF_JGE | BPF_K, same, 1, 0);
 	code[prog.len++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_A, 0);
-	for (u32 i = same; i < UR_SLOTS; i++) {
+	for (u32 i = same; i < UR_PLACES; i++) {
 		if (!gets_any(a, i))
 			continue;
 		code[prog.len++] = (struct sock_filter)BPF_JUMP(
@@ -294,16 +294,16 @@ static int add_socket(struct ur_udp_group *g, struct rx_group *a, u32 place,
 /* Until the last one has its number nothing is steered to it. */
 static void remove_socket(struct ur_udp_group *g, struct rx_group *a, u32 place)
 {
-	u32 last = place, other = UR_SLOTS, number = a->index[place];
+	u32 last = place, other = UR_PLACES, number = a->index[place];
 
-	for (u32 i = 0; i < UR_SLOTS; i++) {
+	for (u32 i = 0; i < UR_PLACES; i++) {
 		if (a->index[i] == a->n - 1)
 			last = i;
 		if (i != place && a->fd[i] >= 0)
 			other = i;
 	}
 	a->index[place] = a->index[last] = NOWHERE;
-	if (other < UR_SLOTS)
+	if (other < UR_PLACES)
 		steer(g, a, a->fd[other]);
 	close_one(g, a, place);
 	a->fd[place] = -1;
@@ -321,7 +321,7 @@ static void remove_socket(struct ur_udp_group *g, struct rx_group *a, u32 place)
  * one to join, or of an address that was to go. Then nobody is to get others' packets. */
 static void end_group(struct ur_udp_group *g, struct rx_group *a)
 {
-	for (u32 i = 0; i < UR_SLOTS; i++)
+	for (u32 i = 0; i < UR_PLACES; i++)
 		if (a->fd[i] >= 0)
 			close_one(g, a, i);
 	ur_list_del(&a->node);
@@ -330,7 +330,7 @@ static void end_group(struct ur_udp_group *g, struct rx_group *a)
 
 static int first_of(const struct rx_group *a)
 {
-	for (u32 i = 0; i < UR_SLOTS; i++)
+	for (u32 i = 0; i < UR_PLACES; i++)
 		if (a->fd[i] >= 0)
 			return a->fd[i];
 	return -1;
@@ -341,7 +341,7 @@ static void take_one(struct ur_udp_group *g, struct ur_kept *what)
 	struct rx_group *a = find_or_make(g, what->gid);
 	u32 place = what->place;
 
-	if (!a || place >= UR_SLOTS || a->fd[place] >= 0)
+	if (!a || place >= UR_PLACES || a->fd[place] >= 0)
 		return;
 	a->fd[place] = ur_keep_take(what);
 	a->index[place] = ur_min_u64(what->value, NOWHERE);
@@ -550,7 +550,7 @@ void ur_udp_group_rest(struct ur_udp_group *g, u32 place,
 		       void (*left)(void *arg, const u8 gid[16], int fd),
 		       void *arg)
 {
-	ur_assert(place >= g->engines && place < UR_SLOTS);
+	ur_assert(place >= g->engines && place < UR_PLACES);
 	pthread_mutex_lock(&g->lock);
 	ur_list_for_each(it, &g->groups) {
 		struct rx_group *a = ur_list_entry(it, struct rx_group, node);

@@ -69,7 +69,7 @@ static inline bool ur_udp_same_slot(const struct ur_tx *tx, u32 a, u32 b)
 {
 	return !(
 		(tx->buf[tx->desc[a].off + 5] ^ tx->buf[tx->desc[b].off + 5]) >>
-		(8 - UR_SLOT_BITS));
+		(8 - UR_PLACE_BITS));
 }
 
 /* Returns how many packets from first on can be one datagram: of any queue pairs. gaps: their bytes

@@ -162,7 +162,10 @@ void ur_udp_outbox_begin(struct ur_wire_udp *w, u32 slot)
 	if (!o)
 		return;
 	ur_peer_sleep(&o->in, atomic_load(&w->wire.engine->asleep));
-	w->wire.engine->forwards |= 1u << slot;
+	if (ur_slot_set_has(&w->forwarding, slot))
+		return;
+	ur_slot_set_add(&w->forwarding, slot);
+	w->wire.engine->forwards++;
 }
 
 int ur_udp_outbox_make(struct ur_wire_udp *w, struct ur_lent *lent,
@@ -224,7 +227,10 @@ void ur_udp_outbox_close(struct ur_wire_udp *w, u32 slot)
 
 	if (!o)
 		return;
-	w->wire.engine->forwards &= ~(1u << slot);
+	if (ur_slot_set_has(&w->forwarding, slot)) {
+		ur_slot_set_del(&w->forwarding, slot);
+		w->wire.engine->forwards--;
+	}
 	w->outboxes[slot] = NULL;
 	unwatch_all(o);
 	free_outbox(o);
@@ -249,17 +255,17 @@ bool ur_udp_outboxes_wait(const struct ur_wire_udp *w)
 {
 	const struct ur_engine *e = w->wire.engine;
 
-	for (u32 left = e->forwards; left; left &= left - 1)
-		if (ur_udp_outbox_has_some(w->outboxes[__builtin_ctz(left)],
-					   e->now))
-			return true;
+	ur_slot_set_for_each(
+		slot,
+		&w->forwarding) if (ur_udp_outbox_has_some(w->outboxes[slot],
+							   e->now)) return true;
 	return false;
 }
 
 void ur_udp_outboxes_sleep(struct ur_wire_udp *w, bool asleep)
 {
-	for (u32 left = w->wire.engine->forwards; left; left &= left - 1)
-		ur_peer_sleep(&w->outboxes[__builtin_ctz(left)]->in, asleep);
+	ur_slot_set_for_each(slot, &w->forwarding)
+		ur_peer_sleep(&w->outboxes[slot]->in, asleep);
 }
 
 ur_time ur_udp_outboxes_look(const struct ur_wire_udp *w)
@@ -267,8 +273,9 @@ ur_time ur_udp_outboxes_look(const struct ur_wire_udp *w)
 	const struct ur_engine *e = w->wire.engine;
 	ur_time look = UR_NEVER;
 
-	for (u32 left = e->forwards; left; left &= left - 1) {
-		ur_time again = w->outboxes[__builtin_ctz(left)]->again;
+	ur_slot_set_for_each(slot, &w->forwarding)
+	{
+		ur_time again = w->outboxes[slot]->again;
 
 		if (again > e->now)
 			look = ur_min_u64(look, again);

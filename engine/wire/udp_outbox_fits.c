@@ -54,7 +54,7 @@ static bool datagram_fits(const u8 *bth, u32 len, u32 dqpn, bool mcast,
 	       len >= SHORTEST + UR_DETH_BYTES &&
 	       mcast == (dqpn == UR_QPN_MULTICAST) &&
 	       !(ur_get_be32(deth) & UR_QKEY_PRIVILEGED) &&
-	       ur_shard_of(ur_get_be24(deth + 5), UR_SLOT_BITS) == slot;
+	       ur_slot_of(ur_get_be24(deth + 5)) == slot;
 }
 
 static bool packet_fits(const u8 *bth, u32 len, bool mcast, u32 slot)

@@ -102,7 +102,7 @@ void ur_udp_outbox_wake(struct ur_wire_udp *w, const struct ur_udp_pair *pair)
 	if (!to)
 		return;
 	memset(to, 0, UR_UDP_WAKE_BYTES);
-	to[5] = (u8)(pair->slot << (8 - UR_SLOT_BITS));
+	to[5] = (u8)(pair->slot << (8 - UR_PLACE_BITS));
 	ur_peer_put(&p->out, &m);
 	show(w, p);
 }

@@ -156,7 +156,7 @@ static void wake_other(struct ur_udp_outbox *o, const struct ur_peer_message *m,
 		       const u8 *data)
 {
 	struct ur_wire_udp *w = o->wire;
-	u32 slot = data[5] >> (8 - UR_SLOT_BITS);
+	u32 slot = data[5] >> (8 - UR_PLACE_BITS);
 	u8 bytes[UR_UDP_WAKE_BYTES] = {[5] = data[5]};
 	u8 control[UR_UDP_CTRL] __attribute__((aligned(8)));
 	struct iovec iov = {bytes, sizeof(bytes)};
@@ -171,7 +171,7 @@ static void wake_other(struct ur_udp_outbox *o, const struct ur_peer_message *m,
 	if (!port || ur_udp_outbox_ring(w, slot) || o->port[v4].fd < 0 ||
 	    ur_gid_is_v4(m->saddr) != v4 || ur_gid_is_mcast(m->saddr) ||
 	    !ur_udp_find(w, m->daddr) ||
-	    !ur_udp_relay_has(w->relays[o->slot], m->saddr))
+	    !ur_udp_relay_has(w, o->slot, m->saddr))
 		return;
 	msg.msg_namelen = ur_udp_sockaddr(
 		w, &to, m->daddr, w->relays[slot] ? port : UR_ROCE_V2_UDP_PORT);
@@ -194,7 +194,7 @@ static bool same_way(const struct ur_peer_message *a,
 /* One socket of the other side's group has a whole datagram: its packets are for one engine. */
 static bool same_slot(const u8 *a, const u8 *b)
 {
-	return !((a[5] ^ b[5]) >> (8 - UR_SLOT_BITS));
+	return !((a[5] ^ b[5]) >> (8 - UR_PLACE_BITS));
 }
 
 static bool may_join(const struct ur_peer_message *all,
@@ -214,7 +214,7 @@ static bool may_leave(const struct ur_udp_outbox *o,
 		      const struct ur_peer_message *m, const u8 *data)
 {
 	return ur_udp_outbox_fits(m, data, o->slot) &&
-	       ur_udp_relay_has(o->wire->relays[o->slot], m->saddr);
+	       ur_udp_relay_has(o->wire, o->slot, m->saddr);
 }
 
 /* Takes the first message of a datagram, to data. */
@@ -306,7 +306,7 @@ void ur_udp_outbox_drain(struct ur_wire_udp *w, u32 slot)
 	struct ur_udp_outbox *o = w->outboxes[slot];
 	u32 cost = 0;
 
-	if (!(e->forwards >> slot & 1))
+	if (!ur_slot_set_has(&w->forwarding, slot))
 		return;
 	while (cost < DRAIN_ALL && ur_udp_outbox_has_some(o, e->now)) {
 		u32 more = empty(o);
@@ -321,13 +321,13 @@ bool ur_udp_outboxes_empty(struct ur_wire *wire)
 {
 	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);
 	struct ur_engine *e = w->wire.engine;
-	u32 cost = 0, before = w->outbox_next;
+	u32 cost = 0, slot = w->outbox_next;
 
-	for (u32 i = 0; i < UR_SLOTS && cost < TURN_ALL; i++) {
-		u32 slot = (before + i) % UR_SLOTS;
-
-		if (!(e->forwards >> slot & 1) ||
-		    !ur_udp_outbox_has_some(w->outboxes[slot], e->now))
+	for (u32 i = 0; i < e->forwards && cost < TURN_ALL; i++, slot++) {
+		slot = ur_slot_set_next(&w->forwarding, slot);
+		if (slot == UR_SLOTS)
+			slot = ur_slot_set_next(&w->forwarding, 0);
+		if (!ur_udp_outbox_has_some(w->outboxes[slot], e->now))
 			continue;
 		cost += empty(w->outboxes[slot]);
 		w->outbox_next = slot + 1;

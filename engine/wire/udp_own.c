@@ -45,6 +45,7 @@ struct ur_udp_own {
 	_Atomic u16 held[2][PORTS]; /* v6, v4: sockets */
 	_Atomic u16 lent[DEVICES][SLOTS];
 	_Atomic u32 loans[DEVICES][SLOTS]; /* so far */
+	_Atomic u32 slots[DEVICES];	   /* those beyond were never lent */
 	_Atomic u32 netdev[DEVICES]; /* its index; 0: there is no such device */
 	/* A lock that the process of the devices has for as long as it lives: in the first word
 	 * the kernel sets FUTEX_OWNER_DIED, whatever the process dies of. */
@@ -467,6 +468,8 @@ void ur_udp_own_lend(u32 device, u32 slot, u16 port)
 {
 	ur_assert(device < DEVICES && slot < SLOTS);
 	/* Nobody takes what comes from the former port for the new loan's. */
+	if (port && slot >= mine->slots[device])
+		mine->slots[device] = slot + 1;
 	mine->lent[device][slot] = 0;
 	mine->loans[device][slot]++;
 	mine->lent[device][slot] = port;
@@ -475,10 +478,13 @@ void ur_udp_own_lend(u32 device, u32 slot, u16 port)
 u32 ur_udp_own_slot(const struct ur_udp_own *own, u32 device, u16 port,
 		    u32 *loan)
 {
+	u32 n;
+
 	*loan = 0;
 	if (!device || device >= DEVICES || !port)
 		return 0;
-	for (u32 slot = 1; slot < SLOTS; slot++) {
+	n = ur_min_u32(own->slots[device], SLOTS);
+	for (u32 slot = 1; slot < n; slot++) {
 		if (own->lent[device][slot] != port)
 			continue;
 		*loan = own->loans[device][slot];

@@ -140,11 +140,11 @@ static int open_pair(struct ur_udp_pair *p, const struct ur_lent_ring *ring,
 int ur_udp_borrow_ring(struct ur_wire *wire, const struct ur_lent_ring *ring)
 {
 	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);
-	u32 own = w->wire.engine->shard;
+	u32 own = w->wire.engine->config.lent.slot;
 	struct ur_udp_pair *p;
 	int err;
 
-	if (!ring->peer || ring->peer >= UR_SLOTS || ring->peer == own)
+	if (!ring->peer || ring->peer >= UR_PLACES || ring->peer == own)
 		return -EINVAL;
 	p = calloc(1, sizeof(*p));
 	if (!p)
@@ -236,13 +236,13 @@ bool ur_udp_has_ring(struct ur_wire *wire, u32 peer)
 {
 	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);
 
-	return peer < UR_SLOTS && w->pairs[peer] &&
+	return peer < UR_PLACES && w->pairs[peer] &&
 	       is_current(w, w->pairs[peer]);
 }
 
 struct ur_udp_pair *ur_udp_pair_at(struct ur_wire_udp *w, u32 slot)
 {
-	struct ur_udp_pair *p = w->pairs[slot];
+	struct ur_udp_pair *p = ur_slot_is_small(slot) ? NULL : w->pairs[slot];
 
 	if (!p || is_current(w, p))
 		return p;

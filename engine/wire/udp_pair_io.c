@@ -25,7 +25,7 @@
 static void wake(struct ur_wire_udp *w, const struct ur_udp_pair *p)
 {
 	u8 bytes[UR_UDP_WAKE_BYTES] = {
-		[5] = (u8)(p->slot << (8 - UR_SLOT_BITS))};
+		[5] = (u8)(p->slot << (8 - UR_PLACE_BITS))};
 	bool v4 = ur_gid_is_v4(p->way[0]);
 	struct iovec iov = {bytes, sizeof(bytes)};
 	u8 control[UR_UDP_CTRL] __attribute__((aligned(8))) = {0};
@@ -61,8 +61,7 @@ static void note_way(struct ur_udp_pair *p, const u8 own[16],
 
 static u32 slot_of(const struct ur_tx *tx, u32 i)
 {
-	return ur_shard_of(ur_get_be24(tx->buf + tx->desc[i].off + 5),
-			   UR_SLOT_BITS);
+	return ur_slot_of(ur_get_be24(tx->buf + tx->desc[i].off + 5));
 }
 
 /* The bytes of a packet that has waited may be in a ring that is no more. */
@@ -99,8 +98,7 @@ struct ur_udp_pair *ur_udp_pair_for(struct ur_wire_udp *w,
 u8 *ur_udp_pair_payload_room(struct ur_wire_udp *w, const struct ur_av *av,
 			     u32 dqpn, u32 len)
 {
-	struct ur_udp_pair *p =
-		ur_udp_pair_at(w, ur_shard_of(dqpn, UR_SLOT_BITS));
+	struct ur_udp_pair *p = ur_udp_pair_at(w, ur_slot_of(dqpn));
 	u32 bulk;
 
 	if (!p || !p->slot || !is_for(p, av) || !ur_peer_is_read(&p->out))
@@ -127,11 +125,11 @@ const u8 *ur_udp_payload_place(struct ur_wire *wire, const struct ur_av *av,
 			       u32 dqpn, struct ur_emr *mr, u64 off, u32 len)
 {
 	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);
-	u32 slot = ur_shard_of(dqpn, UR_SLOT_BITS);
+	u32 slot = ur_slot_of(dqpn);
 	const struct ur_udp_out *o;
 	struct ur_udp_pair *p;
 
-	if (!slot || !(w->paired >> slot & 1))
+	if (!slot || ur_slot_is_small(slot) || !(w->paired >> slot & 1))
 		return NULL;
 	o = ur_udp_out(w, (struct ur_av *)av);
 	p = o && o->lent ? ur_udp_pair_at(w, slot) : NULL;
@@ -413,8 +411,8 @@ static void take(struct ur_wire_udp *w, struct ur_udp_pair *p,
 		.ttl = m->ttl,
 		.udp_sport = p->port,
 		.flow_label = m->flow_label & 0xfffff,
-		.slot = (u8)p->slot,
-		.slot_bits = UR_SLOT_BITS,
+		.slot = (u16)p->slot,
+		.slot_bits = UR_PLACE_BITS,
 		.loan = p->loan,
 	};
 

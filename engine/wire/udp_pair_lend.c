@@ -39,11 +39,11 @@ static int make_pairs(struct ur_wire_udp *w)
 {
 	if (w->lent_pairs)
 		return 0;
-	w->lent_pairs = calloc(UR_SLOTS, sizeof(*w->lent_pairs));
+	w->lent_pairs = calloc(UR_PLACES, sizeof(*w->lent_pairs));
 	if (!w->lent_pairs)
 		return -ENOMEM;
-	for (u32 a = 0; a < UR_SLOTS; a++)
-		for (u32 b = a + 1; b < UR_SLOTS; b++)
+	for (u32 a = 0; a < UR_PLACES; a++)
+		for (u32 b = a + 1; b < UR_PLACES; b++)
 			*pair_of(w, a, b) = (struct ur_udp_lent_pair){
 				.words = -1,
 				.out = {-1, -1},
@@ -56,8 +56,8 @@ void ur_udp_close_lent_pairs(struct ur_wire_udp *w)
 {
 	if (!w->lent_pairs)
 		return;
-	for (u32 a = 0; a < UR_SLOTS; a++)
-		for (u32 b = a + 1; b < UR_SLOTS; b++)
+	for (u32 a = 0; a < UR_PLACES; a++)
+		for (u32 b = a + 1; b < UR_PLACES; b++)
 			close_files(pair_of(w, a, b));
 	free(w->lent_pairs);
 }
@@ -151,7 +151,7 @@ int ur_udp_lend_ring(struct ur_wire *wire, u32 slot, u32 peer,
 	u32 me = slot > peer;
 	int err = make_pairs(w);
 
-	ur_assert(slot != peer && slot < UR_SLOTS && peer < UR_SLOTS);
+	ur_assert(slot != peer && slot < UR_PLACES && peer < UR_PLACES);
 	if (err)
 		return err;
 	p = pair_of(w, slot, peer);

@@ -108,5 +108,7 @@ bool ur_udp_pair_holds(const struct ur_wire_udp *w, u32 dqpn, bool datagram)
 {
 	u32 slots = datagram ? w->held.datagrams : w->held.all;
 
-	return slots >> ur_shard_of(dqpn, UR_SLOT_BITS) & 1;
+	u32 slot = ur_slot_of(dqpn);
+
+	return !ur_slot_is_small(slot) && (slots >> slot & 1);
 }

@@ -41,8 +41,12 @@ static u32 room(struct ur_udp_relay *r)
 
 u32 ur_udp_relay_room(struct ur_udp_relay *r)
 {
-	u32 n = room(r);
+	u32 n;
 
+	/* One of a shared place has no ring: what finds a program's ring full is lost, since others' is behind it. */
+	if (!r->slot)
+		return UR_UDP_RX_MSGS;
+	n = room(r);
 	/* A program that has spoilt its ring gets nothing, and nothing waits for it. */
 	if (r->out.broken)
 		return UR_UDP_RX_MSGS;
@@ -84,7 +88,7 @@ static void put(struct ur_udp_relay *r, const struct ur_rx_meta *meta,
 		return;
 	memcpy(to, run->data, run->len);
 	ur_peer_put(&r->out, &m);
-	r->wire->relayed |= 1u << r->slot;
+	ur_slot_set_add(&r->wire->relayed, r->slot);
 }
 
 static void put_all(struct ur_udp_relay *r, const struct ur_rx_meta *meta,
@@ -102,7 +106,7 @@ static u32 slot_at(const struct ur_wire_udp *w, const u8 *data, u32 len, u32 at)
 	if (len - at < UR_BTH_BYTES)
 		return 0;
 	qpn = ur_get_be24(data + at + 5);
-	slot = ur_shard_of(qpn, UR_SLOT_BITS);
+	slot = ur_slot_of(qpn);
 	if (!w->relays[slot])
 		return 0;
 	if (w->relays[slot]->seen != qpn &&

@@ -43,8 +43,11 @@ void ur_udp_relay_leave(struct ur_wire_udp *w, u32 slot, const u8 gid[16]);
 void ur_udp_relay_end(struct ur_wire_udp *w, u32 slot);
 void ur_udp_relay_end_address(struct ur_wire_udp *w, const u8 gid[16]);
 
+/* Returns what receives for that slot: its ring's relay, or the one that all small slots of its place share, which has no
+ * ring; NULL: its program does, or there is no memory. */
+struct ur_udp_relay *ur_udp_relay_of(struct ur_wire_udp *w, u32 slot);
 /* Returns whether the slot receives at that address of the device. */
-bool ur_udp_relay_has(const struct ur_udp_relay *relay, const u8 gid[16]);
+bool ur_udp_relay_has(struct ur_wire_udp *w, u32 slot, const u8 gid[16]);
 
 /* Attaches the rings of an earlier uroced; ur_udp_relays_settle() starts them when the addresses are known. */
 void ur_udp_relays_inherit(struct ur_wire_udp *w);

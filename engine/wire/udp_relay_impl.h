@@ -38,7 +38,7 @@ static inline void ur_udp_relay_drop(const struct ur_wire_udp *w, u32 slot,
 
 struct ur_udp_relay {
 	struct ur_wire_udp *wire;
-	u32 slot;
+	u32 slot; /* 0: of a shared place */
 	int file, words_fd;
 	void *packets;
 	struct ur_peer_word *words;

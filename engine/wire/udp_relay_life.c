@@ -166,9 +166,24 @@ int ur_udp_relay_begin(struct ur_udp_relay *r, const u8 gid[16], int fd,
 	return err;
 }
 
-bool ur_udp_relay_has(const struct ur_udp_relay *r, const u8 gid[16])
+struct ur_udp_relay *ur_udp_relay_of(struct ur_wire_udp *w, u32 slot)
 {
-	return ur_udp_find_in(&r->addrs, gid);
+	u32 place = ur_place_of(ur_slot_first(slot));
+	struct ur_udp_relay **shared;
+
+	if (!w->relays[slot] || !ur_slot_is_small(slot))
+		return w->relays[slot];
+	shared = &w->shared[place - UR_SHARED_FIRST];
+	if (!*shared)
+		*shared = new_relay(w, 0);
+	return *shared;
+}
+
+bool ur_udp_relay_has(struct ur_wire_udp *w, u32 slot, const u8 gid[16])
+{
+	const struct ur_udp_relay *r = ur_udp_relay_of(w, slot);
+
+	return r && ur_udp_find_in(&r->addrs, gid);
 }
 
 /* ---- groups ---- */
@@ -250,19 +265,25 @@ void ur_udp_relay_end(struct ur_wire_udp *w, u32 slot)
 	w->relays[slot] = NULL;
 }
 
+static void end_at(struct ur_udp_relay *r, const u8 gid[16])
+{
+	if (!r)
+		return;
+	ur_list_for_each_safe(it, &r->addrs) {
+		struct ur_udp_addr *a =
+			ur_list_entry(it, struct ur_udp_addr, node);
+
+		if (!memcmp(a->gid, gid, 16))
+			end_address(a);
+	}
+}
+
 void ur_udp_relay_end_address(struct ur_wire_udp *w, const u8 gid[16])
 {
-	for (u32 slot = 0; slot < UR_SLOTS; slot++) {
-		if (!w->relays[slot])
-			continue;
-		ur_list_for_each_safe(it, &w->relays[slot]->addrs) {
-			struct ur_udp_addr *a =
-				ur_list_entry(it, struct ur_udp_addr, node);
-
-			if (!memcmp(a->gid, gid, 16))
-				end_address(a);
-		}
-	}
+	for (u32 slot = 0; slot < UR_SLOTS; slot++)
+		end_at(w->relays[slot], gid);
+	for (u32 i = 0; i < UR_SHARED_PLACES; i++)
+		end_at(w->shared[i], gid);
 }
 
 void ur_udp_relays_close(struct ur_wire_udp *w)
@@ -273,6 +294,9 @@ void ur_udp_relays_close(struct ur_wire_udp *w)
 		ur_udp_outbox_close(w, slot);
 		close_relay(w->relays[slot]);
 	}
+	for (u32 i = 0; i < UR_SHARED_PLACES; i++)
+		if (w->shared[i])
+			close_relay(w->shared[i]);
 }
 
 struct ur_peer_out *ur_udp_relay_ring(struct ur_udp_relay *r)
@@ -321,33 +345,40 @@ static void inherit_one(struct ur_wire_udp *w, u32 slot)
 
 void ur_udp_relays_inherit(struct ur_wire_udp *w)
 {
+	struct ur_slot_set slots = {0};
 	struct ur_kept what;
-	u32 at = 0, slots = 0;
+	u32 at = 0;
 
 	while (ur_keep_next(UR_KEPT_RELAY, w->device, &at, &what))
 		if (what.place && what.place < UR_SLOTS)
-			slots |= 1u << what.place;
-	for (; slots; slots &= slots - 1)
-		inherit_one(w, (u32)__builtin_ctz(slots));
+			ur_slot_set_add(&slots, what.place);
+	ur_slot_set_for_each(slot, &slots) inherit_one(w, slot);
+}
+
+static void receive_all(const struct ur_wire_udp *w, struct ur_udp_relay *r,
+			u32 place, ur_udp_readable_fn *readable)
+{
+	ur_list_for_each(it, &w->addrs) {
+		const struct ur_udp_addr *a =
+			ur_list_entry(it, struct ur_udp_addr, node);
+		int fd = a->mcast ? -1
+				  : ur_udp_group_use(w->group, a->gid, place);
+
+		if (fd >= 0)
+			ur_udp_relay_begin(r, a->gid, fd, readable);
+	}
 }
 
 void ur_udp_relays_settle(struct ur_wire_udp *w, ur_udp_readable_fn *readable)
 {
 	inherit_groups(w, readable);
 	for (u32 slot = 0; slot < UR_SLOTS; slot++) {
-		if (!w->relays[slot])
-			continue;
-		ur_list_for_each(it, &w->addrs) {
-			const struct ur_udp_addr *a =
-				ur_list_entry(it, struct ur_udp_addr, node);
-			int fd = a->mcast ? -1
-					  : ur_udp_group_use(w->group, a->gid,
-							     slot);
+		struct ur_udp_relay *r = ur_udp_relay_of(w, slot);
 
-			if (fd >= 0)
-				ur_udp_relay_begin(w->relays[slot], a->gid, fd,
-						   readable);
-		}
-		ur_udp_outbox_begin(w, slot);
+		if (r)
+			receive_all(w, r, ur_place_of(ur_slot_first(slot)),
+				    readable);
+		if (w->relays[slot])
+			ur_udp_outbox_begin(w, slot);
 	}
 }

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include "engine/slots.h"
 #include "transport/transport.h"
 
 /* A fill for which a neighbour needs little room. */
@@ -70,8 +71,8 @@ struct ur_wire_ops {
 	int (*lend_group)(struct ur_wire *wire, u32 slot, const u8 gid[16],
 			  bool joins);
 	/* Ends the loans of an earlier uroced that nobody uses by now, or that are of none
-	 * of those slots, a bit each. With lend. */
-	void (*settle)(struct ur_wire *wire, u32 slots);
+	 * of those slots. With lend. */
+	void (*settle)(struct ur_wire *wire, const struct ur_slot_set *slots);
 	/* Returns whether the address is of this very device. Any thread. With lend. */
 	bool (*is_here)(const struct ur_wire *wire, const u8 gid[16]);
 	/* Returns the number of the loan by which somebody has the queue pair with that number at that address, or 0. NULL:

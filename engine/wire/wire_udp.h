@@ -112,17 +112,21 @@ struct ur_wire_udp {
 	struct ur_udp_out lent[2]; /* an engine's in a program: v6, v4 */
 	int lent_to[UR_SLOTS][2];  /* a device's copies, by slot */
 	/* A device's: NULL before the first is lent. */
-	struct ur_udp_lent_pair (*lent_pairs)[UR_SLOTS];
+	struct ur_udp_lent_pair (*lent_pairs)[UR_PLACES];
 	/* The first engine's, of a device, by slot; and sockets that wake programs: v6, v4. */
 	struct ur_udp_relay *relays[UR_SLOTS];
+	/* What receives for all small slots of a place. */
+	struct ur_udp_relay *shared[UR_SHARED_PLACES];
 	int wakes[2];
 	ur_time woke[UR_SLOTS];
 	struct ur_udp_outbox *outboxes[UR_SLOTS];
-	u32 outbox_next; /* to be emptied */
-	u32 relayed; /* slots for which something was put that is not shown yet, a bit each */
+	struct ur_slot_set forwarding; /* whose outboxes are emptied */
+	u32 outbox_next;	       /* to be emptied */
+	struct ur_slot_set
+		relayed; /* something was put that is not shown yet */
 	/* A program's, by the other's slot, and which there are, a bit each. The device's is what has
 	 * come from the wire, where it gets no sockets. */
-	struct ur_udp_pair *pairs[UR_SLOTS];
+	struct ur_udp_pair *pairs[UR_PLACES];
 	u32 paired;
 	struct ur_udp_held held;
 	struct ur_udp_pair *ended; /* to be closed by this: */
@@ -189,7 +193,7 @@ int ur_udp_lend_port(struct ur_wire *wire, struct ur_lent *lent);
 /* The wire's loan. */
 u32 ur_udp_loan(const struct ur_wire *wire, const u8 gid[16], u32 qpn);
 /* The wire's settle. */
-void ur_udp_settle(struct ur_wire *wire, u32 slots);
+void ur_udp_settle(struct ur_wire *wire, const struct ur_slot_set *slots);
 bool ur_udp_is_here(const struct ur_wire *wire, const u8 gid[16]);
 /* Find the file of addresses and ports, and give back what the wire has of it: what it has lent, or,
  * in a program, its copies of what was lent to it. The first returns 0 or

@@ -35,7 +35,7 @@
 /* Wake again: the datagram may be lost. */
 #define WAKE_AGAIN_NS 1000000u
 
-static int make(struct ur_wire_udp *w, const struct ur_udp_addr *a, u32 slot)
+static int make(struct ur_wire_udp *w, const struct ur_udp_addr *a, u32 place)
 {
 	union ur_sockaddr sa;
 	socklen_t len = ur_udp_sockaddr(w, &sa, a->gid, UR_ROCE_V2_UDP_PORT);
@@ -44,7 +44,7 @@ static int make(struct ur_wire_udp *w, const struct ur_udp_addr *a, u32 slot)
 	if (fd < 0)
 		return fd;
 	ur_udp_set_rx(w, fd, a->v4);
-	err = ur_udp_group_join(w->group, a->gid, slot, fd, &sa.sa, len);
+	err = ur_udp_group_join(w->group, a->gid, place, fd, &sa.sa, len);
 	if (!err)
 		return fd;
 	close(fd);
@@ -55,20 +55,22 @@ int ur_udp_lend(struct ur_wire *wire, const u8 gid[16], u32 slot, int *ret)
 {
 	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);
 	struct ur_udp_addr *a = ur_udp_find(w, gid);
+	struct ur_udp_relay *relay;
+	u32 place = ur_place_of(ur_slot_first(slot));
 	int fd;
 
 	if (!a || a->mcast)
 		return -EADDRNOTAVAIL;
-	fd = ur_udp_group_use(w->group, gid, slot);
+	fd = ur_udp_group_use(w->group, gid, place);
 	if (fd < 0)
-		fd = make(w, a, slot);
+		fd = make(w, a, place);
 	if (fd < 0)
 		return fd;
-	if (w->relays[slot]) {
+	relay = ur_udp_relay_of(w, slot);
+	if (relay) {
 		*ret = -1;
 		ur_udp_set(fd, SOL_SOCKET, SO_RCVBUFFORCE, RELAYED_BUFFER);
-		return ur_udp_relay_begin(w->relays[slot], gid, fd,
-					  ur_udp_readable);
+		return ur_udp_relay_begin(relay, gid, fd, ur_udp_readable);
 	}
 	/* A relayed slot had it before. */
 	ur_wire_rx_buffer(fd);
@@ -98,7 +100,9 @@ void ur_udp_lend_end(struct ur_wire *wire, u32 slot)
 
 	ur_udp_outbox_drain(w, slot);
 	ur_udp_relay_end(w, slot);
-	ur_udp_group_rest(w->group, slot, take_left, w);
+	/* Others use the socket of a shared place. */
+	if (!ur_slot_is_small(slot))
+		ur_udp_group_rest(w->group, slot, take_left, w);
 }
 
 /* From a socket of ours alone: another who has one can make us wait at it. */
@@ -125,10 +129,11 @@ static void wake(struct ur_wire_udp *w, const struct ur_udp_addr *a, u32 slot)
 
 void ur_udp_show_relayed(struct ur_wire_udp *w, const struct ur_udp_addr *a)
 {
-	for (; w->relayed; w->relayed &= w->relayed - 1) {
-		u32 slot = (u32)__builtin_ctz(w->relayed);
+	ur_slot_set_for_each(slot, &w->relayed)
+	{
 		struct ur_peer_out *out;
 
+		ur_slot_set_del(&w->relayed, slot);
 		if (!w->relays[slot])
 			continue;
 		out = ur_udp_relay_ring(w->relays[slot]);
@@ -291,13 +296,13 @@ static void inherit_ports(struct ur_wire_udp *w)
 				ur_keep_take(&what);
 }
 
-void ur_udp_settle(struct ur_wire *wire, u32 slots)
+void ur_udp_settle(struct ur_wire *wire, const struct ur_slot_set *slots)
 {
 	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);
 
 	ur_udp_group_settle(w->group);
 	for (u32 slot = 1; slot < UR_ARRAY_SIZE(w->lent_to); slot++)
-		if (!(slots >> slot & 1)) {
+		if (!ur_slot_set_has(slots, slot)) {
 			ur_udp_relay_end(w, slot);
 			end_port(w, slot);
 		}
@@ -416,6 +421,5 @@ u32 ur_udp_loan(const struct ur_wire *wire, const u8 gid[16], u32 qpn)
 	const struct ur_wire_udp *w =
 		ur_container_of(wire, struct ur_wire_udp, wire);
 
-	return ur_udp_own_loan_at(w->own, gid, w->device,
-				  ur_shard_of(qpn, UR_SLOT_BITS));
+	return ur_udp_own_loan_at(w->own, gid, w->device, ur_slot_of(qpn));
 }

@@ -52,12 +52,15 @@ static struct ur_udp_peer *find_peer(struct ur_wire_udp *w, const u8 *gid)
 static bool forged(const struct ur_wire_udp *w, const struct ur_udp_peer *peer,
 		   struct ur_rx_meta *meta)
 {
+	u32 slot;
+
 	if (!peer->own && !peer->here)
 		return false;
-	meta->slot = (u8)ur_udp_own_slot(w->own, peer->device, meta->udp_sport,
-					 &meta->loan);
-	if (meta->slot) {
-		meta->slot_bits = UR_SLOT_BITS;
+	slot = ur_udp_own_slot(w->own, peer->device, meta->udp_sport,
+			       &meta->loan);
+	meta->slot = (u16)ur_slot_prefix(slot);
+	if (slot) {
+		meta->slot_bits = (u8)ur_slot_bits(slot);
 		return false;
 	}
 	if (peer->here && !w->wire.engine->config.guest)
@@ -268,7 +271,8 @@ void ur_udp_take_datagram(struct ur_wire_udp *w, bool mcast,
 	}
 	/* It came to wake us: what there is lies in a ring, or there is room in one. */
 	if (meta->slot && seg == UR_UDP_WAKE_BYTES) {
-		ur_udp_relay_woken(w, meta->slot);
+		ur_udp_relay_woken(
+			w, ur_slot_of(meta->slot << (24 - meta->slot_bits)));
 		return;
 	}
 	w->last_datagram = e->now;

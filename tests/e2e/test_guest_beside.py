@@ -11,7 +11,7 @@ from test_cli import NOBODY
 from test_guest_engine import GUESTS, SLOTS
 from test_guest_host import RAW, As, connected, peers  # pylint: disable=unused-import
 
-FIRST_SLOT = 32 - SLOTS
+FIRST_SLOT = 30 - SLOTS
 
 
 @pytest.fixture(scope="module")

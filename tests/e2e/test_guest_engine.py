@@ -462,18 +462,17 @@ def test_users(pair, process, monkeypatch):
             p.kill()
 
 
-SLOTS = 24  # beside eight engines of the device
+SLOTS = 22  # large ones, beside eight engines of the device
 
 
 def test_more_than_there_are_slots(pair, process):
-    """One more context than there are slots has the device's engine, until one ends; what a
+    """One more context than there are large slots has a small one, until one ends; what a
     program had is the next one's."""
     wait_for("an empty device", lambda: not engines(pair.a))
     first, last = [serve(pair.a) for _ in range(SLOTS)], []
     try:
-        assert set(engines(pair.a).values()) == {"program"}
         last.append(serve(pair.a))
-        assert engines(pair.a)[last[0].pid] == "device"
+        assert set(engines(pair.a).values()) == {"program"}
         run_pair(pair.a, pair.b, ["ibv_rc_pingpong", "-c", "-n", "200"])
         for _ in range(3):
             first.pop(0).kill()

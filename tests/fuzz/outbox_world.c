@@ -142,7 +142,7 @@ static void lend_others(void)
 	for (u32 slot = 1; slot < OUTBOX_SLOT; slot++) {
 		struct ur_lent lent;
 
-		CHECK(!ur_engine_lend(w->engine, 0, getpid(),
+		CHECK(!ur_engine_lend(w->engine, 0, getpid(), false,
 				      slot == OUTBOX_FAR ? UR_LEND_FAR
 				      : slot == OUTBOX_RELAYED
 					      ? UR_LEND_RELAYED
@@ -186,7 +186,7 @@ void outbox_world_lend(bool groups)
 {
 	const struct ur_wire_udp *wire;
 
-	CHECK(!ur_engine_lend(w->engine, 65534, getpid(), UR_LEND_FAR,
+	CHECK(!ur_engine_lend(w->engine, 65534, getpid(), false, UR_LEND_FAR,
 			      &w->lent));
 	CHECK_EQ(w->lent.slot, OUTBOX_SLOT);
 	wire = ur_container_of(ur_wire_of(w->engine, false), struct ur_wire_udp,

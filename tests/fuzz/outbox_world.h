@@ -12,7 +12,7 @@
 #include "engine/wire/peer_ring.h"
 #include "engine/wire/udp_outbox_impl.h"
 
-#define OUTBOX_SLOT    31u
+#define OUTBOX_SLOT    29u
 #define OUTBOX_FAR     1u /* another one like it */
 #define OUTBOX_RELAYED 2u
 

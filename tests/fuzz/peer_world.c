@@ -45,7 +45,7 @@ static struct ur_engine_config device_config = {
 
 static void lend(u32 slot, struct ur_lent *lent)
 {
-	CHECK(!ur_engine_lend(w->device, geteuid(), getpid(),
+	CHECK(!ur_engine_lend(w->device, geteuid(), getpid(), false,
 			      slot == PEER_OWN_SLOT ? UR_LEND_RELAYED
 						    : UR_LEND_SOCKETS,
 			      lent));
@@ -88,7 +88,7 @@ static void start_program(void)
 		.options = "spin_us=0,hold=0,follow=0",
 		.guest = true,
 		.lent = own,
-		.slot_bits = UR_SLOT_BITS,
+		.slot_bits = UR_PLACE_BITS,
 		.file = memfd_create("uverbs", MFD_CLOEXEC),
 	};
 	int rings = memfd_create("rings", MFD_CLOEXEC);

@@ -15,7 +15,7 @@
 #include "engine/wire/wire_udp.h"
 
 #define PEER_OWN_SLOT 1u
-#define PEER_SLOT     31u
+#define PEER_SLOT     29u
 #define PEER_QPN      (PEER_SLOT << 19 | 5)
 #define PEER_PSN      0xfffff0u
 #define PEER_QKEY     0x11111111u

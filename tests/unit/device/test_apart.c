@@ -9,9 +9,8 @@
 #include "device/memory.h"
 #include "tests/check.h"
 
-#define SLOT	  3u
-#define SLOT_BITS 5u
-#define QPN	  (SLOT << 19 | 77)
+#define SLOT 3u
+#define QPN  (SLOT << 19 | 77)
 
 static u32 made, destroyed, detached;
 static char object[1];
@@ -70,10 +69,8 @@ static const struct uroce_door door = {
 	.left_sender = left_sender,
 };
 
-static struct ur_apart_client client = {.door = &door,
-					.slot = SLOT,
-					.slot_bits = SLOT_BITS,
-					.max_kib = UINT32_MAX};
+static struct ur_apart_client client = {
+	.door = &door, .slot = SLOT, .max_kib = UINT32_MAX};
 
 static int call(struct uroce_apart_msg *msg)
 {

@@ -36,8 +36,8 @@ static void start_device(void)
 	CHECK(!ur_engine_create(&device_config, &device));
 	for (u32 i = 0; i < 2; i++)
 		CHECK(!ur_engine_set_gid(device, i, gids[i], UR_GID_ROCE_V2));
-	CHECK(!ur_engine_lend(device, geteuid(), getpid(), UR_LEND_SOCKETS,
-			      &lent));
+	CHECK(!ur_engine_lend(device, geteuid(), getpid(), false,
+			      UR_LEND_SOCKETS, &lent));
 }
 
 static void start_program(void)
@@ -52,7 +52,7 @@ static void start_program(void)
 	config.options = "spin_us=0,hold=0,follow=0";
 	config.guest = true;
 	config.lent = lent;
-	config.slot_bits = UR_SLOT_BITS;
+	config.slot_bits = UR_PLACE_BITS;
 	config.file = memfd_create("uverbs", MFD_CLOEXEC);
 	CHECK(rings >= 0 && !ftruncate(rings, (off_t)RINGS_FILE));
 	CHECK(!ur_user_mem_own(&mem));
@@ -80,7 +80,7 @@ static u64 seen(void)
 
 static void send_one(const u8 *gid)
 {
-	const u8 bytes[9] = {[5] = (u8)(lent.slot << (8 - UR_SLOT_BITS))};
+	const u8 bytes[9] = {[5] = (u8)(lent.slot << (8 - UR_PLACE_BITS))};
 	union ur_sockaddr to;
 	socklen_t len = ur_sockaddr_of(&to, gid, UR_ROCE_V2_UDP_PORT, 1);
 	int fd = socket(to.sa.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);

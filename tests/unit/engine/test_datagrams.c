@@ -21,7 +21,7 @@ static void add(u8 opcode, u32 peer, u32 slot)
 
 	memset(bth, 0, UR_BTH_BYTES);
 	bth[0] = opcode;
-	bth[5] = (u8)(slot << (8 - UR_SLOT_BITS));
+	bth[5] = (u8)(slot << (8 - UR_PLACE_BITS));
 	desc[tx.n_desc++] = (struct ur_tx_desc){
 		.off = tx.used, .len = UR_BTH_BYTES, .av = &peers[peer]};
 	tx.used += UR_BTH_BYTES;

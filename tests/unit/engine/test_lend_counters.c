@@ -9,7 +9,7 @@
 #include "tests/check.h"
 
 #define SLOT  3u
-#define FIRST (SLOT << (24 - UR_SLOT_BITS) | 7)
+#define FIRST (SLOT << (24 - UR_PLACE_BITS) | 7)
 #define APART 2048u /* numbers with the same places */
 
 static struct ur_engine *device;

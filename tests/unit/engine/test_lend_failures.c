@@ -14,7 +14,7 @@
 #include "util/rng.h"
 
 #define SLOT  3u
-#define FIRST (SLOT << (24 - UR_SLOT_BITS) | 7)
+#define FIRST (SLOT << (24 - UR_PLACE_BITS) | 7)
 #define TIMES 20000
 
 static struct ur_engine *device;

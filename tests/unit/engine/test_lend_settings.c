@@ -11,7 +11,7 @@
 #include "tests/check.h"
 
 #define SLOT   3u
-#define NUMBER (SLOT << (24 - UR_SLOT_BITS) | 7)
+#define NUMBER (SLOT << (24 - UR_PLACE_BITS) | 7)
 
 static struct ur_engine *device;
 static const struct ur_settings_page *page;

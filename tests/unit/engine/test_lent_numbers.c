@@ -9,9 +9,10 @@
 #include "engine/shards.h"
 #include "tests/check.h"
 
-#define BITS	(24 - UR_SLOT_BITS)
-#define NUMBERS (1u << BITS)
-#define SLOT	7u
+#define BITS	      (24 - UR_PLACE_BITS)
+#define NUMBERS	      (1u << BITS)
+#define SLOT	      7u
+#define SMALL_NUMBERS (1u << (24 - UR_SMALL_BITS))
 
 static struct ur_engine engine = {.config.secret = {1, 2}};
 
@@ -23,7 +24,7 @@ static void test_each_once(void)
 	for (u32 i = 0; i < NUMBERS; i++) {
 		u32 qpn = ur_lent_numbers_next(engine.numbers, SLOT);
 
-		CHECK_EQ(ur_shard_of(qpn, UR_SLOT_BITS), SLOT);
+		CHECK_EQ(ur_shard_of(qpn, UR_PLACE_BITS), SLOT);
 		CHECK(!seen[qpn % NUMBERS]++);
 		near += qpn - last + 64 < 128;
 		last = qpn;
@@ -68,24 +69,57 @@ static void test_all(void)
 /* All ones is a group's. */
 static void test_last_slot(void)
 {
-	for (u32 i = 0; i < 2 * NUMBERS; i++)
+	for (u32 i = 0; i < 2 * SMALL_NUMBERS; i++)
 		CHECK(ur_lent_numbers_next(engine.numbers, UR_SLOTS - 1) !=
 		      UR_QPN_MULTICAST);
 }
 
+static u32 rested(const struct ur_slot_set *taken)
+{
+	return ur_lent_numbers_rested(engine.numbers, taken, 4, 7);
+}
+
+/* Numbers of a small slot lie in it alone, and those of each slot are its own. */
+static void test_small(void)
+{
+	const u32 slot = UR_SMALL_FIRST + 5;
+	u8 *seen = calloc(1, SMALL_NUMBERS);
+
+	CHECK(seen);
+	for (u32 i = 0; i < SMALL_NUMBERS; i++) {
+		u32 qpn = ur_lent_numbers_next(engine.numbers, slot);
+
+		CHECK_EQ(ur_slot_of(qpn), slot);
+		CHECK(!seen[qpn - ur_slot_first(slot)]++);
+	}
+	free(seen);
+	for (u32 i = 1; i < UR_SLOTS; i++) {
+		u32 last =
+			ur_slot_first(i) + (1u << (24 - ur_slot_bits(i))) - 1;
+
+		if (i >= UR_SHARED_FIRST && i < UR_SMALL_FIRST)
+			continue;
+		CHECK_EQ(ur_slot_of(ur_slot_first(i)), i);
+		CHECK_EQ(ur_slot_of(last), i);
+		CHECK(last < 1u << 24);
+	}
+}
+
 static void test_rest(void)
 {
-	const u32 slots = 1u << 4 | 1u << 5 | 1u << 6;
+	struct ur_slot_set taken = {{1ull << 5}};
 
-	CHECK_EQ(ur_lent_numbers_rested(engine.numbers, 0), 0);
-	CHECK_EQ(ur_lent_numbers_rested(engine.numbers, slots), 4);
+	CHECK_EQ(ur_lent_numbers_rested(engine.numbers, &taken, 5, 6), 0);
+	taken = (struct ur_slot_set){0};
+	CHECK_EQ(rested(&taken), 4);
 	ur_lent_numbers_rest(engine.numbers, 4);
 	ur_lent_numbers_rest(engine.numbers, 5);
-	CHECK_EQ(ur_lent_numbers_rested(engine.numbers, slots), 6);
+	CHECK_EQ(rested(&taken), 6);
 	ur_lent_numbers_rest(engine.numbers, 6);
 	ur_lent_numbers_rest(engine.numbers, 4);
-	CHECK_EQ(ur_lent_numbers_rested(engine.numbers, slots), 5);
-	CHECK_EQ(ur_lent_numbers_rested(engine.numbers, 1u << 4), 4);
+	CHECK_EQ(rested(&taken), 5);
+	taken.word[0] = 3ull << 5;
+	CHECK_EQ(rested(&taken), 4);
 }
 
 int main(int argc, char **argv)
@@ -96,6 +130,7 @@ int main(int argc, char **argv)
 	CASE(test_each_once());
 	CASE(test_all());
 	CASE(test_last_slot());
+	CASE(test_small());
 	CASE(test_rest());
 	ur_lent_numbers_fini(&engine);
 	return cases_status();

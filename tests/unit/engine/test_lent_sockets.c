@@ -56,7 +56,7 @@ static u32 take(int fd)
 /* From many ports, so that no hash leads all of them to the same socket. */
 static void send_to(const u8 *gid, u32 place)
 {
-	u8 packet[62] = {[5] = (u8)(place << (8 - UR_SLOT_BITS))};
+	u8 packet[62] = {[5] = (u8)(place << (8 - UR_PLACE_BITS))};
 	union ur_sockaddr sa, from;
 	socklen_t len = ur_sockaddr_of(&sa, gid, UR_ROCE_V2_UDP_PORT, 1);
 	int fd;
@@ -99,7 +99,7 @@ static void expect_all(const u8 *gid, u32 engines)
 	expect_lent(gid, 0);
 	expect_lent(gid, 1);
 	/* Nobody's. */
-	expect_engine(gid, UR_SLOTS - 2, 0);
+	expect_engine(gid, UR_PLACES - 2, 0);
 }
 
 static void borrow(u32 i, u32 index)
@@ -141,8 +141,8 @@ static void test_places(void)
 	struct ur_lent lent;
 
 	for (u32 i = 0; i < 2; i++) {
-		CHECK(!ur_engine_lend(engine, 0, getpid(), UR_LEND_SOCKETS,
-				      &lent));
+		CHECK(!ur_engine_lend(engine, 0, getpid(), false,
+				      UR_LEND_SOCKETS, &lent));
 		slots[i] = lent.slot;
 		/* The places before are engines', here or to come. */
 		CHECK_EQ(lent.slot, 8 + i);
@@ -175,16 +175,19 @@ static void test_all_lent(void)
 {
 	struct ur_lent lent;
 
-	for (u32 i = 2; i < UR_SLOTS - 8; i++)
-		CHECK(!ur_engine_lend(engine, 0, getpid(), UR_LEND_SOCKETS,
-				      &lent));
-	CHECK_EQ(ur_engine_lend(engine, 0, getpid(), UR_LEND_SOCKETS, &lent),
+	for (u32 i = 2; i < UR_SHARED_FIRST - 8; i++)
+		CHECK(!ur_engine_lend(engine, 0, getpid(), false,
+				      UR_LEND_SOCKETS, &lent));
+	CHECK_EQ(ur_engine_lend(engine, 0, getpid(), false, UR_LEND_SOCKETS,
+				&lent),
 		 -EBUSY);
 	ur_engine_lend_end(engine, 20);
 	ur_engine_lend_end(engine, 9);
-	CHECK(!ur_engine_lend(engine, 0, getpid(), UR_LEND_SOCKETS, &lent));
+	CHECK(!ur_engine_lend(engine, 0, getpid(), false, UR_LEND_SOCKETS,
+			      &lent));
 	CHECK_EQ(lent.slot, 20);
-	CHECK(!ur_engine_lend(engine, 0, getpid(), UR_LEND_SOCKETS, &lent));
+	CHECK(!ur_engine_lend(engine, 0, getpid(), false, UR_LEND_SOCKETS,
+			      &lent));
 	CHECK_EQ(lent.slot, 9);
 }
 
@@ -206,8 +209,8 @@ static void test_ended(void)
 		CHECK_EQ(take(sockets[0]), 0);
 		expect_engine(gids[i], slots[0], 0);
 		expect_lent(gids[i], 1);
-		CHECK(!ur_engine_lend(engine, 0, getpid(), UR_LEND_SOCKETS,
-				      &lent));
+		CHECK(!ur_engine_lend(engine, 0, getpid(), false,
+				      UR_LEND_SOCKETS, &lent));
 		CHECK_EQ(lent.slot, slots[0]);
 		expect_engine(gids[i], slots[0], 0);
 		borrow(0, i);

@@ -36,7 +36,7 @@ static void make(u8 opcode, u32 n)
 		ur_put_be24(bth + 5, 0x123456);
 		ur_put_be32(bth + UR_BTH_BYTES, 0x11111111);
 		ur_put_be24(bth + UR_BTH_BYTES + 5,
-			    SLOT << (24 - UR_SLOT_BITS) | 5);
+			    SLOT << (24 - UR_PLACE_BITS) | 5);
 	}
 }
 

@@ -51,7 +51,7 @@ static void borrow(struct program *p)
 {
 	void *file;
 
-	CHECK(!ur_engine_lend(engine, 65534, getpid(), UR_LEND_RELAYED,
+	CHECK(!ur_engine_lend(engine, 65534, getpid(), false, UR_LEND_RELAYED,
 			      &p->lent));
 	p->qpn = ur_lent_numbers_next(engine->numbers, p->lent.slot);
 	CHECK(p->lent.relay >= 0 && p->lent.relay_words >= 0);
@@ -304,7 +304,7 @@ int main(int argc, char **argv)
 		STEP(test_as_it_came(&a, i, &b));
 		STEP(test_woken(&a, i));
 	}
-	STEP(test_together(&a, &b, (UR_SLOTS - 1) << (24 - UR_SLOT_BITS)));
+	STEP(test_together(&a, &b, (UR_PLACES - 1) << (24 - UR_PLACE_BITS)));
 	STEP(test_together(&a, &b, a.qpn ^ 1));
 	STEP(test_full(&a, true));
 	STEP(test_full(&a, false));

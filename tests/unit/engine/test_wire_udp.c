@@ -273,7 +273,7 @@ static void test_together(struct ur_wire *a, struct ur_wire *b,
 	add_packet(&av[0], 64);
 	add_packet(&av[1], 64);
 	add_packet(&av[2], 64);
-	tx.buf[tx.desc[2].off + 5] = 1u << (8 - UR_SLOT_BITS);
+	tx.buf[tx.desc[2].off + 5] = 1u << (8 - UR_PLACE_BITS);
 	send_all(a);
 	wait_for(b, 3, 0);
 	CHECK_EQ(messages[0], 2);
@@ -292,7 +292,7 @@ static void test_in_turn(struct ur_wire *a, struct ur_wire *b, struct ur_av *av)
 		add_packet(i % 3 == 1 ? &far : av, 64);
 		tx.buf[tx.desc[i].off] = UR_OP_UD_SEND_ONLY;
 		if (i % 3 == 2)
-			tx.buf[tx.desc[i].off + 5] = 1u << (8 - UR_SLOT_BITS);
+			tx.buf[tx.desc[i].off + 5] = 1u << (8 - UR_PLACE_BITS);
 	}
 	ur_datagrams_together(&tx);
 	send_all(a);
