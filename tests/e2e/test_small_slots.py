@@ -5,6 +5,7 @@ import contextlib
 
 import pytest
 
+from away import Away
 from hosts import wait_for
 from pairs import run_pair
 from test_guest_engine import AS_A_USER, GUESTS, SLOTS, engines, lending, serve
@@ -39,6 +40,15 @@ def test_traffic(full, by, on):
                     ["ibv_srq_pingpong", "-c"]):
         run_pair(server, client, [*program, "-n", "300"])
         run_pair(client, server, [*program, "-n", "300"])
+
+
+@pytest.mark.parametrize("on", ["two hosts", "one host"])
+def test_another_network_namespace(full, on):
+    """uroced sends for it, too."""
+    host = full.a if on == "one host" else full.b
+    away, other = Away(full.a, to=host), As(host, "process")
+    for program in ["ibv_rc_pingpong", "-s", "50000"], ["ibv_ud_pingpong", "-s", "1024"]:
+        run_pair(other, away, [*program, "-c", "-n", "200"])
 
 
 @pytest.mark.parametrize("on", ["two hosts", "one host"])
