@@ -189,6 +189,23 @@ static enum ur_lend_way without_sockets(enum ur_lend_way way)
 	return way == UR_LEND_SOCKETS ? UR_LEND_RELAYED : way;
 }
 
+static int lend_slot(struct ur_ufile *file, bool small, enum ur_lend_way way,
+		     struct ur_lent *lent)
+{
+	int err;
+
+	if (small)
+		way = without_sockets(way);
+	err = take_part(file, small, way);
+	if (err)
+		return err;
+	err = ur_engine_lend(file->dev->engine, file->uid, file->session->pid,
+			     small, way, lent);
+	if (err)
+		give_part(file);
+	return err;
+}
+
 /* Has a slot lent to the file's engine. bytes: what its provider knows of struct uroce_engine_open. */
 static int lend(const struct ur_cmd *cmd, bool apart, size_t bytes,
 		struct ur_lent *lent)
@@ -209,16 +226,9 @@ static int lend(const struct ur_cmd *cmd, bool apart, size_t bytes,
 	if (err)
 		return err;
 	small = ur_slot_is_for_small(file->dev, file->uid);
-	if (small)
-		way = without_sockets(way);
-	err = take_part(file, small, way);
-	if (err)
-		return err;
-	err = ur_engine_lend(cmd->dev->engine, file->uid, file->session->pid,
-			     small, way, lent);
-	if (err)
-		give_part(file);
-	return err;
+	err = lend_slot(file, small, way, lent);
+	/* Programs of an earlier uroced that have not come yet have large ones, too. */
+	return err == -EBUSY && !small ? lend_slot(file, true, way, lent) : err;
 }
 
 /* The client has copies, or does without. */

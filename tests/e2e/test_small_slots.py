@@ -61,5 +61,9 @@ def test_uroced_is_killed(full, monkeypatch, mode, on):
         for n in range(3):
             kill(full.a)
             full.a.serve(*GUESTS)
+            # Large ones are those of programs that have not asked for anything yet.
+            late = serve(full.a)
+            assert engines(full.a)[late.pid] == "program"
+            late.kill()
             go_on(programs, f"serve {n}\n")
         end(*programs)
