@@ -129,6 +129,11 @@ int ur_engine_process_get(struct ur_session *s, ur_engine_process_ended *ended,
 	return 0;
 }
 
+bool ur_engine_process_has_ended(const struct ur_engine_process *p)
+{
+	return p->ended;
+}
+
 void ur_engine_process_put(struct ur_engine_process *p)
 {
 	ur_assert(ur_loop_mine(p->daemon->loop) && p->contexts);

@@ -7,6 +7,7 @@
 #ifndef UR_DEVICE_ENGINE_PROCESS_H
 #define UR_DEVICE_ENGINE_PROCESS_H
 
+#include <stdbool.h>
 #include "kernel-abi/uroce-apart.h"
 
 struct ur_daemon;
@@ -21,6 +22,7 @@ typedef void ur_engine_process_ended(const struct ur_daemon *daemon,
  * ur_engine_process_put(). ended is called when it ends before. Returns 0 or -errno. */
 int ur_engine_process_get(struct ur_session *s, ur_engine_process_ended *ended,
 			  struct ur_engine_process **process);
+bool ur_engine_process_has_ended(const struct ur_engine_process *process);
 void ur_engine_process_put(struct ur_engine_process *process);
 /* Gives it a context. fds: UROCE_APART_FDS of them, -1 for none, which stay the caller's. Returns 0 or -errno. Waits
  * for nobody. */

@@ -40,7 +40,7 @@ struct ur_easync {
 	struct ur_evsock sock;
 	struct ur_list node;	 /* of the context */
 	struct ur_list borrowed; /* engine->guest.asyncs */
-	struct ur_evsrc loose; /* events that belong to no queue */
+	struct ur_evsrc loose;	 /* events that belong to no queue */
 	/* Types of those that came while the context moved, a bit each, and their
 	 * element. Control. */
 	struct ur_ectx *ectx;

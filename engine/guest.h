@@ -46,8 +46,8 @@ struct ur_guest_state {
 	u64 armed_at;  /* when the thread saw the last one; 0: never */
 	struct ur_beside beside;
 	struct ur_post_batch batch;
-	struct ur_list chans;	 /* ur_echan of the program (lend_events.c) */
-	struct ur_list asyncs;	 /* ur_easync, the same */
+	struct ur_list chans;  /* ur_echan of the program (lend_events.c) */
+	struct ur_list asyncs; /* ur_easync, the same */
 	struct ur_watch
 		device; /* of device_fd, which hangs up with the device */
 	void (*ended)(void *arg); /* called then, with ended_arg */

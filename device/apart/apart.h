@@ -37,8 +37,9 @@ struct ur_apart_engine;
 /* A context and its program. */
 struct ur_apart_client {
 	const struct uroce_door *door;
-	struct ur_apart_engine *engine; /* that it shares with others; NULL: it has one of its own, */
-	struct uroce_home *home;	/* which is this */
+	struct ur_apart_engine *
+		engine; /* that it shares with others; NULL: it has one of its own, */
+	struct uroce_home *home;   /* which is this */
 	struct uroce_guest *guest; /* NULL: not yet */
 	struct uroce_guest_info info;
 	int sock;

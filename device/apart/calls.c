@@ -272,7 +272,8 @@ static int create_qp(const struct call *c)
 	init.send_cq = find(c, UR_APART_CQ, c->in->qp.send_cq);
 	init.recv_cq = find(c, UR_APART_CQ, c->in->qp.recv_cq);
 	init.srq = find(c, UR_APART_SRQ, c->in->qp.srq);
-	if (!init.send_cq || !init.recv_cq != (init.type == IB_UVERBS_QPT_XRC_INI) ||
+	if (!init.send_cq ||
+	    !init.recv_cq != (init.type == IB_UVERBS_QPT_XRC_INI) ||
 	    (c->in->qp.srq && !init.srq) ||
 	    !ur_apart_qp_is_good(&init, c->client->slot))
 		return -EINVAL;

@@ -95,7 +95,8 @@ bool ur_apart_cq_is_good(const struct uroce_apart_cq *cq)
 bool ur_apart_srq_is_good(const struct uroce_guest_srq_init *srq, bool xrc)
 {
 	return !xrc == !srq->xrcdn && !xrc == !srq->srqn && srq->max_wr &&
-	       srq->srqn < 1u << QPN_BITS && srq->max_wr <= UR_MAX_SRQ_WR && srq->max_sge <= UR_MAX_SGE_COUNT;
+	       srq->srqn < 1u << QPN_BITS && srq->max_wr <= UR_MAX_SRQ_WR &&
+	       srq->max_sge <= UR_MAX_SGE_COUNT;
 }
 
 bool ur_apart_file_is_good(int fd)

@@ -80,8 +80,7 @@ int ur_apart_engine_get(const struct uroce_door *door, u32 number,
 	pthread_mutex_lock(&lock);
 	*ret = find(number);
 	if (!*ret)
-		err = life < 0 ? -EINVAL
-			       : make(door, number, open, life, ret);
+		err = life < 0 ? -EINVAL : make(door, number, open, life, ret);
 	if (!err)
 		(*ret)->users++;
 	pthread_mutex_unlock(&lock);

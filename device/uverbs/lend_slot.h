@@ -5,7 +5,7 @@
 #define UR_DEVICE_UVERBS_LEND_SLOT_H
 
 #include "device/device.h"
-#include "engine/engine_lend.h"
+#include "engine/engine.h"
 #include "kernel-abi/uroce-apart.h"
 
 /* The rings to one other engine. */

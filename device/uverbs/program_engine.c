@@ -338,6 +338,44 @@ int ur_m_engine_apart(struct ur_cmd *cmd)
 	return err;
 }
 
+/* ---- besides, in one with others ---- */
+
+static void hang_up(const struct ur_shared_engine *e)
+{
+	ur_ufile_for_each(file, e->dev)
+		if (file->shared == e)
+			ur_session_hang_up_file(e->dev->daemon, file);
+}
+
+int ur_m_engine_share(struct ur_cmd *cmd)
+{
+	struct ur_ufile *file = cmd->file;
+	struct uroce_engine_apart resp = {.fd = -1};
+	int err, sock = -1;
+	u32 slot;
+
+	if (ur_attr_u32(cmd, UROCE_ATTR_ENGINE_SHARE_SLOT, &slot) ||
+	    !file->slot || file->shared || (!slot && !file->async))
+		return -EINVAL;
+	err = slot ? ur_shared_engine_resume(file, slot, hang_up)
+		   : ur_shared_engine_join(file, ur_ufile_end_apart, &sock);
+	if (err)
+		return err;
+	resp.slot = file->shared->slot;
+	if (sock >= 0) {
+		resp.fd = ur_session_install(file->session, sock);
+		close(sock);
+	}
+	if (!slot && resp.fd < 0)
+		err = resp.fd;
+	if (!err)
+		err = ur_attr_out(cmd, UROCE_ATTR_ENGINE_SHARE_RESP, &resp,
+				  sizeof(resp));
+	if (err)
+		ur_shared_engine_put(file);
+	return err;
+}
+
 /* The slot and the descriptor are the user's from now on. */
 static int take_slot(struct ur_ufile *file, u32 slot, enum ur_lend_way way)
 {

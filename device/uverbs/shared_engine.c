@@ -11,7 +11,6 @@
 #include "device/uverbs/lend_slot.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/shared_engine.h"
-#include "device/uverbs/uverbs_cmd.h"
 #include "util/assert.h"
 #include "util/os/event_pair.h"
 
@@ -35,13 +34,19 @@ static enum ur_lend_way way_of(const struct ur_ufile *file)
 			       : UR_LEND_SOCKETS;
 }
 
+static bool has_ended(const struct ur_shared_engine *e)
+{
+	return e->ended ||
+	       (e->process && ur_engine_process_has_ended(e->process));
+}
+
 static struct ur_shared_engine *find(const struct ur_ufile *file, u32 slot)
 {
 	ur_list_for_each(it, &engines) {
 		struct ur_shared_engine *e = engine_at(it);
 
 		if (e->dev == file->dev && e->uid == file->uid &&
-		    e->way == way_of(file) && !e->ended &&
+		    e->way == way_of(file) && !has_ended(e) &&
 		    (slot ? e->slot == slot : !e->left))
 			return e;
 	}
@@ -130,9 +135,9 @@ static int keep_life(struct ur_shared_engine *e, int fd[2])
 
 	if (err)
 		return err;
-	err = ur_engine_keep_life(e->dev->engine, e->slot,
-				  &(struct ur_kept_life){fd[0], e->uid,
-							 kept_as(e->way)});
+	err = ur_engine_keep_life(
+		e->dev->engine, e->slot,
+		&(struct ur_kept_life){fd[0], e->uid, kept_as(e->way)});
 	if (!err) {
 		e->life = fd[0];
 		return 0;
@@ -152,7 +157,7 @@ static void end_slot(struct ur_shared_engine *e)
 }
 
 static int make(const struct ur_ufile *file, struct ur_shared_engine *e,
-		int *sock)
+		ur_engine_process_ended *ended, int *sock)
 {
 	struct ur_lent lent;
 	int life[2], err;
@@ -160,8 +165,7 @@ static int make(const struct ur_ufile *file, struct ur_shared_engine *e,
 	err = ur_slot_take_part(e->dev, e->uid, false, e->way);
 	if (err)
 		return err;
-	err = ur_engine_process_get(file->session, ur_ufile_end_apart,
-				    &e->process);
+	err = ur_engine_process_get(file->session, ended, &e->process);
 	if (!err)
 		err = ur_engine_lend(e->dev->engine, e->uid, file->session->pid,
 				     false, e->way, &lent);
@@ -182,7 +186,8 @@ static int make(const struct ur_ufile *file, struct ur_shared_engine *e,
 	return err;
 }
 
-static int make_or_join(struct ur_ufile *file, int *sock)
+int ur_shared_engine_join(struct ur_ufile *file, ur_engine_process_ended *ended,
+			  int *sock)
 {
 	struct ur_shared_engine *e =
 		ur_is_one_user(file->uid) ? find(file, 0) : NULL;
@@ -197,7 +202,7 @@ static int make_or_join(struct ur_ufile *file, int *sock)
 		err = talk(file, e, NULL, -1, sock);
 	} else {
 		e = new_engine(file);
-		err = e ? make(file, e, sock) : -ENOMEM;
+		err = e ? make(file, e, ended, sock) : -ENOMEM;
 		if (err && e)
 			free_engine(e);
 	}
@@ -212,20 +217,13 @@ static int make_or_join(struct ur_ufile *file, int *sock)
 
 /* ---- of an earlier uroced ---- */
 
-static void hang_up(const struct ur_shared_engine *e)
-{
-	ur_ufile_for_each(file, e->dev)
-		if (file->shared == e)
-			ur_session_hang_up_file(e->dev->daemon, file);
-}
-
 static void on_life(void *arg, u32 events)
 {
 	struct ur_shared_engine *e = arg;
 
 	ur_loop_del(e->dev->daemon->loop, e->life);
 	e->ended = true;
-	hang_up(e);
+	e->tell(e);
 }
 
 static int take_over(struct ur_shared_engine *e, u32 slot)
@@ -240,7 +238,8 @@ static int take_over(struct ur_shared_engine *e, u32 slot)
 	return ur_loop_add(e->dev->daemon->loop, life, 0, on_life, e);
 }
 
-static int resume(struct ur_ufile *file, u32 slot)
+int ur_shared_engine_resume(struct ur_ufile *file, u32 slot,
+			    ur_shared_engine_ended *tell)
 {
 	struct ur_shared_engine *e;
 	int err = 0;
@@ -257,6 +256,7 @@ static int resume(struct ur_ufile *file, u32 slot)
 			free_engine(e);
 			return err;
 		}
+		e->tell = tell;
 		err = take_over(e, slot);
 		if (err) {
 			end_slot(e);
@@ -267,36 +267,6 @@ static int resume(struct ur_ufile *file, u32 slot)
 	e->files++;
 	file->shared = e;
 	return 0;
-}
-
-/* ---- */
-
-int ur_m_engine_share(struct ur_cmd *cmd)
-{
-	struct ur_ufile *file = cmd->file;
-	struct uroce_engine_apart resp = {.fd = -1};
-	int err, sock = -1;
-	u32 slot;
-
-	if (ur_attr_u32(cmd, UROCE_ATTR_ENGINE_SHARE_SLOT, &slot) ||
-	    !file->slot || file->shared || (!slot && !file->async))
-		return -EINVAL;
-	err = slot ? resume(file, slot) : make_or_join(file, &sock);
-	if (err)
-		return err;
-	resp.slot = file->shared->slot;
-	if (sock >= 0)
-		resp.fd = ur_session_install(file->session, sock);
-	if (sock >= 0)
-		close(sock);
-	if (!slot && resp.fd < 0)
-		err = resp.fd;
-	if (!err)
-		err = ur_attr_out(cmd, UROCE_ATTR_ENGINE_SHARE_RESP, &resp,
-				  sizeof(resp));
-	if (err)
-		ur_shared_engine_put(file);
-	return err;
 }
 
 void ur_shared_engine_put(struct ur_ufile *file)
@@ -312,7 +282,7 @@ void ur_shared_engine_put(struct ur_ufile *file)
 		return;
 	if (e->left && !e->ended)
 		ur_loop_del(e->dev->daemon->loop, e->life);
-	if (e->process && !e->ended)
+	if (e->process && !has_ended(e))
 		say_done(e);
 	end_slot(e);
 	if (e->process)
@@ -323,11 +293,4 @@ void ur_shared_engine_put(struct ur_ufile *file)
 void ur_shared_engine_wake(const struct ur_shared_engine *e)
 {
 	ur_program_wake(e->life);
-}
-
-void ur_shared_engines_end(const struct ur_engine_process *process)
-{
-	ur_list_for_each(it, &engines)
-		if (engine_at(it)->process == process)
-			engine_at(it)->ended = true;
 }

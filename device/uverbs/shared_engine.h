@@ -6,10 +6,14 @@
 #ifndef UR_DEVICE_UVERBS_SHARED_ENGINE_H
 #define UR_DEVICE_UVERBS_SHARED_ENGINE_H
 
+#include "device/engine_process.h"
 #include "device/uverbs/ufile.h"
-#include "engine/engine_lend.h"
+#include "engine/engine.h"
 
-struct ur_engine_process;
+struct ur_shared_engine;
+
+/* Its process has ended: its files are to be hung up. */
+typedef void ur_shared_engine_ended(const struct ur_shared_engine *engine);
 
 struct ur_shared_engine {
 	struct ur_list node;
@@ -23,15 +27,22 @@ struct ur_shared_engine {
 	u32 rings; /* as of a file */
 	int life;  /* hangs up for the process with the slot */
 	u32 files;
-	bool left;  /* by an earlier uroced: nobody can join */
-	bool ended; /* with its process */
+	/* By an earlier uroced: nobody can join, and its end is told so. */
+	bool left, ended;
+	ur_shared_engine_ended *tell;
 };
 
+/* Gives the file, which has a slot and a file of events, a part in its user's engine, or in a new one. ended: as of
+ * ur_engine_process_get(). *sock: the program's end of a socket to the process, the caller's. Returns 0, -EOPNOTSUPP (its memory
+ * cannot be reached) or -errno. */
+int ur_shared_engine_join(struct ur_ufile *file, ur_engine_process_ended *ended,
+			  int *sock);
+/* The same for an engine that an earlier uroced has lent that slot to. Returns 0, -ENOENT or -errno. */
+int ur_shared_engine_resume(struct ur_ufile *file, u32 slot,
+			    ur_shared_engine_ended *tell);
 /* The file leaves its shared engine. */
 void ur_shared_engine_put(struct ur_ufile *file);
 /* Makes it look at what has changed. */
 void ur_shared_engine_wake(const struct ur_shared_engine *engine);
-/* The process has ended: nobody joins its engines. */
-void ur_shared_engines_end(const struct ur_engine_process *process);
 
 #endif

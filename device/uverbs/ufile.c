@@ -98,7 +98,6 @@ static void end_apart(const struct ur_device *dev,
 void ur_ufile_end_apart(const struct ur_daemon *daemon,
 			const struct ur_engine_process *process)
 {
-	ur_shared_engines_end(process);
 	ur_list_for_each(it, &daemon->devices)
 		end_apart(ur_list_entry(it, struct ur_device, node), process);
 	ur_list_for_each(it, &daemon->gone)

@@ -31,13 +31,13 @@ struct ur_ufile {
 	u32 slot;
 	struct ur_engine_process
 		*apart; /* that has it then; NULL: the program */
-	bool small;			 /* it is one of many */
+	bool small;	/* it is one of many */
 	struct ur_shared_engine *shared; /* besides, or NULL */
 	/* charged for its rings and objects in these */
 	u32 apart_kib, shared_kib;
-	bool relayed;	/* the device receives for it, */
-	u8 raw_loans;	/* how often it has got packet sockets */
-	bool far;	/* and sends: it is in another network namespace */
+	bool relayed; /* the device receives for it, */
+	u8 raw_loans; /* how often it has got packet sockets */
+	bool far;     /* and sends: it is in another network namespace */
 	u32 rings; /* large slots to which it has asked for rings then, a bit each */
 	int life; /* a socket that hangs up for that program with the file; 0: none */
 	int given_up_fd; /* given_up.h; 0: none. And what was read there: */

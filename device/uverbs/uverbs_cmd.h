@@ -91,7 +91,6 @@ UR_METHOD_HANDLER(ur_m_engine_cq);
 UR_METHOD_HANDLER(ur_m_engine_async);
 UR_METHOD_HANDLER(ur_m_engine_ring);
 UR_METHOD_HANDLER(ur_m_engine_resume);
-/* shared_engine.c */
 UR_METHOD_HANDLER(ur_m_engine_share);
 /* obj_chan.c, obj_cq.c */
 UR_WRITE_HANDLER(ur_w_create_comp_channel);

@@ -467,10 +467,9 @@ static int set_life(struct uroce_guest *g, int life)
 
 	if (fd < 0)
 		return fd;
-	err = ur_engine_end_with(g->engine, fd,
-				 g->apart ? nothing_ends
-					  : ur_process_end_channels,
-				 g);
+	err = ur_engine_end_with(
+		g->engine, fd,
+		g->apart ? nothing_ends : ur_process_end_channels, g);
 	if (err)
 		close(fd);
 	else

@@ -43,8 +43,7 @@ static int setup_cq(struct ibv_context *context, struct uroce_cq *cq,
 	err = ur_guest_create_cq(ur_to_ctx(context), cq, channel, flags, resp);
 	place = created_at(resp);
 	if (!err)
-		err = ur_cq_ring_map(context, UR_PLACE_HERE, &place,
-				     &cq->ring);
+		err = ur_cq_ring_map(context, UR_OF_HERE, &place, &cq->ring);
 	if (err)
 		cmd_destroy_cq(cq);
 	return err;
@@ -205,7 +204,7 @@ static int resize_cq(struct uroce_cq *cq, int cqe)
 	err = resize_both(cq, cqe, &at);
 	if (!err) {
 		place = resized_to(&at);
-		err = ur_cq_move_ring(cq, UR_PLACE_HERE, &place, &cq->ring);
+		err = ur_cq_move_ring(cq, UR_OF_HERE, &place, &cq->ring);
 	}
 	ur_lock_put(&cq->lock);
 	return err;

@@ -2,7 +2,7 @@
 /* The map of a completion queue's ring. */
 #include "uroce.h"
 
-int ur_cq_ring_map(struct ibv_context *context, enum ur_place whose,
+int ur_cq_ring_map(struct ibv_context *context, enum ur_whose whose,
 		   const struct uroce_cq_place *p, struct uroce_cq_ring *ring)
 {
 	u8 *map;
@@ -12,7 +12,7 @@ int ur_cq_ring_map(struct ibv_context *context, enum ur_place whose,
 	    p->cqe_off + (u64)p->entries * sizeof(struct uroce_cqe) >
 		    p->map_len)
 		return EPROTO;
-	map = whose == UR_PLACE_HERE
+	map = whose == UR_OF_HERE
 		      ? ur_map(context, p->map_off, p->map_len)
 		      : ur_map_at(context, whose, p->map_off, p->map_len);
 	if (!map)
@@ -27,7 +27,7 @@ int ur_cq_ring_map(struct ibv_context *context, enum ur_place whose,
 	return 0;
 }
 
-int ur_cq_move_ring(const struct uroce_cq *cq, enum ur_place whose,
+int ur_cq_move_ring(const struct uroce_cq *cq, enum ur_whose whose,
 		    const struct uroce_cq_place *place,
 		    struct uroce_cq_ring *ring)
 {

@@ -40,8 +40,8 @@ static int setup_dm(struct ibv_context *context, struct uroce_dm *dm,
 {
 	if (resp->map_len < length)
 		return EPROTO;
-	dm->map = ur_map_at(context, UR_PLACE_DEVICE, resp->map_off,
-				    resp->map_len);
+	dm->map =
+		ur_map_at(context, UR_OF_DEVICE, resp->map_off, resp->map_len);
 	if (!dm->map)
 		return errno;
 	dm->map_len = resp->map_len;

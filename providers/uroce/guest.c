@@ -131,9 +131,8 @@ static int map_doorbell(struct uroce_context *ctx,
 {
 	if (resp->db_map_len < sizeof(struct uroce_db_page))
 		return EPROTO;
-	ctx->device_db.page =
-		ur_map_at(&ctx->ibv, UR_PLACE_DEVICE, resp->db_map_off,
-			  resp->db_map_len);
+	ctx->device_db.page = ur_map_at(&ctx->ibv, UR_OF_DEVICE,
+					resp->db_map_off, resp->db_map_len);
 	if (!ctx->device_db.page)
 		return errno;
 	ctx->device_db_len = resp->db_map_len;

@@ -55,8 +55,6 @@ int ur_guest_place_srq(struct uroce_context *ctx, struct uroce_srq *srq,
  * it has one. EPROTONOSUPPORT: an older uroced has none. */
 int ur_shared_open(struct uroce_context *ctx);
 void ur_shared_close(struct uroce_context *ctx);
-/* The context has the file of the next uroced, which is to know the part. */
-int ur_shared_resume(struct uroce_context *ctx);
 /* The shared engine is to use the completion queue: ur_cq_unuse_device() ends that. EOPNOTSUPP: an earlier uroced has made its channel. */
 int ur_cq_use_shared(struct ibv_cq *cq);
 /* Resizes and moderates what the shared engine has of the completion queue, and ends it, if it has that. cq->lock is held by who resizes. */
@@ -70,8 +68,8 @@ int ur_shared_rereg_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 void ur_shared_dereg_mr(struct uroce_context *ctx, struct uroce_mr *mr);
 
 /* Return the functions of the engine that has the queue. */
-static inline const struct uroce_door *ur_qp_door(const struct uroce_context *ctx,
-						  const struct uroce_qp *qp)
+static inline const struct uroce_door *
+ur_qp_door(const struct uroce_context *ctx, const struct uroce_qp *qp)
 {
 	return qp->shared ? &ur_apart_door : ctx->door;
 }

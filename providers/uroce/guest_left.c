@@ -145,8 +145,8 @@ int ur_guest_modify_left(struct uroce_context *ctx, struct uroce_qp *qp,
 	if (is_stop(attr->qp_state, mask))
 		return !qp->guest || ur_guest_forgive(ctx, err)
 			       ? err
-			       : -ur_qp_door(ctx, qp)->modify_qp(
-					 qp->guest, &to, IBV_QP_STATE);
+			       : -ur_qp_door(ctx, qp)->modify_qp(qp->guest, &to,
+								 IBV_QP_STATE);
 	return needs_device(qp, attr, mask) || !is_left(ctx, qp, err, made)
 		       ? err
 		       : modify_left(ctx, qp, attr, mask);

@@ -61,9 +61,9 @@ int ur_guest_modify_cq(struct uroce_cq *cq,
 	err = -ctx->door->modify_cq(cq->guest, attr->moderate.cq_count,
 				    attr->moderate.cq_period);
 	return err ? err
-		   : ur_shared_modify_cq(cq, attr->moderate.cq_count |
-						     (u32)attr->moderate.cq_period
-							     << 16);
+		   : ur_shared_modify_cq(
+			     cq, attr->moderate.cq_count |
+					 (u32)attr->moderate.cq_period << 16);
 }
 
 /* An import, or what goes with one. */
@@ -283,9 +283,9 @@ int ur_guest_create_srq(struct uroce_context *ctx, struct uroce_srq *srq,
 	}
 	srq->handle = srq->vsrq.srq.handle;
 	srq->resumes = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
-	err = ur_srq_door(ctx, srq)->create_srq(
-		srq->shared ? ctx->shared : ctx->guest, &init, &srq->guest,
-		resp);
+	err = ur_srq_door(ctx, srq)->create_srq(srq->shared ? ctx->shared
+							    : ctx->guest,
+						&init, &srq->guest, resp);
 	resp->srqn = srqn;
 	return -err;
 }
@@ -492,8 +492,7 @@ int ur_guest_modify_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 		borrow_ring(&engine, attr.peer_slot);
 	attr.cur_state =
 		named_state(asked->cur_qp_state, mask, IBV_QP_CUR_STATE);
-	return err ? err
-		   : -engine.door->modify_qp(qp->guest, &attr, (u32)mask);
+	return err ? err : -engine.door->modify_qp(qp->guest, &attr, (u32)mask);
 }
 
 void ur_guest_query_qp(struct uroce_context *ctx, const struct uroce_qp *qp,

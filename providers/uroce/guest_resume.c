@@ -65,6 +65,18 @@ static int take_slot(struct uroce_context *ctx, u32 resumes)
 		UROCE_ATTR_ENGINE_RESUME_RESP, &slot, sizeof(slot));
 }
 
+/* Of the engine that it has together with others. */
+static int take_part(struct uroce_context *ctx)
+{
+	struct uroce_engine_apart resp;
+
+	return ur_guest_call(&ctx->ibv, UVERBS_OBJECT_DEVICE,
+			     UROCE_METHOD_ENGINE_SHARE,
+			     UROCE_ATTR_ENGINE_SHARE_SLOT,
+			     sizeof(ctx->shared_slot), ctx->shared_slot,
+			     UROCE_ATTR_ENGINE_SHARE_RESP, &resp, sizeof(resp));
+}
+
 void ur_guest_pass_on(struct uroce_context *ctx)
 {
 	take_slot(ctx, 0);
@@ -86,7 +98,7 @@ static int resume_by(struct uroce_context *ctx, int fd)
 	if (!err)
 		err = take_slot(copy, ctx->resumes + 1);
 	if (!err && ctx->shared)
-		err = ur_shared_resume(copy);
+		err = take_part(copy);
 	free(copy);
 	return err;
 }

@@ -22,13 +22,14 @@ static bool no_adoption(void *arg)
 
 /* ---- a part in it ---- */
 
-static int ask(struct uroce_context *ctx, u32 slot,
-	       struct uroce_engine_apart *resp)
+static int ask(struct uroce_context *ctx, struct uroce_engine_apart *resp)
 {
-	return ur_guest_call(
-		&ctx->ibv, UVERBS_OBJECT_DEVICE, UROCE_METHOD_ENGINE_SHARE,
-		UROCE_ATTR_ENGINE_SHARE_SLOT, sizeof(slot), slot,
-		UROCE_ATTR_ENGINE_SHARE_RESP, resp, sizeof(*resp));
+	const u32 slot = 0;
+
+	return ur_guest_call(&ctx->ibv, UVERBS_OBJECT_DEVICE,
+			     UROCE_METHOD_ENGINE_SHARE,
+			     UROCE_ATTR_ENGINE_SHARE_SLOT, sizeof(slot), slot,
+			     UROCE_ATTR_ENGINE_SHARE_RESP, resp, sizeof(*resp));
 }
 
 static int map_doorbell(struct uroce_context *ctx,
@@ -38,7 +39,7 @@ static int map_doorbell(struct uroce_context *ctx,
 		return EPROTO;
 	ctx->shared_fd = info->fd;
 	ctx->shared_db = (struct ur_doorbell){
-		.page = ur_map_at(&ctx->ibv, UR_PLACE_SHARED, info->db_map_off,
+		.page = ur_map_at(&ctx->ibv, UR_OF_SHARED, info->db_map_off,
 				  info->db_map_len),
 		.wake_fd = info->wake_fd,
 		.slots = UROCE_DB_SLOTS,
@@ -68,7 +69,8 @@ static int reg_all(struct uroce_context *ctx)
 
 	ur_list_for_each(it, &ctx->regions)
 		if (!err)
-			err = reg(ctx, ur_list_entry(it, struct uroce_mr, node));
+			err = reg(ctx,
+				  ur_list_entry(it, struct uroce_mr, node));
 	if (!err)
 		return 0;
 	ur_list_for_each(it, &ctx->regions) {
@@ -90,7 +92,7 @@ static int open_shared(struct uroce_context *ctx)
 
 	do {
 		seen = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
-		err = ask(ctx, 0, &resp);
+		err = ask(ctx, &resp);
 	} while (err == EIO && ur_guest_resume(ctx, seen));
 	if (err)
 		return err;
@@ -128,13 +130,6 @@ void ur_shared_close(struct uroce_context *ctx)
 		end(ctx);
 }
 
-int ur_shared_resume(struct uroce_context *ctx)
-{
-	struct uroce_engine_apart resp;
-
-	return ask(ctx, ctx->shared_slot, &resp);
-}
-
 /* ---- completion queues ---- */
 
 static int create_cq(struct uroce_context *ctx, struct uroce_cq *cq,
@@ -152,12 +147,10 @@ static int create_cq(struct uroce_context *ctx, struct uroce_cq *cq,
 	struct uroce_create_cq_resp resp;
 	int err = 0;
 
-	if (channel && ur_guest_call(&ctx->ibv, UVERBS_OBJECT_CQ,
-				     UROCE_METHOD_ENGINE_CQ,
-				     UROCE_ATTR_ENGINE_CQ_HANDLE, 0,
-				     cq->vcq.cq.handle,
-				     UROCE_ATTR_ENGINE_CQ_RESP, &init.tx,
-				     sizeof(init.tx)))
+	if (channel &&
+	    ur_guest_call(&ctx->ibv, UVERBS_OBJECT_CQ, UROCE_METHOD_ENGINE_CQ,
+			  UROCE_ATTR_ENGINE_CQ_HANDLE, 0, cq->vcq.cq.handle,
+			  UROCE_ATTR_ENGINE_CQ_RESP, &init.tx, sizeof(init.tx)))
 		return EOPNOTSUPP;
 	err = -ur_apart_door.create_cq(ctx->shared, &init, &cq->shared, &resp);
 	if (init.tx >= 0)
@@ -187,7 +180,7 @@ static int use_shared(struct uroce_context *ctx, struct uroce_cq *cq)
 	if (err)
 		return err;
 	ur_lock_get(&cq->lock);
-	err = ur_cq_add_ring(cq, UR_PLACE_SHARED, &place, &cq->shared_ring);
+	err = ur_cq_add_ring(cq, UR_OF_SHARED, &place, &cq->shared_ring);
 	ur_lock_put(&cq->lock);
 	if (err)
 		undo_cq(cq);
@@ -228,7 +221,7 @@ int ur_shared_resize_cq(struct uroce_cq *cq, u32 entries)
 	place = (struct uroce_cq_place){resp.map_off, resp.map_len,
 					resp.hdr_off, resp.cqe_off,
 					resp.entries};
-	return ur_cq_move_ring(cq, UR_PLACE_SHARED, &place, cq->shared_ring);
+	return ur_cq_move_ring(cq, UR_OF_SHARED, &place, cq->shared_ring);
 }
 
 int ur_shared_modify_cq(struct uroce_cq *cq, u32 moderation)

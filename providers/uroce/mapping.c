@@ -18,7 +18,7 @@ struct window {
 	/* Its file: the context, NULL once it has gone, whose it is,
 	 * and, since uroced may be another one, how often it was resumed. */
 	const struct uroce_context *ctx;
-	enum ur_place place;
+	enum ur_whose place;
 	u32 resumes;
 	u64 off;
 	u8 *at;
@@ -97,14 +97,14 @@ static bool leave_window(const u8 *map)
 
 /* ---- */
 
-static int file_of(const struct uroce_context *ctx, enum ur_place place)
+static int file_of(const struct uroce_context *ctx, enum ur_whose place)
 {
-	return place == UR_PLACE_DEVICE	  ? ctx->ibv.cmd_fd
-	       : place == UR_PLACE_SHARED ? ctx->shared_fd
-					  : ctx->guest_fd;
+	return place == UR_OF_DEVICE   ? ctx->ibv.cmd_fd
+	       : place == UR_OF_SHARED ? ctx->shared_fd
+				       : ctx->guest_fd;
 }
 
-static void *map(const struct uroce_context *ctx, enum ur_place place, u64 off,
+static void *map(const struct uroce_context *ctx, enum ur_whose place, u64 off,
 		 u64 len)
 {
 	const struct window like = {
@@ -135,10 +135,10 @@ void *ur_map(struct ibv_context *context, u64 off, u64 len)
 {
 	const struct uroce_context *ctx = ur_to_ctx(context);
 
-	return map(ctx, ctx->guest ? UR_PLACE_HERE : UR_PLACE_DEVICE, off, len);
+	return map(ctx, ctx->guest ? UR_OF_HERE : UR_OF_DEVICE, off, len);
 }
 
-void *ur_map_at(struct ibv_context *context, enum ur_place place, u64 off,
+void *ur_map_at(struct ibv_context *context, enum ur_whose place, u64 off,
 		u64 len)
 {
 	return map(ur_to_ctx(context), place, off, len);

@@ -17,8 +17,7 @@ static int map_srq(struct ibv_context *context, struct uroce_srq *srq,
 		return EPROTO;
 	map = srq->in_device || srq->shared
 		      ? ur_map_at(context,
-				  srq->shared ? UR_PLACE_SHARED
-					      : UR_PLACE_DEVICE,
+				  srq->shared ? UR_OF_SHARED : UR_OF_DEVICE,
 				  r->map_off, r->map_len)
 		      : ur_map(context, r->map_off, r->map_len);
 	if (!map)

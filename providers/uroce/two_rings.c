@@ -10,7 +10,7 @@
 #include "guest.h"
 
 /* An event that was asked for comes for completions in any ring. */
-int ur_cq_add_ring(struct uroce_cq *cq, enum ur_place whose,
+int ur_cq_add_ring(struct uroce_cq *cq, enum ur_whose whose,
 		   const struct uroce_cq_place *place,
 		   struct uroce_cq_ring **ret)
 {
@@ -55,7 +55,7 @@ int ur_cq_use_device(struct ibv_cq *ibcq)
 	cq = ur_to_cq(ibcq);
 	ur_lock_get(&cq->lock);
 	if (!cq->device)
-		err = ur_cq_add_ring(cq, UR_PLACE_DEVICE, &cq->device_place,
+		err = ur_cq_add_ring(cq, UR_OF_DEVICE, &cq->device_place,
 				     &cq->device);
 	ur_lock_put(&cq->lock);
 	if (!err)
@@ -74,8 +74,7 @@ int ur_cq_resized_device(struct uroce_cq *cq,
 			 const struct uroce_cq_place *place)
 {
 	cq->device_place = *place;
-	return cq->device ? ur_cq_move_ring(cq, UR_PLACE_DEVICE, place,
-					    cq->device)
+	return cq->device ? ur_cq_move_ring(cq, UR_OF_DEVICE, place, cq->device)
 			  : 0;
 }
 

@@ -341,11 +341,11 @@ static inline void *ur_vctx(struct uroce_context *ctx)
 /* ---- mapping.c ---- */
 
 /* Whose file it is: of the context's engine; the uverbs file, the device's; of the shared engine. */
-enum ur_place { UR_PLACE_HERE, UR_PLACE_DEVICE, UR_PLACE_SHARED };
+enum ur_whose { UR_OF_HERE, UR_OF_DEVICE, UR_OF_SHARED };
 
 /* Map len bytes at off of that file, the first of the context's engine. Return NULL with errno set. */
 void *ur_map(struct ibv_context *context, u64 off, u64 len);
-void *ur_map_at(struct ibv_context *context, enum ur_place place, u64 off,
+void *ur_map_at(struct ibv_context *context, enum ur_whose place, u64 off,
 		u64 len);
 /* Unmaps them, or what the caller has mapped. map may be NULL. */
 void ur_unmap(void *map, u64 len);
@@ -466,10 +466,10 @@ void ur_cq_set_methods(struct uroce_cq *cq, u32 wc_flags);
 /* cq_map.c: map the ring at that place of a file,
  * instead of what is mapped; the second one writes into it what this process has
  * written into the former. Return 0, EPROTO or ENOMEM. */
-int ur_cq_ring_map(struct ibv_context *context, enum ur_place whose,
+int ur_cq_ring_map(struct ibv_context *context, enum ur_whose whose,
 		   const struct uroce_cq_place *place,
 		   struct uroce_cq_ring *ring);
-int ur_cq_move_ring(const struct uroce_cq *cq, enum ur_place whose,
+int ur_cq_move_ring(const struct uroce_cq *cq, enum ur_whose whose,
 		    const struct uroce_cq_place *place,
 		    struct uroce_cq_ring *ring);
 /* two_rings.c: a queue that the device has is about to use the completion queue, or
@@ -478,7 +478,7 @@ int ur_cq_move_ring(const struct uroce_cq *cq, enum ur_place whose,
 int ur_cq_use_device(struct ibv_cq *cq);
 void ur_cq_unuse_device(struct ibv_cq *cq);
 /* Maps a ring that another engine has made of the queue, in *ring, armed as the others. Lock held. Returns 0 or an errno. */
-int ur_cq_add_ring(struct uroce_cq *cq, enum ur_place whose,
+int ur_cq_add_ring(struct uroce_cq *cq, enum ur_whose whose,
 		   const struct uroce_cq_place *place,
 		   struct uroce_cq_ring **ring);
 /* Unmaps the rings of others. */

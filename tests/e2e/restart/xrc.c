@@ -212,8 +212,7 @@ static void take(const struct ibv_wc *wc)
 		sent++;
 		return;
 	}
-	must(wc->byte_len == BYTES && wc->qp_num == through,
-	     "the message");
+	must(wc->byte_len == BYTES && wc->qp_num == through, "the message");
 	for (uint32_t i = 1; i < BYTES; i++)
 		must(got[i] == byte_of(received, i), "the bytes");
 	last |= got[0];
