@@ -172,6 +172,7 @@ static int start_engine(struct ur_device *dev)
 		.loop = daemon->loop,
 		.events = &engine_events,
 		.ctx = dev,
+		.isolated = daemon->by_user,
 		.roce_v1 = dev->roce_v1,
 		.one_path = dev->virtual_pair,
 		.raw_packet = daemon->raw_ethernet && dev->ethernet,

@@ -67,13 +67,19 @@ static struct ur_engine_process *find(uid_t uid)
 	return NULL;
 }
 
+/* What keeps users apart is nobody's whom it keeps: not even before it has confined itself. */
+static uid_t runs_as(const struct ur_session *s)
+{
+	return s->daemon->by_user ? geteuid() : s->uid;
+}
+
 static int start(const struct ur_session *s, int *link)
 {
 	int pair[2], err;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return -errno;
-	err = ur_engine_starter_ask(s->uid, pair[1]);
+	err = ur_engine_starter_ask(runs_as(s), pair[1]);
 	close(pair[1]);
 	if (err)
 		close(pair[0]);

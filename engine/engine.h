@@ -86,7 +86,8 @@ struct ur_lent {
 	 * an eventfd by which it wakes the device, and a socket by which the device wakes it (wire/udp_outbox.h); or
 	 * -1. */
 	int outbox, door, bell;
-	u32 off; /* options of the device that are off: UROCE_ENGINE_NO_* */
+	u32 realm; /* that its user has there; 0: none is kept apart */
+	u32 off;   /* options of the device that are off: UROCE_ENGINE_NO_* */
 	u32 tx_bytes; /* and that one */
 };
 
@@ -104,6 +105,7 @@ struct ur_engine_config {
 	u64 seed;
 	u64 secret[2]; /* see ur_port_config */
 	u64 node_guid;
+	bool isolated; /* users do not reach each other inside the device */
 	bool roce_v1;  /* RoCEv1 beside v2; needs CAP_NET_RAW */
 	bool one_path; /* the netdev has another of this host at its end */
 	/* Raw packet queue pairs: the netdev is Ethernet, and there is

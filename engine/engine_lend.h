@@ -36,6 +36,8 @@ enum ur_lend_way {
  * without the option guests, or the kernel has no seals), -EBUSY (no such slot is free) or -errno of the wire. */
 int ur_engine_lend(struct ur_engine *engine, uid_t uid, pid_t pid, bool small,
 		   enum ur_lend_way way, struct ur_lent *lent);
+/* Returns the realm of a slot that this uroced or an earlier one has granted; 0: none. Control. */
+u32 ur_engine_lent_realm(const struct ur_engine *engine, u32 slot);
 /* Returns the user of a granted slot. Control. */
 uid_t ur_engine_lent_to(const struct ur_engine *engine, u32 slot);
 /* Returns whether the slot's present holder was given that queue pair number. Control. */

@@ -9,6 +9,7 @@
 #include "engine/lend_record.h"
 #include "engine/lend_settings.h"
 #include "engine/shards.h"
+#include "engine/wire/udp_own.h"
 #include "engine/wire/wire.h"
 
 _Static_assert(UR_PLACES <= 32 && UR_SHARDS_MAX < UR_SHARED_FIRST,
@@ -62,6 +63,7 @@ int ur_engine_lend(struct ur_engine *engine, uid_t uid, pid_t pid, bool small,
 	if (err)
 		return err;
 	*lent = (struct ur_lent){.slot = free_slot(engine, small),
+				 .realm = engine->config.isolated ? uid + 1 : 0,
 				 .off = ur_engine_options_off(&engine->opt),
 				 .tx_bytes = engine->opt.tx_bytes,
 				 .relay = -1,
@@ -96,6 +98,16 @@ bool ur_engine_lent_number(const struct ur_engine *engine, u32 slot, u32 number)
 	ur_assert(ur_slot_set_has(&engine->slots, slot));
 	return ur_slot_of(number) == slot &&
 	       ur_lent_numbers_has(engine->numbers, number);
+}
+
+u32 ur_engine_lent_realm(const struct ur_engine *engine, u32 slot)
+{
+	const struct ur_udp_own *own = ur_udp_own_mine();
+
+	return own ? ur_udp_own_realm(
+			     own, engine->lent_device, slot,
+			     ur_udp_own_loan(own, engine->lent_device, slot))
+		   : 0;
 }
 
 uid_t ur_engine_lent_to(const struct ur_engine *engine, u32 slot)

@@ -28,6 +28,7 @@ extern "C" {
 
 /* Features of a context. */
 #define UROCE_CTX_F_ADVERSE (1ull << 0) /* the fields adverse, adverse_seed */
+#define UROCE_CTX_F_APART   (1ull << 1) /* its engine is in an engine process */
 
 /* The behaviours of a legal but hostile card (doc/adverse.md), for the objects
  * of a context that asks for them. POISON and LIMITS are the provider's
@@ -52,7 +53,7 @@ struct uroce_alloc_ucontext_req {
 };
 
 struct uroce_alloc_ucontext_resp {
-	__u64 features;	  /* those of the request that the device has */
+	__u64 features;	  /* UROCE_CTX_F_* of the device, asked for or not */
 	__u64 db_map_off; /* the doorbell page */
 	__u32 db_map_len;
 	__s32 wake_fd;	/* eventfd to write (8 bytes, 1) when asleep; the fd is

@@ -55,6 +55,8 @@ struct uroce_apart_context {
 	__u64 ring_bytes, object_bytes;
 	__u32 adverse; /* UROCE_ADVERSE_* */
 	__u32 adverse_seed;
+	__u32 realm; /* where users are kept apart; else 0 */
+	__u32 rsv;
 	struct uroce_engine_open open; /* its descriptors are not read */
 };
 

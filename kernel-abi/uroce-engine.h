@@ -52,6 +52,8 @@ struct uroce_guest_client {
 	__u64 ring_bytes;
 	__u32 adverse; /* UROCE_ADVERSE_* that its engine does */
 	__u32 adverse_seed;
+	__u32 realm; /* of its queue pairs: transport/attr.h; 0: none */
+	__u32 rsv;
 };
 
 /* How a raw packet queue pair spreads frames over size work queues, a power of two. */
@@ -128,10 +130,10 @@ struct uroce_door {
 	 * descriptors in open stay the caller's. */
 	int (*open)(const struct uroce_engine_open *open, int file,
 		    struct uroce_guest **guest, struct uroce_guest_info *info);
-	/* For contexts of other processes, which may be several: makes an engine, which ends with file. The descriptors in open and
-	 * file stay the caller's, file as long as the engine. */
-	int (*make_home)(const struct uroce_engine_open *open, int file,
-			 struct uroce_home **home);
+	/* For contexts of other processes, which may be several: makes an engine, which ends with file. isolated: its contexts have
+	 * realms. The descriptors in open and file stay the caller's, file as long as the engine. */
+	int (*make_home)(const struct uroce_engine_open *open, __u32 isolated,
+			 int file, struct uroce_home **home);
 	/* All its contexts have been closed. */
 	void (*end_home)(struct uroce_home *home);
 	/* Opens a context of another process: info->own is NULL, and its rings are all that the client touches. It is not for

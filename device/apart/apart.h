@@ -61,8 +61,8 @@ int ur_apart_begin(const struct uroce_door *door,
 
 /* Finds the engine with the number, or makes it with what uroced has sent, and counts one more context of it. Returns 0 or -errno. */
 int ur_apart_engine_get(const struct uroce_door *door, u32 number,
-			const struct uroce_engine_open *open, int life,
-			struct ur_apart_engine **engine);
+			const struct uroce_engine_open *open, bool isolated,
+			int life, struct ur_apart_engine **engine);
 void ur_apart_engine_put(struct ur_apart_engine *engine);
 struct uroce_home *ur_apart_engine_home(struct ur_apart_engine *engine);
 /* uroced has no more contexts for the engine with the number, or, 0, for any. It goes with its last one. */

@@ -28,8 +28,7 @@ bool ur_apart_qp_is_good(const struct uroce_guest_qp_init *qp, u32 slot)
 	if (qp->type == IB_UVERBS_QPT_XRC_INI &&
 	    (qp->srq || qp->max_recv_wr || qp->max_recv_sge))
 		return false;
-	return is_in_slot(qp->qpn, slot) &&
-	       qp->max_send_wr <= UR_MAX_QP_WR &&
+	return is_in_slot(qp->qpn, slot) && qp->max_send_wr <= UR_MAX_QP_WR &&
 	       qp->max_recv_wr <= UR_MAX_QP_WR &&
 	       qp->max_send_sge <= UR_MAX_SGE_COUNT &&
 	       qp->max_recv_sge <= UR_MAX_SGE_COUNT &&

@@ -122,8 +122,8 @@ static int find_engine(struct ur_apart_client *c,
 
 	take_lent(&open, fds);
 	if (!in->engine)
-		return c->door->make_home(&open, c->sock, &c->home);
-	err = ur_apart_engine_get(c->door, in->engine, &open,
+		return c->door->make_home(&open, in->realm, c->sock, &c->home);
+	err = ur_apart_engine_get(c->door, in->engine, &open, in->realm,
 				  fds[UROCE_APART_LIFE], &c->engine);
 	if (!err)
 		c->home = ur_apart_engine_home(c->engine);
@@ -150,6 +150,7 @@ static int open_engine(struct ur_apart_client *c,
 		.ring_bytes = in->ring_bytes,
 		.adverse = in->adverse,
 		.adverse_seed = in->adverse_seed,
+		.realm = in->realm,
 	};
 	int err = find_engine(c, in, fds);
 

@@ -48,7 +48,7 @@ static void end(struct ur_apart_engine *e)
 }
 
 static int make(const struct uroce_door *door, u32 number,
-		const struct uroce_engine_open *open, int life,
+		const struct uroce_engine_open *open, bool isolated, int life,
 		struct ur_apart_engine **ret)
 {
 	struct ur_apart_engine *e = calloc(1, sizeof(*e));
@@ -61,7 +61,7 @@ static int make(const struct uroce_door *door, u32 number,
 	e->users = 1;
 	e->life = err = ur_high_fd_copy(life);
 	if (err >= 0)
-		err = door->make_home(open, e->life, &e->home);
+		err = door->make_home(open, isolated, e->life, &e->home);
 	if (err) {
 		end(e);
 		return err;
@@ -72,15 +72,16 @@ static int make(const struct uroce_door *door, u32 number,
 }
 
 int ur_apart_engine_get(const struct uroce_door *door, u32 number,
-			const struct uroce_engine_open *open, int life,
-			struct ur_apart_engine **ret)
+			const struct uroce_engine_open *open, bool isolated,
+			int life, struct ur_apart_engine **ret)
 {
 	int err = 0;
 
 	pthread_mutex_lock(&lock);
 	*ret = find(number);
 	if (!*ret)
-		err = life < 0 ? -EINVAL : make(door, number, open, life, ret);
+		err = life < 0 ? -EINVAL
+			       : make(door, number, open, isolated, life, ret);
 	if (!err)
 		(*ret)->users++;
 	pthread_mutex_unlock(&lock);

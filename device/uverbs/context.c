@@ -14,7 +14,8 @@
 static int context_response(struct ur_cmd *cmd)
 {
 	struct uroce_alloc_ucontext_resp resp = {
-		.features = UROCE_CTX_F_ADVERSE,
+		.features = UROCE_CTX_F_ADVERSE |
+			    (ur_ufile_realm(cmd->file) ? UROCE_CTX_F_APART : 0),
 		.adverse = cmd->file->adverse,
 		.adverse_seed = cmd->file->adverse_seed,
 		.db_map_off = cmd->file->info.db_map_off,

@@ -45,13 +45,13 @@ static int check_open(const struct ur_cmd *cmd, bool apart)
 
 	if (file->slot || has_objects(file))
 		return -EINVAL;
-	/* Users kept apart are the device's engine's. So are
-	 * all where there is RoCEv1: an engine in a program has no frames, and which
+	/* Where there is RoCEv1 all are the device's engine's: an engine in a program has no frames, and which
 	 * queue pairs will need them is not known when they are made. */
-	if (ur_ufile_realm(file) || cmd->dev->roce_v1)
+	if (cmd->dev->roce_v1)
 		return -EOPNOTSUPP;
-	/* A hostile card is not its program's to change. */
-	return file->adverse && !apart ? -EOPNOTSUPP : 0;
+	/* What keeps users apart, and a hostile card, are not the program's to change. */
+	return (ur_ufile_realm(file) || file->adverse) && !apart ? -EOPNOTSUPP
+								 : 0;
 }
 
 /* Elsewhere packets cannot leave by sockets that it makes itself; where it is not known, they might have to, or must
@@ -270,6 +270,7 @@ static int give_context(const struct ur_ufile *file, const struct ur_lent *lent,
 		.ring_bytes = (u64)file->apart_kib << 9,
 		.object_bytes = (u64)file->apart_kib << 9,
 		.adverse_seed = file->adverse_seed,
+		.realm = ur_ufile_realm(file),
 		.open = ur_slot_describe(file->dev, lent),
 	};
 	int fds[UROCE_APART_FDS];
@@ -419,6 +420,14 @@ static int pass_on(const struct ur_ufile *file, u32 slot)
 		       : 0;
 }
 
+/* The engine in the slot keeps its user apart as this uroced does; an earlier one may not have. */
+static bool is_of_realm(const struct ur_ufile *file, u32 slot)
+{
+	u32 realm = ur_ufile_realm(file);
+
+	return !realm || ur_engine_lent_realm(file->dev->engine, slot) == realm;
+}
+
 static int resume(struct ur_cmd *cmd, const struct uroce_engine_resume *in)
 {
 	enum ur_lend_way way;
@@ -430,6 +439,8 @@ static int resume(struct ur_cmd *cmd, const struct uroce_engine_resume *in)
 	err = check_open(cmd, true);
 	if (!err)
 		err = unknown;
+	if (!err && !is_of_realm(cmd->file, in->slot))
+		err = -EOPNOTSUPP;
 	if (!err)
 		err = take_slot(cmd->file, in->slot, way);
 	if (!err)
@@ -539,6 +550,8 @@ int ur_m_engine_ring(struct ur_cmd *cmd)
 	own = slot_about(cmd->file, &slot);
 	if (!own)
 		return -EINVAL;
+	if (!is_of_realm(cmd->file, slot))
+		return -EPERM;
 	err = take_ring(cmd->file, own != cmd->file->slot, slot);
 	if (err)
 		return err;

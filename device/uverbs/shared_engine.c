@@ -84,6 +84,9 @@ static int give(const struct ur_ufile *file, const struct ur_shared_engine *e,
 		.engine = e->number,
 		.ring_bytes = (u64)file->shared_kib << 9,
 		.object_bytes = (u64)file->shared_kib << 9,
+		.adverse = file->adverse,
+		.adverse_seed = file->adverse_seed,
+		.realm = ur_ufile_realm(file),
 		.open = ur_slot_describe(e->dev, lent),
 	};
 	int fds[UROCE_APART_FDS];

@@ -81,7 +81,7 @@ static int look_for_descriptors(int some)
 }
 
 /* file: what the engine ends with, and which is open as long. */
-static int make_engine(struct uroce_home *home, bool apart,
+static int make_engine(struct uroce_home *home, bool apart, bool isolated,
 		       const struct uroce_engine_open *o, int file)
 {
 	struct ur_engine_config config = {
@@ -96,6 +96,7 @@ static int make_engine(struct uroce_home *home, bool apart,
 		.options = apart ? OPTIONS_APART : OPTIONS,
 		.guest = true,
 		.apart = apart,
+		.isolated = isolated,
 		.lent = {.slot = o->slot,
 			 .device = o->device,
 			 .file = o->own_fd,
@@ -218,14 +219,14 @@ static struct uroce_guest *new_guest(void)
 	return g;
 }
 
-static int fill_home(struct uroce_home *home, bool apart,
+static int fill_home(struct uroce_home *home, bool apart, bool isolated,
 		     const struct uroce_engine_open *open, int file)
 {
 	int err = 0;
 
 	if (open->relay_fd >= 0 && open->outbox_fd < 0)
 		err = look_at_net(lent_socket(open));
-	return err ? err : make_engine(home, apart, open, file);
+	return err ? err : make_engine(home, apart, isolated, open, file);
 }
 
 /* The context of its engine, whose file and memory are there. */
@@ -235,7 +236,8 @@ static int make_context(struct uroce_guest *g, struct ur_ectx_info *info)
 
 	g->engine = g->home->engine;
 	pthread_mutex_lock(&g->home->lock);
-	err = ur_ectx_create(g->engine, g->fd, g->mem, 0, &g->ectx, info);
+	err = ur_ectx_create(g->engine, g->fd, g->mem, g->realm, &g->ectx,
+			     info);
 	pthread_mutex_unlock(&g->home->lock);
 	return err;
 }
@@ -282,7 +284,7 @@ static int open_guest(const struct uroce_engine_open *open, int file,
 	if (!err)
 		g->fd = err = make_file(false);
 	if (err >= 0)
-		err = fill_home(g->home, false, open, file);
+		err = fill_home(g->home, false, false, open, file);
 	if (!err)
 		err = make_context(g, &ectx);
 	if (!err)
@@ -328,8 +330,8 @@ static int take_memory(const struct uroce_guest_client *client,
 	return 0;
 }
 
-static int make_home(const struct uroce_engine_open *open, int file,
-		     struct uroce_home **ret)
+static int make_home(const struct uroce_engine_open *open, u32 isolated,
+		     int file, struct uroce_home **ret)
 {
 	struct uroce_home *home;
 	int err;
@@ -339,7 +341,7 @@ static int make_home(const struct uroce_engine_open *open, int file,
 	home = new_home();
 	if (!home)
 		return -ENOMEM;
-	err = fill_home(home, true, open, file);
+	err = fill_home(home, true, isolated, open, file);
 	if (err)
 		end_home(home);
 	else
@@ -361,6 +363,7 @@ static int open_apart(struct uroce_home *home,
 	g->home = home;
 	g->apart = true;
 	g->ring_room = client->ring_bytes;
+	g->realm = client->realm;
 	err = take_memory(client, &g->mem);
 	if (!err)
 		g->fd = err = make_file(true);

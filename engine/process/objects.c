@@ -157,6 +157,7 @@ static int make_plain(struct uroce_guest_qp *qp,
 		.srq = in->srq ? in->srq->srq : NULL,
 		.qpn = in->qpn,
 		.user_handle = in->user_handle,
+		.realm = qp->guest->realm,
 		.async = qp->guest->async,
 		.wq = in->wq,
 	};

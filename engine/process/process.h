@@ -50,6 +50,7 @@ struct uroce_guest {
 	bool apart; /* the context is another process's */
 	int left_sender; /* then: of a channel that has no queue any more; -1: none */
 	u64 ring_room;	  /* then: bytes that its rings may still have */
+	u32 realm;	  /* then: of its queue pairs; 0: none */
 	_Atomic u32 vain; /* others.c: polls */
 	struct ur_process_fork fork;
 	struct ur_list channels;     /* completion_queues.c */

@@ -46,6 +46,7 @@ struct ur_udp_own {
 	_Atomic u16 lent[DEVICES][SLOTS];
 	_Atomic u32 loans[DEVICES][SLOTS]; /* so far */
 	_Atomic u32 slots[DEVICES];	   /* those beyond were never lent */
+	_Atomic u32 realms[DEVICES][SLOTS];
 	_Atomic u32 netdev[DEVICES]; /* its index; 0: there is no such device */
 	/* A lock that the process of the devices has for as long as it lives: in the first word
 	 * the kernel sets FUTEX_OWNER_DIED, whatever the process dies of. */
@@ -245,7 +246,7 @@ u32 ur_udp_own_netdev(const struct ur_udp_own *own, u32 device)
 static void lend_nothing(u32 device)
 {
 	for (u32 slot = 0; slot < SLOTS; slot++)
-		ur_udp_own_lend(device, slot, 0);
+		ur_udp_own_lend(device, slot, 0, 0);
 	mine->netdev[device] = 0;
 }
 
@@ -464,7 +465,7 @@ bool ur_udp_own_holds(const struct ur_udp_own *own, u16 port, bool v4)
 	       !(own->holder[0] & FUTEX_OWNER_DIED);
 }
 
-void ur_udp_own_lend(u32 device, u32 slot, u16 port)
+void ur_udp_own_lend(u32 device, u32 slot, u16 port, u32 realm)
 {
 	ur_assert(device < DEVICES && slot < SLOTS);
 	/* Nobody takes what comes from the former port for the new loan's. */
@@ -472,6 +473,7 @@ void ur_udp_own_lend(u32 device, u32 slot, u16 port)
 		mine->slots[device] = slot + 1;
 	mine->lent[device][slot] = 0;
 	mine->loans[device][slot]++;
+	mine->realms[device][slot] = realm;
 	mine->lent[device][slot] = port;
 }
 
@@ -493,6 +495,17 @@ u32 ur_udp_own_slot(const struct ur_udp_own *own, u32 device, u16 port,
 		*loan = 0;
 	}
 	return 0;
+}
+
+u32 ur_udp_own_realm(const struct ur_udp_own *own, u32 device, u32 slot,
+		     u32 loan)
+{
+	u32 realm;
+
+	if (device >= DEVICES || slot >= SLOTS)
+		return 0;
+	realm = own->realms[device][slot];
+	return own->loans[device][slot] == loan ? realm : 0;
 }
 
 u16 ur_udp_own_port(const struct ur_udp_own *own, u32 device, u32 slot)

@@ -63,8 +63,11 @@ void ur_udp_own_hold(u16 port, bool v4);
 void ur_udp_own_release(u16 port, bool v4);
 bool ur_udp_own_holds(const struct ur_udp_own *own, u16 port, bool v4);
 
-/* Records that the slot has that port now. Port 0: it has none. */
-void ur_udp_own_lend(u32 device, u32 slot, u16 port);
+/* Records that the slot has that port and realm now. Port 0: it has none. */
+void ur_udp_own_lend(u32 device, u32 slot, u16 port, u32 realm);
+/* Returns the realm that the slot's user has by that grant; 0: none, or the grant has ended. */
+u32 ur_udp_own_realm(const struct ur_udp_own *own, u32 device, u32 slot,
+		     u32 loan);
 /* Returns the slot of that device that the port is granted to, and the number of that grant in *loan; or 0 and 0. */
 u32 ur_udp_own_slot(const struct ur_udp_own *own, u32 device, u16 port,
 		    u32 *loan);

@@ -252,7 +252,7 @@ int ur_udp_lend_port(struct ur_wire *wire, struct ur_lent *lent)
 	}
 	lent->device = w->device;
 	memcpy(lent->out, fd, sizeof(fd));
-	ur_udp_own_lend(w->device, lent->slot, lent->port);
+	ur_udp_own_lend(w->device, lent->slot, lent->port, lent->realm);
 	close_both(mine);
 	memcpy(mine, fd, sizeof(fd));
 	return 0;
@@ -263,7 +263,7 @@ static void end_port(struct ur_wire_udp *w, u32 slot)
 	/* One alone where a uroced was killed before it had both. */
 	if (w->lent_to[slot][0] < 0 && w->lent_to[slot][1] < 0)
 		return;
-	ur_udp_own_lend(w->device, slot, 0);
+	ur_udp_own_lend(w->device, slot, 0, 0);
 	close_both(w->lent_to[slot]);
 	for (u32 v4 = 0; v4 < 2; v4++) {
 		const struct ur_kept what = name_of(w, slot, v4);

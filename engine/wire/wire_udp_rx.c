@@ -40,6 +40,22 @@ static struct ur_udp_peer *find_peer(struct ur_wire_udp *w, const u8 *gid)
 	return p;
 }
 
+/* A realm that is nobody's. */
+#define STRANGER UINT32_MAX
+
+/* Where users are kept apart the slot says who sends. Of the device's own engines nobody says whose packets they carry, so an
+ * engine of one user takes none. Other devices of this host are as far as other hosts. */
+static u32 realm_of(const struct ur_wire_udp *w, const struct ur_udp_peer *peer,
+		    u32 slot, u32 loan)
+{
+	u32 realm;
+
+	if (!w->wire.engine->config.isolated || !peer->here)
+		return 0;
+	realm = ur_udp_own_realm(w->own, w->device, slot, loan);
+	return slot && realm ? realm : STRANGER;
+}
+
 /*
  * Returns whether a stranger uses an address of ours. A device's packets to
  * itself come here only where the engine of one end is in a program; else
@@ -59,6 +75,7 @@ static bool forged(const struct ur_wire_udp *w, const struct ur_udp_peer *peer,
 	slot = ur_udp_own_slot(w->own, peer->device, meta->udp_sport,
 			       &meta->loan);
 	meta->slot = (u16)ur_slot_prefix(slot);
+	meta->realm = realm_of(w, peer, slot, meta->loan);
 	if (slot) {
 		meta->slot_bits = (u8)ur_slot_bits(slot);
 		return false;

@@ -213,8 +213,10 @@ int ur_guest_open(struct uroce_context *ctx,
 		  struct uroce_alloc_ucontext_resp *resp)
 {
 	const enum asked asked = asked_for();
-	/* A hostile card is not the program's to change. */
-	const bool apart = resp->adverse || asked == ASKED_APART;
+	/* A hostile card is not the program's to change, nor what the device says. */
+	const bool apart = resp->adverse ||
+			   (resp->features & UROCE_CTX_F_APART) ||
+			   asked == ASKED_APART;
 	struct uroce_guest_info info;
 	int err;
 

@@ -72,7 +72,8 @@ static void test_ports(const struct ur_udp_own *reader, u32 device)
 
 	u32 loan = ur_udp_own_loan(reader, device, 3), got;
 
-	ur_udp_own_lend(device, 3, 0x8001);
+	ur_udp_own_lend(device, 3, 0x8001, 77);
+	CHECK_EQ(ur_udp_own_realm(reader, device, 3, loan), 0);
 	CHECK(ur_udp_own_loan(reader, device, 3) != loan);
 	CHECK_EQ(ur_udp_own_loan(reader, device, 3),
 		 ur_udp_own_loan(ur_udp_own_mine(), device, 3));
@@ -84,7 +85,9 @@ static void test_ports(const struct ur_udp_own *reader, u32 device)
 	CHECK_EQ(ur_udp_own_slot(reader, device, 0, &got), 0);
 	CHECK_EQ(ur_udp_own_slot(reader, device + 1, 0x8001, &got), 0);
 	CHECK_EQ(ur_udp_own_slot(reader, 0, 0x8001, &got), 0);
-	ur_udp_own_lend(device, 3, 0x8002);
+	CHECK_EQ(ur_udp_own_realm(reader, device, 3, loan), 77);
+	ur_udp_own_lend(device, 3, 0x8002, 0);
+	CHECK_EQ(ur_udp_own_realm(reader, device, 3, loan), 0);
 	CHECK(ur_udp_own_loan(reader, device, 3) != loan);
 	CHECK_EQ(ur_udp_own_slot(reader, device, 0x8001, &got), 0);
 	CHECK_EQ(ur_udp_own_slot(reader, device, 0x8002, &got), 3);
