@@ -273,3 +273,53 @@ def test_process_is_closed_to_users(pair):
             s.kill()
             c.kill()
         end(*programs)
+
+
+ISOLATED = [*GUESTS, "--isolation", "user"]
+
+
+def isolated_processes(host):
+    """Their owner is uroced's, not the user whose engines they have."""
+    found = processes(host)
+    assert set(found.values()) <= {os.getuid()}
+    return set(found)
+
+
+def test_users_are_kept_apart(lab, monkeypatch):
+    """By engine processes of uroced's own user, one for each user: they outlive uroced; who has one reaches neither it
+    nor another's; and its end is its user's alone."""
+    monkeypatch.delenv("UROCE_ENGINE", raising=False)
+    for host in lab.a, lab.b:
+        host.serve(*ISOLATED)
+        os.chmod(host.run_dir, 0o755)
+    # Packets of who has no right to sockets wait for uroced.
+    raw = ["--inh-caps", "+net_raw", "--ambient-caps", "+net_raw"]
+
+    def user(uid):
+        return [As(host, "process", *OTHERS[uid], *raw) for host in (lab.a, lab.b)]
+    his = start(lab, "restart_sleeps", user("54534"))
+    others = []
+    try:
+        go_on(his)
+        first = isolated_processes(lab.a)
+        others = start(lab, "restart_sleeps", user("65534"))
+        go_on(others)
+        second = isolated_processes(lab.a) - first
+        assert len(first) == len(second) == 1
+        for pid in (*first, *second):
+            assert tries(54534, pid) == tries(65534, pid) == ""
+        kill(lab.a)
+        go_on(his, "kill\n")
+        lab.a.serve(*ISOLATED)
+        os.chmod(lab.a.run_dir, 0o755)
+        go_on(his, "serve\n")
+        go_on(others, "serve\n")
+        go_on(his, "still\n")
+        assert isolated_processes(lab.a) == first | second
+        os.kill(*first, signal.SIGKILL)
+        wait_for("its programs", lambda: not his[0].running(), limit=10)
+        go_on(others)
+        end(*others)
+    finally:
+        for p in [*others, *his]:
+            p.kill()
