@@ -14,8 +14,8 @@ static __attribute__((noinline)) bool
 write_unmapped(const struct ur_qp *qp, const struct ur_mr_range *s, u32 off,
 	       const u8 *payload)
 {
-	return !s->mr->attr.ops->write(
-		s->mr->attr.mem, s->off + (off - s->first), payload, qp->mtu);
+	return !s->write(s->mr->attr.mem, s->off + (off - s->first), payload,
+			 qp->mtu);
 }
 
 /* A packet's bytes to message offset off. False: nothing is done, and the
@@ -28,6 +28,11 @@ static inline bool range_write(const struct ur_qp *qp,
 		return write_unmapped(qp, s, off, payload);
 	memcpy(s->ptr + (off - s->first), payload, qp->mtu);
 	return true;
+}
+
+static enum ur_range_use range_use(u32 num_sge)
+{
+	return num_sge == 1 ? UR_RANGE_WRITE_WHOLE : UR_RANGE_WRITE;
 }
 
 /* Whether the packet, which is in order, is in the middle of the message and has a place,
@@ -47,7 +52,8 @@ UR_RANGE_INLINE bool find_place(struct ur_qp *qp, const u8 *bth, u32 psn)
 		if (resp->msg != UR_RX_WRITE || resp->length - off <= qp->mtu ||
 		    !ur_range_find_remote(qp, &resp->place, 0, resp->rkey,
 					  resp->va, off, resp->length,
-					  UR_ACCESS_REMOTE_WRITE))
+					  UR_ACCESS_REMOTE_WRITE,
+					  UR_RANGE_WRITE_WHOLE))
 			return false;
 	} else {
 		if (resp->msg != UR_RX_SEND ||
@@ -55,7 +61,8 @@ UR_RANGE_INLINE bool find_place(struct ur_qp *qp, const u8 *bth, u32 psn)
 		    !ur_range_find_local(qp, &resp->place, 0, resp->rqe.pd,
 					 resp->rqe_sge, resp->rqe.num_sge,
 					 &resp->rqe.cur, off, resp->rqe.length,
-					 UR_ACCESS_LOCAL_WRITE))
+					 UR_ACCESS_LOCAL_WRITE,
+					 range_use(resp->rqe.num_sge)))
 			return false;
 	}
 	return true;
@@ -119,7 +126,8 @@ UR_RANGE_INLINE bool find_read_place(struct ur_qp *qp, u32 psn, u16 sport,
 	return i + 1 < e->npkts && (i + 1) % qp->read_pkts &&
 	       ur_range_find_local(qp, &req->place, req->head, qp->init.pd,
 				   e->sge, e->num_sge, &e->cur, *off, e->length,
-				   UR_ACCESS_LOCAL_WRITE);
+				   UR_ACCESS_LOCAL_WRITE,
+				   range_use(e->num_sge));
 }
 
 static u32 count_read_places(const struct ur_qp *qp, u32 psn, u32 off)
@@ -217,8 +225,11 @@ static bool is_solid(const struct ur_qp *qp, const struct ur_rx_run *run)
 static int write_pieces(const struct ur_qp *qp, const struct ur_mr_range *s,
 			u32 off, const struct ur_rx_run *run, u32 n)
 {
-	const struct ur_pieces from = {(u8 *)run->payload, run->payload_stride,
-				       qp->mtu, n};
+	const struct ur_pieces from = {.first = (u8 *)run->payload,
+				       .stride = run->payload_stride,
+				       .len = qp->mtu,
+				       .n = n,
+				       .more = s->more};
 
 	if (!s->mr->attr.ops->write_pieces)
 		return -EOPNOTSUPP;
@@ -247,9 +258,8 @@ static bool write_all(struct ur_qp *qp, const struct ur_mr_range *s, u32 off,
 			       qp->mtu);
 		from = qp->port->bounce;
 	}
-	return !s->mr->attr.ops->write(s->mr->attr.mem,
-				       s->off + (off - s->first), from,
-				       n << qp->mtu_shift);
+	return !s->write(s->mr->attr.mem, s->off + (off - s->first), from,
+			 n << qp->mtu_shift);
 }
 
 /* Returns how many can be written at once. */

@@ -27,6 +27,17 @@ struct ur_mr_range {
 	u32 gen; /* 0: nothing */
 	u32 owner;
 	u32 first, end;
+	/* How bytes of it are written, where it is not mapped: as ur_mem_ops has it. */
+	int (*write)(void *mem, u64 off, const void *src, u32 len);
+	bool more;
+	bool ahead; /* its bytes are read by read_pieces, the range being the reader */
+};
+
+/* What a range is for. */
+enum ur_range_use {
+	UR_RANGE_READ,
+	UR_RANGE_WRITE,
+	UR_RANGE_WRITE_WHOLE, /* all that the message writes is in its region */
 };
 
 /* A message of that owner starts: makes the range void if an earlier message

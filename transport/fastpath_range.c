@@ -2,8 +2,10 @@
 #include "transport/fastpath_range.h"
 
 bool ur_range_keep(const struct ur_qp *qp, struct ur_mr_range *s, u32 owner,
-		   u32 off, const struct ur_span *span)
+		   u32 off, const struct ur_span *span, enum ur_range_use use)
 {
+	const struct ur_mem_ops *ops = span->mr->attr.ops;
+
 	if ((!span->ptr && span->mr->attr.null_mr) || span->len < qp->mtu)
 		return false;
 	s->ptr = span->ptr;
@@ -13,5 +15,12 @@ bool ur_range_keep(const struct ur_qp *qp, struct ur_mr_range *s, u32 owner,
 	s->owner = owner;
 	s->first = off;
 	s->end = off + (u32)span->len;
+	if (s->ptr)
+		return true;
+	s->more = use == UR_RANGE_WRITE_WHOLE && ops->write_more;
+	s->write = s->more ? ops->write_more : ops->write;
+	s->ahead = use == UR_RANGE_READ && ops->ahead;
+	if (s->ahead)
+		ops->ahead(s->mr->attr.mem, s->off, span->len, s);
 	return true;
 }

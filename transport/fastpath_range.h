@@ -19,14 +19,13 @@ static inline bool ur_range_holds(const struct ur_qp *qp,
 
 /* Keeps what was found from message offset off on. Returns whether it is enough for a packet. */
 bool ur_range_keep(const struct ur_qp *qp, struct ur_mr_range *s, u32 owner,
-		   u32 off, const struct ur_span *span);
+		   u32 off, const struct ur_span *span, enum ur_range_use use);
 
 /* Finds the memory of a scatter or gather list from message offset off on. */
-UR_RANGE_INLINE bool ur_range_find_local(struct ur_qp *qp,
-					 struct ur_mr_range *s, u32 owner,
-					 u32 pd, const struct ur_sge *sge,
-					 u32 count, struct ur_cursor *cur,
-					 u32 off, u32 length, u32 access)
+UR_RANGE_INLINE bool
+ur_range_find_local(struct ur_qp *qp, struct ur_mr_range *s, u32 owner, u32 pd,
+		    const struct ur_sge *sge, u32 count, struct ur_cursor *cur,
+		    u32 off, u32 length, u32 access, enum ur_range_use use)
 {
 	struct ur_span span;
 
@@ -34,21 +33,21 @@ UR_RANGE_INLINE bool ur_range_find_local(struct ur_qp *qp,
 		return true;
 	return ur_mem_list_span(qp->port, pd, sge, count, cur, off,
 				length - off, access, &span) &&
-	       ur_range_keep(qp, s, owner, off, &span);
+	       ur_range_keep(qp, s, owner, off, &span, use);
 }
 
 /* Finds the memory that the peer named. */
 UR_RANGE_INLINE bool ur_range_find_remote(struct ur_qp *qp,
 					  struct ur_mr_range *s, u32 owner,
 					  u32 rkey, u64 va, u32 off, u32 length,
-					  u32 access)
+					  u32 access, enum ur_range_use use)
 {
 	struct ur_span span;
 
 	if (ur_range_holds(qp, s, owner, off))
 		return true;
 	return ur_mem_remote(qp, rkey, va + off, length - off, access, &span) &&
-	       ur_range_keep(qp, s, owner, off, &span);
+	       ur_range_keep(qp, s, owner, off, &span, use);
 }
 
 #endif

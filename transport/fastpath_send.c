@@ -11,12 +11,16 @@
 static const u8 *range_read(const struct ur_mr_range *s, u32 off, u32 len,
 			    u8 *copy)
 {
+	const struct ur_mem_ops *ops = s->mr->attr.ops;
+	const struct ur_pieces to = {
+		.first = copy, .stride = len, .len = len, .n = 1, .reader = s};
+	u64 at = s->off + (off - s->first);
+
 	if (s->ptr)
 		return s->ptr + (off - s->first);
-	return s->mr->attr.ops->read(s->mr->attr.mem, s->off + (off - s->first),
-				     copy, len)
-		       ? NULL
-		       : copy;
+	if (s->ahead)
+		return ops->read_pieces(s->mr->attr.mem, at, &to) ? NULL : copy;
+	return ops->read(s->mr->attr.mem, at, copy, len) ? NULL : copy;
 }
 
 static u8 *room_apart(const struct ur_qp *qp, u32 len)
@@ -80,6 +84,7 @@ static const u8 *read_in_place(const struct ur_qp *qp,
 		.stride = UR_BTH_BYTES + qp->mtu + UR_ICRC_BYTES,
 		.len = qp->mtu,
 		.n = n,
+		.reader = s,
 	};
 	int err = s->mr->attr.ops->read_pieces(s->mr->attr.mem,
 					       s->off + (off - s->first), &to);
@@ -237,9 +242,9 @@ u32 ur_fastpath_send(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx,
 	if (reliable && req->tx_psn != req->max_psn)
 		left = ur_min_u32(left, ur_psn_sub(req->max_psn, req->tx_psn));
 	n = ur_min_u32(ur_min_u32(quantum, room), ur_min_u32(window, left));
-	if (!n ||
-	    !ur_range_find_local(qp, &req->source, req->tx, qp->init.pd, e->sge,
-				 e->num_sge, &e->cur, off, e->length, 0))
+	if (!n || !ur_range_find_local(qp, &req->source, req->tx, qp->init.pd,
+				       e->sge, e->num_sge, &e->cur, off,
+				       e->length, 0, UR_RANGE_READ))
 		return 0;
 	left = ur_min_u32(left, (req->source.end - off) >> qp->mtu_shift);
 	copies = copies_of(qp, &req->source, off);
@@ -291,7 +296,7 @@ u32 ur_fastpath_answer(struct ur_qp *qp, struct ur_resp_item *it,
 		return 0;
 	if (!n || !ur_range_find_remote(qp, &resp->source, it->resource,
 					res->rkey, res->va, off, res->length,
-					UR_ACCESS_REMOTE_READ))
+					UR_ACCESS_REMOTE_READ, UR_RANGE_READ))
 		return 0;
 	left = ur_min_u32(left, (resp->source.end - off) >> qp->mtu_shift);
 	copies = copies_of(qp, &resp->source, off);

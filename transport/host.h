@@ -18,6 +18,8 @@
 struct ur_pieces {
 	u8 *first;
 	u32 stride, len, n;
+	bool more;	    /* to be written: as write_more */
+	const void *reader; /* to be read: of ahead, or NULL */
 };
 
 /* Memory of one region behind an MR. Offsets count from the region's start and
@@ -33,6 +35,12 @@ struct ur_mem_ops {
 	 * NULL. */
 	int (*read_pieces)(void *mem, u64 off, const struct ur_pieces *to);
 	int (*write_pieces)(void *mem, u64 off, const struct ur_pieces *from);
+	/* As write, where the message ends with a write to the same region: these bytes may be
+	 * there as late as those. May be NULL: write is as good. */
+	int (*write_more)(void *mem, u64 off, const void *src, u32 len);
+	/* Reads of len bytes from there on are about to follow, in order, by read_pieces with
+	 * that reader; an earlier one of it has ended. May be NULL: none says whose it is. */
+	void (*ahead)(void *mem, u64 off, u64 len, const void *reader);
 	/* Masked compare and swap, and masked fetch and add, of the 8 aligned
 	 * bytes at off. They are atomic towards every access through this
 	 * device. The value from before is in *old, in host order. Return as
