@@ -4,6 +4,7 @@
  *
  *  - a dma-buf, and device memory, is mapped: plain loads and stores by the
  *    transport;
+ *  - a GPU's is copied by its runtime (gpu/gpu.c);
  *  - all else goes through the client's mem file, page faults included, so
  *    that on-demand paging needs nothing more.
  *
@@ -19,6 +20,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 #include "engine/engine_impl.h"
+#include "engine/gpu/gpu.h"
 #include "engine/ground/own_memory.h"
 #include "transport/mem.h"
 #include "util/assert.h"
@@ -184,6 +186,42 @@ static const struct ur_mem_ops mem_ops = {
 	.flush = mem_flush,
 };
 
+/* ---- what another engine alone reaches ---- */
+
+static int no_read(void *mem, u64 off, void *dst, u32 len)
+{
+	return -EFAULT;
+}
+
+static int no_write(void *mem, u64 off, const void *src, u32 len)
+{
+	return -EFAULT;
+}
+
+static int no_cas(void *mem, u64 off, u64 compare, u64 compare_mask, u64 swap,
+		  u64 swap_mask, u64 *old)
+{
+	return -EFAULT;
+}
+
+static int no_faa(void *mem, u64 off, u64 add, u64 boundary_mask, u64 *old)
+{
+	return -EFAULT;
+}
+
+static int no_flush(void *mem, u64 off, u64 len, u32 type)
+{
+	return -EFAULT;
+}
+
+static const struct ur_mem_ops no_ops = {
+	.read = no_read,
+	.write = no_write,
+	.cas = no_cas,
+	.faa = no_faa,
+	.flush = no_flush,
+};
+
 /* ---- mapping ---- */
 
 bool ur_emr_takes_file(int fd)
@@ -304,8 +342,8 @@ int ur_emr_look(const struct ur_emr_attr *attr)
 
 bool ur_emr_is_seen(const struct ur_emr_attr *a)
 {
-	return !a->null_mr && !a->dm && a->dmabuf_fd < 0 && a->length &&
-	       !a->on_demand;
+	return !a->null_mr && !a->gpu && !a->elsewhere && !a->dm &&
+	       a->dmabuf_fd < 0 && a->length && !a->on_demand;
 }
 
 bool ur_emr_must_look(const struct ur_emr_attr *a)
@@ -317,8 +355,10 @@ static int find_memory(struct ur_emr *mr)
 {
 	const struct ur_emr_attr *a = &mr->attr;
 
-	if (a->null_mr)
+	if (a->null_mr || a->elsewhere)
 		return 0;
+	if (a->gpu)
+		return ur_gpu_attach(mr);
 	if (a->implicit)
 		return ur_user_mem_reaches(a->mem) ? 0 : -EACCES;
 	if (a->dm) {
@@ -366,6 +406,8 @@ struct ur_emr_left ur_app_mem_detach(struct ur_emr *mr)
 	};
 
 	ur_user_mem_put(mr->attr.mem);
+	if (mr->gpu)
+		ur_gpu_detach(mr);
 	if (mr->dm) {
 		ur_assert(mr->dm->users);
 		mr->dm->users--;
@@ -399,7 +441,9 @@ void ur_app_mem_describe(struct ur_emr *mr, struct ur_mr_attr *out)
 	out->iova = mr->attr.iova;
 	out->length = mr->attr.length;
 	out->direct = mr->direct;
-	out->ops = &mem_ops;
+	out->ops = mr->gpu		? &ur_gpu_mem_ops
+		   : mr->attr.elsewhere ? &no_ops
+					: &mem_ops;
 	out->mem = mr;
 	out->null_mr = mr->attr.null_mr;
 	out->key = mr->attr.key;

@@ -190,7 +190,8 @@ static bool run_as_owner(struct ur_engine *engine,
 	struct ur_mailbox *box = &engine->mailbox;
 	bool more;
 
-	if (!atomic_load(&engine->asleep) || pthread_mutex_trylock(&box->owner))
+	if (!atomic_load(&engine->asleep) || ur_guest_is_alone(engine) ||
+	    pthread_mutex_trylock(&box->owner))
 		return false;
 	/* Requests posted before a command must reach the engine before it:
 	 * resizing a queue counts them. The doorbell has woken the engine. */

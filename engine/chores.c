@@ -67,8 +67,8 @@ void ur_chore_steps_aside(struct ur_engine *e)
 
 bool ur_chore_steps_back(struct ur_engine *e)
 {
-	atomic_store(&e->guest.waits, true);
+	atomic_fetch_or(&e->guest.waits, UR_GUEST_WAITS);
 	pthread_mutex_lock(&e->mailbox.owner);
-	atomic_store(&e->guest.waits, false);
+	atomic_fetch_and(&e->guest.waits, ~(u32)UR_GUEST_WAITS);
 	return e->chores.runs;
 }

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "engine/engine_impl.h"
+#include "engine/gpu/gpu.h"
 #include "engine/transmit.h"
 #include "engine/wire/wire.h"
 #include "util/assert.h"
@@ -36,6 +37,26 @@ static void hide(struct ur_engine *engine, struct ur_emr *mr)
 	mr->pieces = 0;
 }
 
+/* No neighbour maps it. */
+static void begin_gpu(struct ur_engine *engine, struct ur_emr *mr)
+{
+	if (!mr->gpu)
+		return;
+	mr->looked = true;
+	mr->file.fd = -1;
+	if (ur_gpu_begin(mr))
+		ur_guest_alone(engine, true);
+}
+
+static void settle_gpu(struct ur_engine *engine, struct ur_emr *mr)
+{
+	if (!mr->gpu)
+		return;
+	if (ur_gpu_settle(mr))
+		ur_guest_alone(engine, false);
+	mr->looked = false;
+}
+
 static int reg(struct ur_engine *engine, struct ur_emr *mr)
 {
 	struct ur_mr_attr attr;
@@ -48,6 +69,7 @@ static int reg(struct ur_engine *engine, struct ur_emr *mr)
 		return err;
 	mr->key = ur_mr_key(mr->mr);
 	ur_list_add_tail(&mr->ectx->mrs, &mr->node);
+	begin_gpu(engine, mr);
 	return 0;
 }
 UR_ENGINE_CALL(1, reg, struct ur_emr *);
@@ -100,12 +122,17 @@ static int rereg(struct ur_engine *engine, struct ur_emr *mr,
 	if (err)
 		return err;
 	hide(engine, mr);
+	if (next->gpu != mr->gpu)
+		settle_gpu(engine, mr);
 	mr->attr = next->attr;
 	mr->map = next->map;
 	mr->map_len = next->map_len;
 	mr->direct = next->direct;
 	mr->dm = next->dm;
 	mr->pinned = next->pinned;
+	mr->gpu = next->gpu;
+	if (mr->gpu != old.gpu)
+		begin_gpu(engine, mr);
 	*next = old;
 	return 0;
 }
@@ -129,6 +156,7 @@ int ur_emr_rereg(struct ur_emr *mr, u32 flags, const struct ur_emr_attr *attr,
 		next.map = NULL;
 		next.dm = NULL;
 		next.direct = NULL;
+		next.gpu = NULL;
 		err = ur_app_mem_attach(&next);
 		if (err)
 			return err;
@@ -167,6 +195,7 @@ static int dereg(struct ur_engine *engine, struct ur_emr *mr, u64 *run)
 	if (err)
 		return err;
 	hide(engine, mr);
+	settle_gpu(engine, mr);
 	ur_list_del(&mr->node);
 	return 0;
 }

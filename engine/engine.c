@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include "engine/engine_impl.h"
 #include "engine/faults.h"
+#include "engine/gpu/gpu.h"
 #include "engine/poll_loop.h"
 #include "engine/shards.h"
 #include "engine/wire/wire.h"
@@ -141,6 +142,7 @@ void ur_engine_free_one(struct ur_engine *e)
 	ur_faults_fini(e);
 	if (e->port)
 		ur_port_destroy(e->port);
+	ur_gpu_fini(e);
 	ur_recorder_free(e->record.recorder);
 	free(e->tx.buf);
 	free(e->tx.desc);

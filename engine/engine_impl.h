@@ -144,6 +144,7 @@ struct ur_engine {
 	bool rx_memory; /* packets of another program of the host, through memory */
 	struct ur_guest_state guest;
 	struct ur_chores chores; /* of an engine in a program */
+	struct ur_gpu *gpu; /* NULL: no region has been of a GPU's memory */
 	/* Packets of service level 7 leave without its priority. */
 	_Atomic bool sl_refused;
 };

@@ -24,6 +24,8 @@ struct ur_emr_attr {
 	u64 dmabuf_off;
 	struct ur_edm *dm; /* or NULL */
 	u64 dm_off;
+	bool gpu; /* of a GPU: an engine in a program */
+	bool elsewhere; /* only an engine in the program reaches it: here each access fails */
 	bool seen;   /* its pages are there, says whose they are */
 	bool looked; /* ur_emr_look() has found it */
 	u32 key;     /* that another engine has given it; 0: a new one */
@@ -32,7 +34,7 @@ struct ur_emr_attr {
 /* Returns whether it is memory that a region may be of: a memfd, not hugetlbfs, that is sealed against
  * shrinking. Any thread, with any file. */
 bool ur_emr_takes_file(int fd);
-/* Returns whether ur_emr_look() has to see it: memory of the program, not on demand. */
+/* Returns whether ur_emr_look() has to see it: memory of the program that the processor reaches, not on demand. */
 bool ur_emr_is_seen(const struct ur_emr_attr *attr);
 /* Returns whether the caller calls ur_emr_look() before that registers it. */
 bool ur_emr_must_look(const struct ur_emr_attr *attr);

@@ -27,14 +27,20 @@
 
 struct ur_engine;
 
+enum {
+	UR_GUEST_WAITS =
+		1, /* its thread waits for the owner lock, which others keep taking */
+	UR_GUEST_ALONE = 2, /* ur_guest_alone() */
+};
+
 struct ur_guest_state {
 	_Atomic u32 turns; /* turns taken by threads of the program */
 	u32 seen;	   /* "turns" when the engine's thread last looked */
 	int nap_fd;	   /* epoll descriptor with call_fd alone */
 	_Atomic bool
 		naps; /* the thread sleeps without watching sockets: somebody polls */
-	_Atomic bool
-		waits; /* the thread waits for the owner lock, which others keep taking */
+	_Atomic u32
+		waits; /* UR_GUEST_*: the program's threads leave the engine alone */
 	bool drives; /* a polling thread takes this turn */
 	_Atomic pthread_t
 		driver; /* the program's thread that holds the lock; 0: none */
@@ -93,6 +99,10 @@ void ur_guest_acted(struct ur_engine *engine);
 void ur_guest_rested(struct ur_engine *engine);
 /* Allows direct copies outside a turn, for a caller that injects packets; otherwise as ur_guest_turn_begins(). */
 void ur_guest_copies_begin(struct ur_engine *engine);
+/* alone: from now on the engine's thread alone takes turns and runs commands, since what it does may wait for what threads of the
+ * program hold (gpu/gpu.h). The first turn after this. Under the owner lock. */
+void ur_guest_alone(struct ur_engine *engine, bool alone);
+bool ur_guest_is_alone(const struct ur_engine *engine);
 /* Begin and end a turn in one thread, which runs no code of the program in between. Under the owner lock. */
 void ur_guest_turn_begins(struct ur_engine *engine);
 void ur_guest_turn_ends(struct ur_engine *engine);

@@ -19,7 +19,8 @@
 /* Then it sleeps until the lock is free, and others leave it to it. */
 #define LOCK_TRIES 100u
 /* The thread has a processor by then, where many wait for one. */
-#define FINISH_NS 200000000
+#define FINISH_NS      200000000
+#define FINISH_LOOK_NS 100000
 
 /* Its one context's; NULL: there is none, or it is another process's. */
 static struct ur_user_mem *memory_of(const struct ur_engine *e)
@@ -52,6 +53,20 @@ void ur_guest_turn_ends(struct ur_engine *e)
 		ur_own_memory_turn_ends(mem);
 }
 
+void ur_guest_alone(struct ur_engine *e, bool alone)
+{
+	if (alone)
+		atomic_fetch_or(&e->guest.waits, UR_GUEST_ALONE);
+	else
+		atomic_fetch_and(&e->guest.waits, ~(u32)UR_GUEST_ALONE);
+}
+
+bool ur_guest_is_alone(const struct ur_engine *e)
+{
+	return atomic_load_explicit(&e->guest.waits, memory_order_relaxed) &
+	       UR_GUEST_ALONE;
+}
+
 void ur_guest_steps_aside(struct ur_engine *e)
 {
 	ur_guest_turn_ends(e);
@@ -66,9 +81,9 @@ static void take_lock(struct ur_engine *e)
 			return;
 		sched_yield();
 	}
-	atomic_store(&e->guest.waits, true);
+	atomic_fetch_or(&e->guest.waits, UR_GUEST_WAITS);
 	pthread_mutex_lock(&e->mailbox.owner);
-	atomic_store(&e->guest.waits, false);
+	atomic_fetch_and(&e->guest.waits, ~(u32)UR_GUEST_WAITS);
 }
 
 void ur_guest_steps_back(struct ur_engine *e)
@@ -203,6 +218,18 @@ u32 ur_engine_turns(const struct ur_engine *e)
 	return atomic_load_explicit(&e->guest.turns, memory_order_relaxed);
 }
 
+/* It sends what was posted last. */
+static void wait_for_thread(struct ur_engine *e)
+{
+	u64 end = ur_clock_ns(CLOCK_MONOTONIC) + FINISH_NS;
+
+	while (ur_doorbells_rung(e) && ur_clock_ns(CLOCK_MONOTONIC) < end) {
+		if (atomic_load(&e->asleep))
+			ur_mailbox_wake(e);
+		ur_nap_ns(FINISH_LOOK_NS);
+	}
+}
+
 void ur_engine_finish(struct ur_engine *e)
 {
 	struct ur_mailbox *box = &e->mailbox;
@@ -215,6 +242,10 @@ void ur_engine_finish(struct ur_engine *e)
 	if (atomic_load(&e->guest.closed) || ur_is_filtered() ||
 	    atomic_load(&e->guest.driver) == pthread_self())
 		return;
+	if (ur_guest_is_alone(e)) {
+		wait_for_thread(e);
+		return;
+	}
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	if (ur_lock_within(&box->owner, FINISH_NS)) {
 		if (ur_doorbells_rung(e))

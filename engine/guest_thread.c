@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The own thread of an engine in a program, and when it sleeps. */
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <time.h>
@@ -180,7 +181,14 @@ static void rest(struct ur_engine *e)
 
 static void wait_for_work(struct ur_engine *e)
 {
-	if (is_driven(e))
+	bool driven = is_driven(e);
+
+	/* Whoever polls waits for this thread. */
+	if (driven && ur_guest_is_alone(e)) {
+		ur_mailbox_release(e);
+		sched_yield();
+		ur_mailbox_acquire(e);
+	} else if (driven)
 		nap(e);
 	else if (!ur_wait(e))
 		return;

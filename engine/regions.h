@@ -21,6 +21,7 @@ struct ur_emr {
 	u8 *direct;
 	struct ur_edm *dm;
 	struct ur_pinned_place pinned;
+	struct ur_gpu_memory *gpu; /* gpu/gpu.c; NULL: it is not of a GPU */
 	/* For neighbours of an engine in a program: pieces of long messages that were read from there, and
 	 * the file that the memory is, once that was looked for. */
 	u32 pieces;

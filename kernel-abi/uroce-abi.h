@@ -202,6 +202,9 @@ struct uroce_open_xrcd_resp {
 /* The provider has seen that the pages are there, and its engine is what reaches them:
  * the device looks only at the rights that they are mapped with. */
 #define UROCE_MR_F_SEEN (1u << 2)
+/* Only the provider's engine reaches the memory, which the processor need not: the device looks at nothing, and fails
+ * each access of its own. Not with UROCE_MR_F_NULL. */
+#define UROCE_MR_F_ELSEWHERE (1u << 3)
 
 struct uroce_reg_mr_req {
 	__u32 flags;  /* UROCE_MR_F_* */

@@ -116,6 +116,8 @@ struct uroce_guest_cq_init {
 #define UROCE_GUEST_MR_ON_DEMAND (1u << 0)
 #define UROCE_GUEST_MR_IMPLICIT	 (1u << 1) /* the whole address space */
 #define UROCE_GUEST_MR_NULL	 (1u << 2)
+#define UROCE_GUEST_MR_GPU \
+	(1u << 3) /* addr is what a GPU's runtime has for it */
 
 struct uroce_guest_mr_init {
 	__u32 key, pdn;
@@ -252,6 +254,9 @@ struct uroce_door {
 	int (*rereg_mr)(struct uroce_guest_mr *mr, __u32 flags,
 			const struct uroce_guest_mr_init *init);
 	int (*dereg_mr)(struct uroce_guest_mr *mr);
+	/* Returns 0 where all of the range is memory of a GPU that can be registered, else -EFAULT. length 0: whether there can be
+	 * such memory. NULL: there is none. */
+	int (*has_gpu)(__u64 addr, __u64 length);
 	/* type: enum ibv_mw_type. */
 	int (*alloc_mw)(struct uroce_guest *guest, __u32 pdn, __u32 type,
 			__u32 rkey, struct uroce_guest_mw **mw);

@@ -35,7 +35,13 @@ static int read_flags(struct ur_cmd *cmd, struct ur_emr_attr *attr)
 	struct uroce_reg_mr_req req;
 
 	ur_udata_in(cmd, &req, sizeof(req));
-	if (req.flags & ~(UROCE_MR_F_NULL | UROCE_MR_F_SEEN) || req.rsv)
+	if (req.flags & ~(UROCE_MR_F_NULL | UROCE_MR_F_SEEN |
+			  UROCE_MR_F_ELSEWHERE) ||
+	    req.rsv)
+		return -EINVAL;
+	attr->elsewhere = req.flags & UROCE_MR_F_ELSEWHERE;
+	if (attr->elsewhere &&
+	    ((req.flags & UROCE_MR_F_NULL) || attr->on_demand))
 		return -EINVAL;
 	attr->null_mr = req.flags & UROCE_MR_F_NULL;
 	attr->seen = req.flags & UROCE_MR_F_SEEN;

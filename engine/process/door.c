@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "engine/gpu/gpu.h"
 #include "engine/ground/own_memory.h"
 #include "engine/process/process.h"
 #include "util/os/high_fd.h"
@@ -417,6 +418,13 @@ static int borrow(struct uroce_guest *g, u32 index, const u8 gid[16], int fd)
 	return err;
 }
 
+static int has_gpu(__u64 addr, __u64 length)
+{
+	if (!length)
+		return ur_gpu_is_there() ? 0 : -EFAULT;
+	return ur_gpu_look(addr, length);
+}
+
 static int has_ring(struct uroce_guest *g, u32 slot)
 {
 	bool has;
@@ -565,6 +573,7 @@ __attribute__((visibility("default"))) const struct uroce_door uroce_door = {
 	.reg_mr = ur_process_reg_mr,
 	.rereg_mr = ur_process_rereg_mr,
 	.dereg_mr = ur_process_dereg_mr,
+	.has_gpu = has_gpu,
 	.alloc_mw = ur_process_alloc_mw,
 	.dealloc_mw = ur_process_dealloc_mw,
 	.posted = posted,

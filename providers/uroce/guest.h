@@ -115,17 +115,25 @@ void ur_guest_query_qp(struct uroce_context *ctx, const struct uroce_qp *qp,
 int ur_guest_reg_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 		    const struct ibv_pd *pd, u64 addr, u64 length, u64 iova,
 		    int access);
+/* Returns whether all of the range is memory of a GPU that the engine reaches. length 0: whether there may be such memory. It
+ * calls the program's runtime. */
+bool ur_guest_has_gpu(struct uroce_context *ctx, const struct ibv_pd *pd,
+		      u64 addr, u64 length);
+/* As ur_guest_reg_mr(), of such memory. */
+int ur_guest_reg_gpu_mr(struct uroce_context *ctx, struct uroce_mr *mr,
+			const struct ibv_pd *pd, u64 addr, u64 length, u64 iova,
+			int access);
 int ur_guest_reg_null_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 			 const struct ibv_pd *pd);
 /* On failure, too, the caller unmaps mr->map. */
 int ur_guest_reg_dmabuf_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 			   const struct ibv_pd *pd, u64 offset, u64 length,
 			   u64 iova, int fd, int access);
-/* flags: enum ibv_rereg_mr_flags. ur_guest_may_rereg() returns false if the region would move to the other engine. */
+/* flags: enum ibv_rereg_mr_flags. gpu: the new memory is a GPU's. ur_guest_may_rereg() returns false if the region would move to the other engine. */
 bool ur_guest_may_rereg(const struct uroce_mr *mr, int flags,
 			const struct ibv_pd *pd);
 int ur_guest_rereg_mr(struct uroce_mr *mr, int flags, const struct ibv_pd *pd,
-		      u64 addr, u64 length, int access);
+		      u64 addr, u64 length, int access, bool gpu);
 /* Call it before uroced deregisters the region. EBUSY: windows are bound to it. */
 int ur_guest_dereg_mr(struct uroce_mr *mr);
 /* Undoes ur_guest_dereg_mr() if uroced refuses. */

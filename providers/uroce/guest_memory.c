@@ -63,6 +63,33 @@ int ur_guest_reg_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 	return reg(ctx, mr, pd, &init);
 }
 
+bool ur_guest_has_gpu(struct uroce_context *ctx, const struct ibv_pd *pd,
+		      u64 addr, u64 length)
+{
+	return ur_guest_is_here(ctx) && ctx->door->has_gpu &&
+	       !ur_to_pd(pd)->imported && !ctx->door->has_gpu(addr, length);
+}
+
+int ur_guest_reg_gpu_mr(struct uroce_context *ctx, struct uroce_mr *mr,
+			const struct ibv_pd *pd, u64 addr, u64 length, u64 iova,
+			int access)
+{
+	struct uroce_guest_mr_init init = {
+		.key = mr->vmr.ibv_mr.lkey,
+		.pdn = ur_to_pd(pd)->pdn,
+		.flags = UROCE_GUEST_MR_GPU,
+		.addr = addr,
+		.length = length,
+		.iova = iova,
+	};
+
+	take_access(&init, access);
+	/* It may not be the device's, which does not reach it. */
+	if (!ur_guest_makes_here(ctx))
+		return ctx->guest ? EIO : EOPNOTSUPP;
+	return reg(ctx, mr, pd, &init);
+}
+
 int ur_guest_reg_null_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 			 const struct ibv_pd *pd)
 {
@@ -107,16 +134,18 @@ bool ur_guest_may_rereg(const struct uroce_mr *mr, int flags,
 }
 
 int ur_guest_rereg_mr(struct uroce_mr *mr, int flags, const struct ibv_pd *pd,
-		      u64 addr, u64 length, int access)
+		      u64 addr, u64 length, int access, bool gpu)
 {
 	struct uroce_context *ctx = ur_to_ctx(mr->vmr.ibv_mr.context);
-	struct uroce_guest_mr_init init =
-					   {
-						   .addr = addr,
-						   .length = length,
-						   .iova = addr,
-					   },
-				   *now = &mr->guest_init;
+	struct uroce_guest_mr_init
+		init =
+			{
+				.addr = addr,
+				.length = length,
+				.iova = addr,
+				.flags = gpu ? UROCE_GUEST_MR_GPU : 0,
+			},
+		*now = &mr->guest_init;
 	int err;
 
 	if (!ur_guest_is_here(ctx))

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Memory regions. */
+#include <linux/magic.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
 #include "guest.h"
 #include "memlock.h"
 #include "pages.h"
@@ -40,6 +44,35 @@ static u32 seen(const struct ibv_pd *pd, u64 addr, u64 length)
 		       : 0;
 }
 
+static int try_gpu_mr(struct ibv_pd *pd, u64 addr, size_t length, u64 iova,
+		      int access, struct uroce_mr *mr)
+{
+	const struct uroce_reg_mr_req drv = {.flags = UROCE_MR_F_ELSEWHERE};
+	int err = ur_cmd_reg_mr(pd, (void *)(uintptr_t)addr, length, iova,
+				access, &drv, &mr->vmr);
+
+	if (err)
+		return err;
+	err = ur_guest_reg_gpu_mr(ur_to_ctx(pd->context), mr, pd, addr, length,
+				  iova, access);
+	if (err)
+		ibv_cmd_dereg_mr(&mr->vmr);
+	return err;
+}
+
+/* What the processor does not reach may be a GPU's, which the program's runtime does. err: what says that it does not. */
+static int reg_gpu_mr(struct ibv_pd *pd, u64 addr, size_t length, u64 iova,
+		      int access, struct uroce_mr *mr, int err)
+{
+	if ((access & IBV_ACCESS_ON_DEMAND) || !length ||
+	    !ur_guest_has_gpu(ur_to_ctx(pd->context), pd, addr, length))
+		return err;
+	err = UR_GUEST_NUMBERED(try_gpu_mr(pd, addr, length, iova, access, mr));
+	if (!err)
+		ur_gpu_add(mr);
+	return err;
+}
+
 struct ibv_mr *uroce_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 			    uint64_t iova, int access)
 {
@@ -60,8 +93,13 @@ struct ibv_mr *uroce_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 		try_mr(pd, addr, length, iova, access, &drv, mr));
 	if (err) {
 		ur_memlock_give(mr->locked);
-		return fail_mr(mr, err);
+		mr->locked = 0;
 	}
+	if (err == EFAULT)
+		err = reg_gpu_mr(pd, (uintptr_t)addr, length, iova, access, mr,
+				 err);
+	if (err)
+		return fail_mr(mr, err);
 	if (access & IBV_ACCESS_ZERO_BASED)
 		iova = 0;
 	if ((access & IBV_ACCESS_ON_DEMAND) && iova != (uintptr_t)addr)
@@ -122,6 +160,26 @@ static int try_dmabuf_mr(struct ibv_pd *pd, u64 offset, size_t length, u64 iova,
 	return err;
 }
 
+/* A GPU's file cannot be mapped, as a rule. Whoever registers it gives the memory's own address as the one in the region;
+ * else nothing says where it is. Programs ask with fd -1 whether there is such memory: EBADF is a yes. */
+static int reg_gpu_dmabuf(struct ibv_pd *pd, u64 offset, size_t length,
+			  u64 iova, int fd, int access, struct uroce_mr *mr)
+{
+	struct statfs fs;
+	off_t bytes;
+
+	if (!ur_guest_has_gpu(ur_to_ctx(pd->context), pd, 0, 0))
+		return EOPNOTSUPP;
+	if (fstatfs(fd, &fs))
+		return errno == EBADF ? EBADF : EOPNOTSUPP;
+	bytes = fs.f_type == DMA_BUF_MAGIC ? lseek(fd, 0, SEEK_END) : -1;
+	if (bytes < 0)
+		return EOPNOTSUPP;
+	if (offset > (u64)bytes || length > (u64)bytes - offset)
+		return EINVAL;
+	return reg_gpu_mr(pd, iova, length, iova, access, mr, EOPNOTSUPP);
+}
+
 struct ibv_mr *uroce_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
 				   size_t length, uint64_t iova, int fd,
 				   int access)
@@ -133,6 +191,8 @@ struct ibv_mr *uroce_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
 		return NULL;
 	err = UR_GUEST_NUMBERED(
 		try_dmabuf_mr(pd, offset, length, iova, fd, access, mr));
+	if (err == EOPNOTSUPP)
+		err = reg_gpu_dmabuf(pd, offset, length, iova, fd, access, mr);
 	if (err)
 		return fail_mr(mr, err);
 	return &mr->vmr.ibv_mr;
@@ -168,6 +228,16 @@ struct ibv_mr *uroce_reg_mr_ex(struct ibv_pd *pd,
 			    attr->access);
 }
 
+static bool becomes_gpu(const struct uroce_mr *mr, int flags, u64 addr,
+			size_t length)
+{
+	const struct ibv_pd *pd = mr->vmr.ibv_mr.pd;
+
+	return (flags & IBV_REREG_MR_CHANGE_TRANSLATION) && mr->guest &&
+	       length &&
+	       ur_guest_has_gpu(ur_to_ctx(pd->context), pd, addr, length);
+}
+
 int uroce_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 		   void *addr, size_t length, int access)
 {
@@ -188,9 +258,17 @@ int uroce_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 				seen(vmr->ibv_mr.pd, (uintptr_t)addr, length);
 	}
 	err = ur_cmd_rereg_mr(vmr, flags, pd, addr, length, access, &drv);
+	if (err == EFAULT && becomes_gpu(mr, flags, (uintptr_t)addr, length)) {
+		drv.flags = UROCE_MR_F_ELSEWHERE;
+		ur_memlock_give(locked);
+		locked = 0;
+		err = ur_cmd_rereg_mr(vmr, flags, pd, addr, length, access,
+				      &drv);
+	}
 	if (!err)
 		err = ur_guest_rereg_mr(mr, flags, pd, (uintptr_t)addr, length,
-					access);
+					access,
+					drv.flags & UROCE_MR_F_ELSEWHERE);
 	if (err) {
 		ur_memlock_give(locked);
 		return err;
@@ -199,6 +277,9 @@ int uroce_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 		ur_memlock_give(mr->locked);
 		mr->locked = locked;
 		ur_mr_forget(mr);
+		ur_gpu_del(mr);
+		if (drv.flags & UROCE_MR_F_ELSEWHERE)
+			ur_gpu_add(mr);
 	}
 	if (flags & IBV_REREG_MR_CHANGE_ACCESS)
 		vmr->access = access;
@@ -234,6 +315,7 @@ int uroce_dereg_mr(struct verbs_mr *vmr)
 	ur_unmap(mr->map, mr->map_len);
 	ur_memlock_give(mr->locked);
 	ur_mr_forget(mr);
+	ur_gpu_del(mr);
 	free(mr);
 	return 0;
 }

@@ -37,6 +37,8 @@ static int register_again(struct uroce_mr *mr, int flags, struct ibv_pd *pd,
 		length = now->length;
 		if (now->flags & UROCE_GUEST_MR_NULL)
 			drv.flags |= UROCE_MR_F_NULL;
+		if (now->flags & UROCE_GUEST_MR_GPU)
+			drv.flags |= UROCE_MR_F_ELSEWHERE;
 		/* Device memory, which is not registered otherwise. */
 		if (addr && !ibmr->addr)
 			return EINVAL;

@@ -54,6 +54,7 @@ struct uroce_context {
 	struct uroce_guest *guest;
 	int guest_fd; /* of the rings, then */
 	u32 guest_slot;
+	bool has_gpu;		   /* it has had a region of gpu.c; atomic */
 	bool guest_apart;	   /* it is in an engine process: apart.h */
 	bool guest_async;	   /* it can send asynchronous events */
 	struct ur_list guest_node; /* guest_files.c */
@@ -112,6 +113,7 @@ struct uroce_mr {
 	u64 locked; /* pages of ur_memlock_take() */
 	/* in the list of regions whose memory is not at their I/O address */
 	struct uroce_mr *next_moved;
+	struct uroce_mr *next_gpu; /* gpu.c */
 	u64 iova;
 	u32 resumes; /* the context's when uroced made it; atomic */
 	/* The number that uroced knows it by, whatever the program has made of the
@@ -421,6 +423,11 @@ int uroce_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 int uroce_dereg_mr(struct verbs_mr *vmr);
 /* advise.c: remembers an on-demand region whose memory is not at iova. Any
  * thread. */
+/* gpu.c: the region is of a GPU's memory, or no longer. The first call before its first request. Any thread. */
+void ur_gpu_add(struct uroce_mr *mr);
+void ur_gpu_del(const struct uroce_mr *mr);
+/* Returns whether bytes of the range are in such a region of the context. */
+bool ur_gpu_has(const struct ibv_context *context, u64 addr, u64 length);
 void ur_mr_moved(struct uroce_mr *mr, u64 iova);
 /* Forgets the region, which may be one that was not remembered. Any thread. */
 void ur_mr_forget(struct uroce_mr *mr);

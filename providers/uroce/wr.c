@@ -288,6 +288,21 @@ static void wr_set_sge_list(struct ibv_qp_ex *ex, size_t num_sge,
 			       sg[i].length);
 }
 
+static bool is_of_gpu(const struct uroce_qp *qp, size_t num_buf,
+		      const struct ibv_data_buf *buf)
+{
+	const struct ibv_context *context = qp->ibv.context;
+	bool any = false;
+
+	if (!__atomic_load_n(&ur_to_ctx(qp->ibv.context)->has_gpu,
+			     __ATOMIC_RELAXED))
+		return false;
+	for (size_t i = 0; i < num_buf && !any; i++)
+		any = ur_gpu_has(context, (uintptr_t)buf[i].addr,
+				 buf[i].length);
+	return any;
+}
+
 static void wr_set_inline_data_list(struct ibv_qp_ex *ex, size_t num_buf,
 				    const struct ibv_data_buf *buf)
 {
@@ -297,6 +312,10 @@ static void wr_set_inline_data_list(struct ibv_qp_ex *ex, size_t num_buf,
 
 	if (!qp->wr.ds || qp->wr.err)
 		return;
+	if (__builtin_expect(is_of_gpu(qp, num_buf, buf), 0)) {
+		set_err(qp, EINVAL);
+		return;
+	}
 	for (size_t i = 0; i < num_buf && bytes <= qp->max_inline; i++)
 		bytes += ur_min_u64(buf[i].length, (u64)qp->max_inline + 1);
 	if (bytes > qp->max_inline) {

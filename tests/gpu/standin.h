@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * A stand-in for CUDA's driver library: its memory lies at addresses that the processor cannot touch, its streams lag, and its
+ * calls block or fail on request. Weak, since the same programs run with the real library, which has none of these.
+ */
+#ifndef UR_TESTS_GPU_STANDIN_H
+#define UR_TESTS_GPU_STANDIN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The calling thread is the program's: from now on a call of it that copies, or asks for the end of a copy, aborts. */
+__attribute__((weak)) void standin_is_mine(void);
+/* Calls that copy wait until this is false again. */
+__attribute__((weak)) void standin_block(bool on);
+/* The n-th call from now that copies fails (invalid value); with late, its copy fails when its turn comes, and all calls after
+ * that, until the next context. */
+__attribute__((weak)) void standin_fail(int n, bool late);
+/* Microseconds that each copy takes at most, drawn anew for each. */
+__attribute__((weak)) void standin_lag(int us);
+/* The program captures: calls that a thread may not make then are errors, which standin_captured() counts. */
+__attribute__((weak)) void standin_capture(bool on);
+__attribute__((weak)) int standin_captured(void);
+/* Returns where the processor finds the byte at that address of a live allocation. */
+__attribute__((weak)) uint8_t *standin_inside(uint64_t addr);
+
+#endif

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Memory of a GPU as the transport reaches it, over the stand-in for CUDA's library (tests/gpu): bytes that are fetched ahead
+ * and written behind, whatever lags, fails, or is freed. Other threads register meanwhile.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "engine/engine_impl.h"
+#include "engine/gpu/gpu.h"
+#include "tests/check.h"
+#include "tests/gpu/cuda.h"
+#include "tests/gpu/standin.h"
+#include "util/rng.h"
+
+#define BYTES (1u << 20)
+
+static struct ur_engine engine;
+static struct ur_ectx ectx = {.engine = &engine};
+static struct ur_rng rng = {11};
+static u8 model[BYTES], got[BYTES];
+
+static u64 allocate(void)
+{
+	CUdeviceptr p;
+
+	CHECK_EQ(cuMemAlloc_v2(&p, BYTES), 0);
+	return p;
+}
+
+static struct ur_emr *attach(u64 addr)
+{
+	struct ur_emr *mr = calloc(1, sizeof(*mr));
+
+	mr->ectx = &ectx;
+	mr->attr.addr = addr;
+	mr->attr.length = BYTES;
+	mr->attr.gpu = true;
+	CHECK_EQ(ur_gpu_attach(mr), 0);
+	ur_gpu_begin(mr);
+	return mr;
+}
+
+static void detach(struct ur_emr *mr)
+{
+	ur_gpu_settle(mr);
+	ur_gpu_detach(mr);
+	free(mr);
+}
+
+static void begin(void)
+{
+	CUcontext context;
+
+	CHECK_EQ(cuInit(0), 0);
+	CHECK_EQ(cuDevicePrimaryCtxRetain(&context, 0), 0);
+	CHECK_EQ(cuCtxSetCurrent(context), 0);
+	standin_lag(50);
+}
+
+static void check_all(u64 addr)
+{
+	CHECK_EQ(cuMemcpyDtoH_v2(got, addr, BYTES), 0);
+	CHECK(!memcmp(got, model, BYTES));
+}
+
+static void draw(u8 *to, u32 len)
+{
+	for (u32 i = 0; i < len; i++)
+		to[i] = (u8)ur_rng_u64(&rng);
+}
+
+/* A message of len bytes in packets of mtu, as the transport writes it. */
+static void write_message(struct ur_emr *mr, u32 off, u32 len, u32 mtu)
+{
+	const struct ur_mem_ops *ops = &ur_gpu_mem_ops;
+	u32 at = 0, n;
+
+	draw(model + off, len);
+	for (; len - at > mtu; at += n) {
+		n = mtu * (u32)ur_min_u64(1 + ur_rng_below(&rng, 16),
+					  (len - at - 1) / mtu);
+		if (ur_rng_below(&rng, 2)) {
+			const struct ur_pieces from = {.first =
+							       model + off + at,
+						       .stride = mtu,
+						       .len = mtu,
+						       .n = n / mtu,
+						       .more = true};
+
+			CHECK_EQ(ops->write_pieces(mr, off + at, &from), 0);
+		} else {
+			CHECK_EQ(ops->write_more(mr, off + at, model + off + at,
+						 n),
+				 0);
+		}
+	}
+	CHECK_EQ(ops->write(mr, off + at, model + off + at, len - at), 0);
+}
+
+static void read_message(struct ur_emr *mr, u32 off, u32 len, u32 mtu)
+{
+	const struct ur_mem_ops *ops = &ur_gpu_mem_ops;
+	u32 at = ur_min_u32(mtu, len), n;
+	struct ur_pieces to;
+
+	memset(got, 0, len);
+	CHECK_EQ(ops->read(mr, off, got, at), 0);
+	if (at < len)
+		ops->ahead(mr, off + at, len - at, got);
+	for (; len - at > mtu; at += n) {
+		n = mtu * (u32)ur_min_u64(1 + ur_rng_below(&rng, 16),
+					  (len - at - 1) / mtu);
+		to = (struct ur_pieces){.first = got + at,
+					.stride = n,
+					.len = n,
+					.n = 1,
+					.reader = got};
+		CHECK_EQ(ops->read_pieces(mr, off + at, &to), 0);
+		/* From there on once more, as after a packet that was lost. */
+		if (!ur_rng_below(&rng, 20))
+			n = 0;
+	}
+	CHECK_EQ(ops->read(mr, off + at, got + at, len - at), 0);
+	CHECK(!memcmp(got, model + off, len));
+}
+
+static void test_messages(void)
+{
+	struct ur_emr *mr;
+	u64 addr;
+
+	begin();
+	addr = allocate();
+	mr = attach(addr);
+	write_message(mr, 0, BYTES, 4096);
+	for (int i = 0; i < 60; i++) {
+		u32 len = 1 + (u32)ur_rng_below(&rng, BYTES / 2);
+		u32 off = (u32)ur_rng_below(&rng, BYTES - len);
+		u32 mtu = 256u << ur_rng_below(&rng, 5);
+
+		if (ur_rng_below(&rng, 2))
+			write_message(mr, off, len, mtu);
+		else
+			read_message(mr, off, len, mtu);
+	}
+	check_all(addr);
+	detach(mr);
+	ur_gpu_fini(&engine);
+}
+
+static void test_words(void)
+{
+	struct ur_emr *mr;
+	u64 addr, old, v = 5;
+
+	begin();
+	addr = allocate();
+	mr = attach(addr);
+	CHECK_EQ(cuMemcpyHtoD_v2(addr + 8, &v, 8), 0);
+	CHECK_EQ(ur_gpu_mem_ops.faa(mr, 8, 7, 0, &old), 0);
+	CHECK_EQ(old, 5);
+	CHECK_EQ(ur_gpu_mem_ops.cas(mr, 8, 11, UINT64_MAX, 1, UINT64_MAX, &old),
+		 0);
+	CHECK_EQ(old, 12);
+	CHECK_EQ(ur_gpu_mem_ops.cas(mr, 8, 12, UINT64_MAX, 1, UINT64_MAX, &old),
+		 0);
+	CHECK_EQ(cuMemcpyDtoH_v2(&v, addr + 8, 8), 0);
+	CHECK_EQ(v, 1);
+	CHECK_EQ(ur_gpu_mem_ops.flush(mr, 0, 8, 1), 0);
+	detach(mr);
+	ur_gpu_fini(&engine);
+}
+
+/* What was freed is nobody's, also if it is another's by now. */
+static void test_freed(void)
+{
+	struct ur_emr *mr;
+	u64 addr, old;
+
+	begin();
+	addr = allocate();
+	mr = attach(addr);
+	write_message(mr, 0, BYTES, 1024);
+	ur_gpu_mem_ops.ahead(mr, 4096, 500000, mr);
+	for (int again = 0; again < 2; again++) {
+		if (again)
+			CHECK_EQ(allocate(), addr);
+		else
+			CHECK_EQ(cuMemFree_v2(addr), 0);
+		CHECK_EQ(ur_gpu_mem_ops.read(mr, 4096, got, 8), -EFAULT);
+		CHECK_EQ(ur_gpu_mem_ops.write(mr, 0, got, 8), -EFAULT);
+		CHECK_EQ(ur_gpu_mem_ops.write_more(mr, 0, got, 8), -EFAULT);
+		CHECK_EQ(ur_gpu_mem_ops.faa(mr, 0, 1, 0, &old), -EFAULT);
+		CHECK_EQ(ur_gpu_mem_ops.flush(mr, 0, 8, 1), -EFAULT);
+	}
+	detach(mr);
+	ur_gpu_fini(&engine);
+}
+
+/* A copy that fails when its turn comes is an error of the message that it was of, and the context's end. */
+static void test_failures(void)
+{
+	struct ur_emr *mr, *other;
+	u64 addr;
+
+	begin();
+	addr = allocate();
+	mr = attach(addr);
+	standin_fail(1, false);
+	CHECK_EQ(ur_gpu_mem_ops.read(mr, 0, got, 8), -EFAULT);
+	CHECK_EQ(ur_gpu_mem_ops.read(mr, 0, got, 8), 0);
+	standin_fail(1, true);
+	CHECK_EQ(ur_gpu_mem_ops.write_more(mr, 0, model, 4096), 0);
+	CHECK_EQ(ur_gpu_mem_ops.write(mr, 4096, model, 1), -EFAULT);
+	CHECK_EQ(ur_gpu_mem_ops.read(mr, 0, got, 8), -EFAULT);
+	standin_fail(0, false);
+	CHECK_EQ(ur_gpu_mem_ops.read(mr, 0, got, 8), -EFAULT);
+	other = attach(addr);
+	CHECK_EQ(ur_gpu_mem_ops.read(other, 0, got, 8), 0);
+	detach(mr);
+	CHECK_EQ(ur_gpu_mem_ops.read(other, 0, got, 8), 0);
+	detach(other);
+	ur_gpu_fini(&engine);
+}
+
+static void test_refused(void)
+{
+	struct ur_emr mr = {.ectx = &ectx};
+	u64 addr;
+
+	begin();
+	addr = allocate();
+	CHECK_EQ(ur_gpu_look(addr, BYTES), 0);
+	CHECK_EQ(ur_gpu_look(addr + 1, BYTES), -EFAULT);
+	CHECK_EQ(ur_gpu_look(addr, 0), -EFAULT);
+	CHECK_EQ(ur_gpu_look((uintptr_t)model, BYTES), -EFAULT);
+	mr.attr.addr = addr + 1;
+	mr.attr.length = BYTES;
+	CHECK_EQ(ur_gpu_attach(&mr), -EFAULT);
+	setenv("UROCE_GPU", "off", 1);
+	CHECK(!ur_gpu_is_there());
+	CHECK_EQ(ur_gpu_look(addr, BYTES), -EFAULT);
+	ur_gpu_fini(&engine);
+}
+
+int main(int argc, char **argv)
+{
+	cases(&argc, argv);
+	CASE(test_messages());
+	CASE(test_words());
+	CASE(test_freed());
+	CASE(test_failures());
+	CASE(test_refused());
+	return cases_status();
+}
