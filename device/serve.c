@@ -226,6 +226,8 @@ static int handle(struct ur_session *s, const struct uroce_tun_msg *msg,
 		break;
 	case UROCE_TUN_IOCTL:
 	case UROCE_TUN_WRITE:
+		__atomic_store_n(&s->commands, s->commands + 1,
+				 __ATOMIC_RELAXED);
 		ret = ur_open_file_command(s, msg);
 		give_back(s, NULL);
 		send_answer(s, ret);

@@ -67,7 +67,8 @@ struct ur_session {
 	 * taken back before the next message is looked at. */
 	int answer; /* -1: none */
 	u32 answer_kib, answer_fds;
-	bool giving; /* back descriptors: no command runs. Lock */
+	u64 commands; /* carried out: IOCTL, WRITE; atomic */
+	bool giving;  /* back descriptors: no command runs. Lock */
 };
 
 /* Charges the session's user for an answer that has bytes already and may grow

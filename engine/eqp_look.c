@@ -29,6 +29,15 @@ static bool is_shown(const struct ur_eqp *qp, u64 *shown)
 				   shown);
 }
 
+/* The program's word about itself. */
+static void take_shown(struct ur_qp_attr *attr, const u64 *shown)
+{
+	if (shown[UR_QP_SHOWN_STATE] <= UR_QP_ERR)
+		attr->state = (enum ur_qp_state)shown[UR_QP_SHOWN_STATE];
+	if (shown[UR_QP_SHOWN_SQ_PSN] & UR_QP_SHOWN_SET)
+		attr->sq_psn = (u32)shown[UR_QP_SHOWN_SQ_PSN] & 0xffffff;
+}
+
 void ur_eqp_look(struct ur_eqp *qp, struct ur_qp_attr *attr,
 		 struct ur_eqp_init *init, struct ur_epath *path,
 		 bool *have_path)
@@ -39,9 +48,8 @@ void ur_eqp_look(struct ur_eqp *qp, struct ur_qp_attr *attr,
 	if (!qp->ends && !ur_engine_ask(qp->engine, look_at_qp, &l, sizeof(l)))
 		qp->seen = l.attr;
 	*attr = qp->seen;
-	if (qp->init.away && is_shown(qp, shown) &&
-	    shown[UR_QP_SHOWN_STATE] <= UR_QP_ERR)
-		attr->state = (enum ur_qp_state)shown[UR_QP_SHOWN_STATE];
+	if (qp->init.away && is_shown(qp, shown))
+		take_shown(attr, shown);
 	*init = qp->init;
 	*have_path = ur_eqp_path(qp, path);
 }
@@ -86,6 +94,7 @@ void ur_eqp_tell(struct ur_eqp *qp, struct uroce_engine_qp *to)
 		.en_sqd_async_notify = attr.en_sqd_async_notify,
 		.sq_draining = attr.sq_draining,
 		.static_bps = attr.static_bps,
+		.cur_state = ur_qp_is_shown(qp->qp) ? UROCE_ENGINE_QP_SHOWN : 0,
 	};
 	if (have_path)
 		tell_path(to, &path);

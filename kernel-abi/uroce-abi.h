@@ -29,6 +29,9 @@ extern "C" {
 /* Features of a context. */
 #define UROCE_CTX_F_ADVERSE (1ull << 0) /* the fields adverse, adverse_seed */
 #define UROCE_CTX_F_APART   (1ull << 1) /* its engine is in an engine process */
+/* UROCE_ATTR_ENGINE_QP_MODIFY, and the field max_rd_atomic. A provider need not say that it
+ * knows it. Not on a device whose RoCE is switched off. */
+#define UROCE_CTX_F_LATE (1ull << 2)
 
 /* The behaviours of a legal but hostile card (doc/adverse.md), for the objects
  * of a context that asks for them. POISON and LIMITS are the provider's
@@ -64,7 +67,8 @@ struct uroce_alloc_ucontext_resp {
 	__u32 max_sge;
 	__u32 adverse; /* UROCE_ADVERSE_* that the context has */
 	__u32 adverse_seed;
-	__u64 rsv;
+	__u32 max_rd_atomic; /* the most that MODIFY_QP takes of max_qp_rd_atomic */
+	__u32 rsv;
 };
 
 /* QUERY_DEVICE, extended */
@@ -261,6 +265,10 @@ struct uroce_query_dm_resp {
 #define UROCE_METHOD_ENGINE_QP	    0x1001
 #define UROCE_ATTR_ENGINE_QP_HANDLE 0x1000 /* in: object handle */
 #define UROCE_ATTR_ENGINE_QP_RESP   0x1001 /* out: uroce_engine_qp */
+/* in, or missing: at most UROCE_ENGINE_QP_MODIFIES of struct ib_uverbs_modify_qp, without Q_Keys, which
+ * are carried out first, in order, as MODIFY_QP is; nobody looks at their qp_handle. With UROCE_CTX_F_LATE. */
+#define UROCE_ATTR_ENGINE_QP_MODIFY 0x1002
+#define UROCE_ENGINE_QP_MODIFIES    2
 
 #define UROCE_METHOD_ENGINE_AH	    0x1001
 #define UROCE_ATTR_ENGINE_AH_HANDLE 0x1000 /* in: object handle */
@@ -402,6 +410,8 @@ struct uroce_engine_ring {
 };
 
 /* Attributes as of MODIFY_QP; the path as the device sends on it. */
+#define UROCE_ENGINE_QP_SHOWN 1
+
 struct uroce_engine_qp {
 	__u32 state;
 	__u32 path_mtu; /* bytes */
@@ -429,7 +439,9 @@ struct uroce_engine_qp {
 	__u8 v1;
 	__u8 peer_slot; /* where its engine is, on this device; 0: none is there */
 	__u8 nobodys; /* dest_qpn, when it was set: of a slot, whose owner never had it */
-	__u8 cur_state; /* what the program takes it to be in, when it modifies it */
+	/* What the program takes it to be in, when it modifies it; or, of what the engine tells, whether uroced sees
+	 * its state and sq_psn without being told: UROCE_ENGINE_QP_SHOWN or 0. */
+	__u8 cur_state;
 	__u8 sq_draining; /* as the engine has it */
 	__u64 static_bps;
 };

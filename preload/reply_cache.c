@@ -12,7 +12,7 @@
 #include "preload/reply_cache.h"
 
 /* Some questions for each of hundreds of connections that come up at once. */
-#define ENTRIES	     1024
+#define ENTRIES	     4096
 #define ANSWER_BYTES 304
 #define ANSWER_AT    8 /* of the question: where the answer is to go */
 

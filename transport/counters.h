@@ -91,8 +91,11 @@ enum ur_qp_counter {
 };
 
 /* Others may read so many words of a queue pair: its counters, and behind them its
- * state (enum ur_qp_state). */
-#define UR_QP_SHOWN_STATE UR_QP_CNT_COUNT
-#define UR_QP_SHOWN	  (UR_QP_CNT_COUNT + 1)
+ * state (enum ur_qp_state), and the PSN that it began to send with, plus UR_QP_SHOWN_SET once
+ * that is set. */
+#define UR_QP_SHOWN_STATE  UR_QP_CNT_COUNT
+#define UR_QP_SHOWN_SQ_PSN (UR_QP_CNT_COUNT + 1)
+#define UR_QP_SHOWN	   (UR_QP_CNT_COUNT + 2)
+#define UR_QP_SHOWN_SET	   (1ull << 24)
 
 #endif

@@ -266,6 +266,8 @@ static void set_sq_psn(struct ur_qp *qp, u32 psn)
 
 	qp->attr.sq_psn = psn & UR_PSN_MASK;
 	req->una = req->tx_psn = req->max_psn = qp->attr.sq_psn;
+	__atomic_store_n(&qp->shown[UR_QP_SHOWN_SQ_PSN],
+			 qp->attr.sq_psn | UR_QP_SHOWN_SET, __ATOMIC_RELAXED);
 }
 
 static void set_rq_psn(struct ur_qp *qp, u32 psn)

@@ -55,3 +55,8 @@ const u64 *ur_qp_counters(const struct ur_qp *qp)
 {
 	return qp->shown;
 }
+
+bool ur_qp_is_shown(const struct ur_qp *qp)
+{
+	return qp->shown != qp->own_shown;
+}

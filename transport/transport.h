@@ -380,6 +380,8 @@ void ur_counters_read(const u64 *live, u64 *values);
 /* Returns UR_QP_SHOWN live values, as those of the port, until the queue
  * pair is destroyed. */
 const u64 *ur_qp_counters(const struct ur_qp *qp);
+/* Returns whether these values are where its host wanted them. */
+bool ur_qp_is_shown(const struct ur_qp *qp);
 /* Adds n to a counter: for the verdicts of the host's own backend, such as
  * rx_icrc_encapsulated for a wrong ICRC. */
 void ur_port_count(struct ur_port *port, enum ur_counter c, u64 n);

@@ -148,6 +148,8 @@ static struct json_object *session(struct ur_session *s)
 		     : s->kind == UROCE_TUN_UMAD    ? "umad"
 		     : s->kind == UROCE_TUN_NETLINK ? "netlink"
 						    : "none");
+	ur_json_int(o, "commands",
+		    __atomic_load_n(&s->commands, __ATOMIC_RELAXED));
 	if (s->mem && !ur_user_mem_reaches(s->mem))
 		ur_json_add(o, "memory_reached",
 			    json_object_new_boolean(false));

@@ -31,6 +31,11 @@ struct ur_qp_args {
 int ur_qp_make(struct ur_cmd *cmd, struct ur_qp_args *a, struct ur_obj_qp **ret,
 	       struct ur_eqp_init *init);
 
+/* qp_modify.c: modifies the queue pair as a command that has no Q_Key asks, whatever handle that
+ * names. rate_limit: kbit/s. Returns 0 or -errno. */
+int ur_qp_modify_by(struct ur_cmd *cmd, struct ur_obj_qp *qp,
+		    const struct ib_uverbs_modify_qp *r, u32 rate_limit);
+
 /* program_engine.c: takes the driver's part of a command that makes a queue pair of
  * a->type, and says whether its engine is the program's, and has it already.
  * Returns 0 or -EINVAL. */

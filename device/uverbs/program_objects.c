@@ -21,14 +21,36 @@ static u32 peers(const struct ur_cmd *cmd, u32 slot, const u8 dgid[16])
 				 ~(1u << slot);
 }
 
+/* One Q_Key takes a right that its client would have to be asked for. */
+static int modify_first(struct ur_cmd *cmd, struct ur_obj_qp *qp)
+{
+	struct ib_uverbs_modify_qp m[UROCE_ENGINE_QP_MODIFIES];
+	u32 len = ur_attr_len(cmd, UROCE_ATTR_ENGINE_QP_MODIFY);
+	int err = 0;
+
+	if (len % sizeof(m[0]) || len > sizeof(m))
+		return -EINVAL;
+	if (len)
+		ur_attr_in(cmd, UROCE_ATTR_ENGINE_QP_MODIFY, m, sizeof(m));
+	for (u32 i = 0; i < len / sizeof(m[0]) && !err; i++)
+		err = m[i].attr_mask & (UR_QP_ATTR_QKEY | UR_QP_ATTR_RATE_LIMIT)
+			      ? -EOPNOTSUPP
+			      : ur_qp_modify_by(cmd, qp, &m[i], 0);
+	return err;
+}
+
 int ur_m_engine_qp(struct ur_cmd *cmd)
 {
 	struct ur_obj_qp *qp = ur_attr_obj(cmd, UROCE_ATTR_ENGINE_QP_HANDLE);
 	struct uroce_engine_qp resp;
 	u32 slot, own;
+	int err;
 
 	if (!qp->in_program)
 		return -EINVAL;
+	err = modify_first(cmd, qp);
+	if (err)
+		return err;
 	ur_eqp_tell(qp->qp, &resp);
 	if (resp.have_path) {
 		/* The administrator's before the program's. */

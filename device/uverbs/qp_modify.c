@@ -10,6 +10,7 @@
 #include "device/port.h"
 #include "engine/ground/limits.h"
 #include "device/uverbs/obj_mr.h"
+#include "device/uverbs/obj_qp.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/qp_class.h"
 #include "device/uverbs/static_rate.h"
@@ -118,10 +119,9 @@ static bool raises(const struct ur_obj_qp *qp,
 	return qp->type != UR_QPT_RAW_PACKET && !ends;
 }
 
-static int modify_qp(struct ur_cmd *cmd, const struct ib_uverbs_modify_qp *r,
-		     u32 rate_limit)
+int ur_qp_modify_by(struct ur_cmd *cmd, struct ur_obj_qp *qp,
+		    const struct ib_uverbs_modify_qp *r, u32 rate_limit)
 {
-	struct ur_obj_qp *qp;
 	struct ur_epath path;
 	struct ur_qp_attr attr = {
 		.state = (enum ur_qp_state)r->qp_state,
@@ -144,14 +144,8 @@ static int modify_qp(struct ur_cmd *cmd, const struct ib_uverbs_modify_qp *r,
 		.path_mig_state = r->path_mig_state,
 		.rate_limit = rate_limit,
 	};
-	int err;
+	int err = check_values(cmd->dev, r);
 
-	if (!may_set_qkey(cmd, r))
-		return -EPERM;
-	qp = ur_qp_get(cmd->file, r->qp_handle);
-	if (!qp)
-		return -EINVAL;
-	err = check_values(cmd->dev, r);
 	if (!err && cmd->dev->roce_off && raises(qp, r))
 		err = -EOPNOTSUPP;
 	if (!err && (r->attr_mask & UR_QP_ATTR_AV))
@@ -170,6 +164,17 @@ static int modify_qp(struct ur_cmd *cmd, const struct ib_uverbs_modify_qp *r,
 	if (!err && (r->attr_mask & UR_QP_ATTR_AV))
 		ur_qp_class_apply(cmd->dev, qp);
 	return err;
+}
+
+static int modify_qp(struct ur_cmd *cmd, const struct ib_uverbs_modify_qp *r,
+		     u32 rate_limit)
+{
+	struct ur_obj_qp *qp;
+
+	if (!may_set_qkey(cmd, r))
+		return -EPERM;
+	qp = ur_qp_get(cmd->file, r->qp_handle);
+	return qp ? ur_qp_modify_by(cmd, qp, r, rate_limit) : -EINVAL;
 }
 
 int ur_w_modify_qp(struct ur_cmd *cmd, const void *in, void *out)

@@ -273,6 +273,8 @@ static const struct ur_attr_spec a_engine_async[] = {
 static const struct ur_attr_spec a_engine_qp[] = {
 	M_OBJ(UROCE_ATTR_ENGINE_QP_HANDLE, QP),
 	M_OUT(UROCE_ATTR_ENGINE_QP_RESP, sizeof(struct uroce_engine_qp)),
+	O_IN(UROCE_ATTR_ENGINE_QP_MODIFY, sizeof(struct ib_uverbs_modify_qp),
+	     UROCE_ENGINE_QP_MODIFIES * sizeof(struct ib_uverbs_modify_qp)),
 };
 
 static const struct ur_attr_spec a_engine_ah[] = {

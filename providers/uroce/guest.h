@@ -105,9 +105,27 @@ int ur_guest_create_ah(struct uroce_context *ctx, struct uroce_ah *ah,
  * an engine changes states by itself. */
 int ur_guest_may_modify_qp(struct uroce_context *ctx, const struct uroce_qp *qp,
 			   const struct ibv_qp_attr *attr, int *mask);
-/* uroced has modified the queue pair: does the same in the engine. */
+/* guest_modify.c: modifies the queue pair, in uroced and in the engine. What uroced need not look at it learns with the next command
+ * about the queue pair. */
 int ur_guest_modify_qp(struct uroce_context *ctx, struct uroce_qp *qp,
-		       const struct ibv_qp_attr *asked, int mask);
+		       struct ibv_qp_attr *attr, int mask);
+/* Tells uroced what it does not know of the queue pair yet. */
+int ur_guest_tell_qp(struct uroce_context *ctx, struct uroce_qp *qp);
+/* Notes what the device's answer says of that. */
+static inline void
+ur_guest_take_answer(struct uroce_context *ctx,
+		     const struct uroce_alloc_ucontext_resp *resp)
+{
+	ctx->max_rd_atomic = resp->max_rd_atomic;
+	__atomic_store_n(&ctx->tells_late, resp->features & UROCE_CTX_F_LATE,
+			 __ATOMIC_RELAXED);
+}
+/* guest_renew_qp.c: the attributes that take it to that state. */
+int ur_guest_mask_to(const struct uroce_qp *qp, enum ibv_qp_state state);
+/* guest_objects.c: uroced has modified the queue pair, and answers with *to: does the same in the engine. */
+int ur_guest_modified_qp(struct uroce_context *ctx, struct uroce_qp *qp,
+			 const struct ibv_qp_attr *asked, int mask,
+			 struct uroce_engine_qp *to);
 /* guest_groups.c: uroced has attached the queue pair to a group, or detached it. */
 int ur_guest_mcast(struct uroce_qp *qp, const union ibv_gid *gid, bool attach);
 void ur_guest_query_qp(struct uroce_context *ctx, const struct uroce_qp *qp,

@@ -466,33 +466,23 @@ int ur_guest_may_modify_qp(struct uroce_context *ctx, const struct uroce_qp *qp,
 	return -ur_qp_door(ctx, qp)->may_modify_qp(qp->guest, &to, (u32)asked);
 }
 
-int ur_guest_modify_qp(struct uroce_context *ctx, struct uroce_qp *qp,
-		       const struct ibv_qp_attr *asked, int mask)
+int ur_guest_modified_qp(struct uroce_context *ctx, struct uroce_qp *qp,
+			 const struct ibv_qp_attr *asked, int mask,
+			 struct uroce_engine_qp *to)
 {
-	struct borrower engine;
-	struct uroce_engine_qp attr;
-	int err;
+	const struct borrower engine = borrower_of(ctx, qp);
+	int err = 0;
 
-	if (!ur_guest_is_here(ctx))
-		return ur_guest_lacks(ctx, qp->guest);
-	if (qp->in_device)
-		return 0;
-	if (!qp->guest)
-		return EINVAL;
-	err = ur_guest_call(&ctx->ibv, UVERBS_OBJECT_QP, UROCE_METHOD_ENGINE_QP,
-			    UROCE_ATTR_ENGINE_QP_HANDLE, 0, qp->ibv.handle,
-			    UROCE_ATTR_ENGINE_QP_RESP, &attr, sizeof(attr));
-	engine = borrower_of(ctx, qp);
-	if (!err && (mask & IBV_QP_AV))
-		err = borrow(&engine, attr.sgid_index, attr.sgid);
+	if (mask & IBV_QP_AV)
+		err = borrow(&engine, to->sgid_index, to->sgid);
 	if (!err && qp->qpt_bit == UR_SENDS_UD && (mask & IBV_QP_STATE) &&
 	    asked->qp_state == IBV_QPS_RTR)
 		err = borrow_all(ctx);
-	if (!err && (mask & IBV_QP_AV) && attr.peer_slot)
-		borrow_ring(&engine, attr.peer_slot);
-	attr.cur_state =
+	if (!err && (mask & IBV_QP_AV) && to->peer_slot)
+		borrow_ring(&engine, to->peer_slot);
+	to->cur_state =
 		named_state(asked->cur_qp_state, mask, IBV_QP_CUR_STATE);
-	return err ? err : -engine.door->modify_qp(qp->guest, &attr, (u32)mask);
+	return err ? err : -engine.door->modify_qp(qp->guest, to, (u32)mask);
 }
 
 void ur_guest_query_qp(struct uroce_context *ctx, const struct uroce_qp *qp,

@@ -6,7 +6,7 @@
 #include "providers/uroce/raw/guest_raw.h"
 
 /* The attributes that take it from state to state, as the modify table of the transport has them. */
-static int mask_to(const struct uroce_qp *qp, enum ibv_qp_state state)
+int ur_guest_mask_to(const struct uroce_qp *qp, enum ibv_qp_state state)
 {
 	/* uroced takes no notice of those of the other half of XRC. */
 	bool ud = qp->qpt_bit == UR_SENDS_UD,
@@ -47,7 +47,7 @@ static const enum ibv_qp_state ways[][5] = {
 	[IBV_QPS_ERR] = {IBV_QPS_INIT, IBV_QPS_ERR},
 };
 
-static int catch_up(const struct uroce_qp *qp, struct ibv_qp *made)
+static int go_to_state(const struct uroce_qp *qp, struct ibv_qp *made)
 {
 	const struct uroce_context *ctx = ur_to_ctx(qp->ibv.context);
 	struct uroce_engine_qp now;
@@ -61,11 +61,25 @@ static int catch_up(const struct uroce_qp *qp, struct ibv_qp *made)
 	for (const enum ibv_qp_state *state = ways[now.state]; *state && !err;
 	     state++) {
 		attr.qp_state = *state;
-		err = ur_qp_cmd_modify(made, &attr, mask_to(qp, *state));
+		err = ur_qp_cmd_modify(made, &attr,
+				       ur_guest_mask_to(qp, *state));
 	}
 	if (!err && now.rate_limit && now.state == IBV_QPS_RTS)
 		err = ur_qp_cmd_modify(made, &attr,
 				       IBV_QP_STATE | IBV_QP_RATE_LIMIT);
+	return err;
+}
+
+static int catch_up(struct uroce_qp *qp, struct ibv_qp *made)
+{
+	struct uroce_context *ctx = ur_to_ctx(qp->ibv.context);
+	int err;
+
+	pthread_mutex_lock(&ctx->modifies);
+	err = go_to_state(qp, made);
+	if (!err)
+		qp->owed = 0;
+	pthread_mutex_unlock(&ctx->modifies);
 	return err;
 }
 

@@ -47,6 +47,7 @@ static int get_context(struct uroce_context *ctx)
 		close(resp.drv.wake_fd);
 	if (ctx->ibv.async_fd >= 0)
 		close(ctx->ibv.async_fd);
+	ur_guest_take_answer(ctx, &resp.drv);
 	return 0;
 }
 
@@ -99,6 +100,11 @@ static int resume_by(struct uroce_context *ctx, int fd)
 		err = take_slot(copy, ctx->resumes + 1);
 	if (!err && ctx->shared)
 		err = take_part(copy);
+	if (!err) {
+		ctx->max_rd_atomic = copy->max_rd_atomic;
+		__atomic_store_n(&ctx->tells_late, copy->tells_late,
+				 __ATOMIC_RELAXED);
+	}
 	free(copy);
 	return err;
 }

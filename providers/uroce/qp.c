@@ -273,8 +273,9 @@ int uroce_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask,
 	struct uroce_qp *qp = ur_to_qp(ibqp);
 	u32 made = __atomic_load_n(&qp->resumes, __ATOMIC_ACQUIRE);
 	u8 before = ur_qp_state(qp);
-	int err = ibv_cmd_query_qp(ibqp, attr, mask, init_attr, &req,
-				   sizeof(req));
+	int err = ur_guest_tell_qp(ur_to_ctx(ibqp->context), qp)
+			  ?: ibv_cmd_query_qp(ibqp, attr, mask, init_attr, &req,
+					      sizeof(req));
 
 	if (err)
 		err = ur_guest_query_left(ur_to_ctx(ibqp->context), qp, attr,
@@ -300,25 +301,12 @@ static void forget_completions(struct ibv_qp *qp)
 		ur_cq_forget_qp(ur_to_srq(qp->srq)->vsrq.cq, qp->qp_num);
 }
 
-/* In uroced, and in the engine of this process. */
-static int modify_qp(struct uroce_qp *qp, struct ibv_qp_attr *attr, int mask)
-{
-	struct uroce_context *ctx = ur_to_ctx(qp->ibv.context);
-	u32 made = __atomic_load_n(&qp->resumes, __ATOMIC_ACQUIRE);
-	int judged = mask;
-	int err = ur_guest_may_modify_qp(ctx, qp, attr, &judged);
-
-	if (err)
-		return err;
-	err = ur_qp_cmd_modify(&qp->ibv, attr, judged);
-	return err ? ur_guest_modify_left(ctx, qp, attr, mask, err, made)
-		   : ur_guest_modify_qp(ctx, qp, attr, mask);
-}
-
 int uroce_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
 {
 	struct uroce_qp *qp = ur_to_qp(ibqp);
-	int err = UR_GUEST_OLD(ur_guest_old_qp(qp), modify_qp(qp, attr, mask));
+	int err = UR_GUEST_OLD(
+		ur_guest_old_qp(qp),
+		ur_guest_modify_qp(ur_to_ctx(ibqp->context), qp, attr, mask));
 
 	if (err || !(mask & IBV_QP_STATE))
 		return err;
@@ -343,7 +331,8 @@ int uroce_modify_qp_rate_limit(struct ibv_qp *ibqp,
 	if (rate->comp_mask || rate->max_burst_sz || rate->typical_pkt_sz)
 		return EOPNOTSUPP;
 	return UR_GUEST_OLD(ur_guest_old_qp(qp),
-			    modify_qp(qp, &attr, IBV_QP_RATE_LIMIT));
+			    ur_guest_modify_qp(ur_to_ctx(ibqp->context), qp,
+					       &attr, IBV_QP_RATE_LIMIT));
 }
 
 int uroce_destroy_qp(struct ibv_qp *ibqp)

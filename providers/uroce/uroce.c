@@ -129,6 +129,7 @@ static struct uroce_context *alloc_ctx(struct ibv_device *device, int cmd_fd)
 		pthread_mutex_init(&ctx->destroys, NULL);
 		pthread_mutex_init(&ctx->shares, NULL);
 		ur_list_init(&ctx->regions);
+		pthread_mutex_init(&ctx->modifies, NULL);
 	}
 	return ctx;
 }
@@ -163,6 +164,7 @@ static int setup_ctx(struct uroce_context *ctx,
 		ctx->device_db = ctx->db;
 	ctx->max_inline = ur_min_u32(resp->max_inline, UROCE_MAX_INLINE);
 	ctx->max_sge = ur_min_u32(resp->max_sge, UROCE_MAX_SGE);
+	ur_guest_take_answer(ctx, resp);
 	ur_calls_probe();
 	ctx->yield_after = poll_yield_setting();
 	ctx->few_cpus = few_processors();
@@ -191,6 +193,7 @@ static void destroy_ctx(struct uroce_context *ctx)
 		close(ctx->given_up_fd);
 	if (ctx->device_db.wake_fd >= 0)
 		close(ctx->device_db.wake_fd);
+	pthread_mutex_destroy(&ctx->modifies);
 	pthread_mutex_destroy(&ctx->destroys);
 	pthread_mutex_destroy(&ctx->shares);
 	verbs_uninit_context(ur_vctx(ctx));

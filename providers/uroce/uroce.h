@@ -49,6 +49,9 @@ struct uroce_context {
 	bool few_cpus;	 /* a poller is in the way of engines: poller.h */
 	u32 adverse;	 /* UROCE_ADVERSE_* that are in force */
 	u32 adverse_seed;
+	/* guest_modify.c: what is done here is told to uroced later; of its last answer. */
+	bool tells_late;
+	u32 max_rd_atomic;
 	/* guest.h; NULL: its engine is the device's. */
 	const struct uroce_door *door;
 	struct uroce_guest *guest;
@@ -79,6 +82,7 @@ struct uroce_context {
 	/* Events of queues that are destroyed are taken back by one at a time, here
 	 * and in the device. */
 	pthread_mutex_t destroys;
+	pthread_mutex_t modifies;		 /* qp->owed of all */
 	struct uroce_qp **qp_table[UR_QP_TABLE]; /* by QPN, for the pollers */
 };
 
@@ -220,6 +224,8 @@ struct uroce_qp {
 	/* enum ibv_qp_state, as far as this process knows; atomic: read by who
 	 * posts. */
 	u8 state;
+	/* guest_modify.c: enum ibv_qp_state that uroced has not been told of; 0: none. ctx->modifies */
+	u8 owed;
 	u32 max_send_sge;
 	u32 max_inline;
 	u32 ece_options;

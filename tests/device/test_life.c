@@ -94,7 +94,8 @@ static void test_adverse(void)
 		CHECK_EQ(client_get_context_with(sock, &req, &resp),
 			 rows[i].ret);
 		if (!rows[i].ret) {
-			CHECK_EQ(resp.features, UROCE_CTX_F_ADVERSE);
+			CHECK_EQ(resp.features,
+				 UROCE_CTX_F_ADVERSE | UROCE_CTX_F_LATE);
 			CHECK_EQ(resp.adverse, rows[i].has);
 			CHECK_EQ(resp.adverse_seed,
 				 rows[i].has ? req.adverse_seed : 0);

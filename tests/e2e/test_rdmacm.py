@@ -4,12 +4,14 @@ import filecmp
 import errno
 import hashlib
 import os
+import json
 import shutil
 
 import pytest
 
 from cm import listens, run_cm_pair, start_server
-from hosts import wait_for
+from hosts import sh, wait_for
+from test_restart_cm import Steps
 
 LIBRS = "/usr/lib/x86_64-linux-gnu/rsocket/librspreload.so"
 
@@ -206,6 +208,36 @@ def test_cmtime(pair):
     rows = {line.split(":")[0].strip() for line in c.splitlines()
             if ":" in line}
     assert {"connect", "disconnect", "destroy"} <= rows, c
+
+
+def commands(program):
+    """What uroced has carried out for it."""
+    host = program.host
+    sessions = json.loads(sh(host.lab.bin("uroce"), "res", "session", "--json", "--run-dir",
+                             host.run_dir).stdout)
+    return sum(s["commands"] for s in sessions if s["pid"] == program.pid)
+
+
+def test_commands_of_a_connection(build, pair, monkeypatch):
+    """From rdma_create_id() to the event ESTABLISHED; the server: GET_EVENT, CREATE_QP,
+    ENGINE_QP, ACCEPT, GET_EVENT; the client: CREATE_ID, RESOLVE_ADDR, GET_EVENT, RESOLVE_ROUTE,
+    GET_EVENT, CREATE_QP, CONNECT, GET_EVENT, ENGINE_QP, ACCEPT. Each side of this program also
+    makes two channels, two CQs and a region. The first one has what all use, too."""
+    monkeypatch.setenv("UROCE_ENGINE", "process")
+    port = pair[0].lab.next_port()
+    server = Steps(pair[0], "server", pair[0].addr4, port)
+    wait_for("it to listen", lambda: "listen 0" in server.text())
+    client = Steps(pair[1], "client", pair[0].addr4, port)
+    counted = []
+    for n in range(1, 6):
+        client.do("connect")
+        for p in client, server:
+            p.wait("its event", lambda p=p: len(p.events("ESTABLISHED")) == n)
+        counted.append((commands(client.program), commands(server.program)))
+    a, b = counted[0], counted[-1]
+    for p in client, server:
+        p.end()
+    assert (b[0] - a[0], b[1] - a[1]) == (4 * (10 + 5), 4 * (5 + 5)), counted
 
 
 @pytest.mark.parametrize("group,family", [("239.7.7.7", 4), ("ff02::77", 6)])
