@@ -50,6 +50,7 @@ struct ur_options {
 	const char *run_dir_asked; /* --run-dir; NULL: not given */
 	bool json;
 	bool fabric;	   /* --fabric */
+	bool slow;	   /* --slow */
 	int count;	   /* --count; 0: not given */
 	double interval;   /* --interval, seconds; 0: not given */
 	int rc_port;	   /* --rc; 0: not given */

@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/peer.h"
 #include "cli/ping_probe.h"
+#include "cli/slow.h"
 #include "cli/status.h"
 
 struct wanted {
@@ -167,8 +168,15 @@ int ur_cmd_why(struct ur_options *options)
 	struct json_object *failures;
 	const char *run_dir = NULL;
 	struct ur_options there;
-	int err = parse(options, &wanted, &run_dir);
+	int err;
 
+	if (options->slow && options->rest_count)
+		return ur_slow(options);
+	if (options->slow || options->interval > 0) {
+		ur_complain("why: --slow PID|PROGRAM, and --interval with it");
+		return UR_EXIT_USAGE;
+	}
+	err = parse(options, &wanted, &run_dir);
 	if (err)
 		return err;
 	failures = ur_status_get(options, "failures");
