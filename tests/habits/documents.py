@@ -20,7 +20,7 @@ ENDINGS = "c|h|md|py|sh|txt|in|toml|json|yml|def|service|pcap|spec|conf"
 MADE = re.compile(r"^(build|new|out|debs|/|~|\$|\.\.|http|sys/|dev/|proc/|etc/|usr/|run/|var/|tmp/)")
 FOREIGN = {"--preset", "--workflow", "--network", "--read-only", "--prefix", "vrb_ep_close",
            "--with-rdma", "--with-dpdk", "--with-isal", "--without-isal-crypto", "--without-crypto",
-           "--dev-name", "--link-type", "--loadmodule"}
+           "--dev-name", "--link-type", "--loadmodule", "--no-huge", "--no-pci"}
 # Each must be found wrong, or this test sees nothing.
 PLANTED = ("device/nothing.c", "unit.nothing", "ctest --test-dir build -R unit.nothing",
            "uroce run --nothing-such", "ur_nothing_such()", "UROCE_NOTHING_SUCH", "nothing_such()",

@@ -65,7 +65,7 @@ def test():
                         (("run", "-c", "3", "true"),
                          "run: it takes no --count, which is of 'stat top trace dump ping'"),
                         (("dump", "-i", "3", "x"),
-                         "dump: it takes no --interval, which is of 'stat top'"),
+                         "dump: it takes no --interval, which is of 'stat top why'"),
                         (("-j", "run", "true"),
                          "run: it takes no --json, which is of 'link fault fabric record why stat cm res "
                          "top doctor trace ping cdi'"),
