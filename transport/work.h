@@ -11,7 +11,7 @@
 
 #define UR_MAX_SGE 32
 
-/* The same numbers as enum uroce_wqe_opcode (engine/ring_io.c asserts it). */
+/* The same numbers as enum uroce_wqe_opcode (engine/core/ring_io.c asserts it). */
 enum ur_wr_opcode {
 	UR_WR_NOP = 0,
 	UR_WR_SEND = 1,

@@ -5,7 +5,7 @@
  * the enum; the lists _NEWER are of releases newer than the oldest that this
  * builds with. Static asserts hold them: against libibverbs
  * providers/uroce/words.c, librdmacm check/cm.c, the kernel's ABI
- * device/uverbs/obj_qp.c, our own engine/ring_io.c.
+ * device/uverbs/obj_qp.c, our own engine/core/ring_io.c.
  *
  * Functions return constant strings, "?" where a number has no name. Any thread.
  */

@@ -8,7 +8,7 @@
 #ifndef UR_ENGINE_RAW_FLOW_H
 #define UR_ENGINE_RAW_FLOW_H
 
-#include "engine/engine_impl.h"
+#include "engine/core/engine_impl.h"
 
 struct ur_flow_table;
 

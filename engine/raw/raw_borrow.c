@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Raw packets of an engine in a program, by sockets that uroced has lent. See raw.h. */
 #include <errno.h>
-#include "engine/engine_impl.h"
+#include "engine/core/engine_impl.h"
 #include "engine/raw/wire_raw.h"
 
 static int borrow_raw(struct ur_engine *engine, const int *fd)

@@ -3,7 +3,7 @@
 #ifndef UR_ENGINE_RAW_RSS_H
 #define UR_ENGINE_RAW_RSS_H
 
-#include "engine/engine_impl.h"
+#include "engine/core/engine_impl.h"
 
 /* Returns the queue pair whose receive a frame with that key takes: qp, or one
  * of those that it spreads frames over. As the engine. */

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <sys/socket.h>
-#include "engine/shards.h"
+#include "engine/several/shards.h"
 #include "engine/wire/wire.h"
 #include "engine/raw/wire_raw.h"
 #include "transport/frame.h"

@@ -18,13 +18,13 @@
 
 #include <netinet/in.h>
 #include <sys/socket.h>
-#include "engine/engine_impl.h"
+#include "engine/core/engine_impl.h"
 #include "engine/wire/udp_group.h"
 #include "engine/wire/udp_ids.h"
-#include "engine/wire/udp_outbox.h"
+#include "engine/local/udp_outbox.h"
 #include "engine/wire/udp_own.h"
-#include "engine/wire/udp_pair.h"
-#include "engine/wire/udp_relay.h"
+#include "engine/local/udp_pair.h"
+#include "engine/local/udp_relay.h"
 #include "engine/wire/wire.h"
 #include "transport/icrc.h"
 

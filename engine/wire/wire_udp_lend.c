@@ -16,7 +16,7 @@
 #include "engine/wire/wire_udp.h"
 #include "engine/ground/keep.h"
 #include "engine/ground/log.h"
-#include "engine/shards.h"
+#include "engine/several/shards.h"
 #include "transport/wire_format.h"
 #include "util/assert.h"
 #include "util/rng.h"

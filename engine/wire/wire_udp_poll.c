@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <netinet/udp.h>
 #include <stdlib.h>
-#include "engine/faults.h"
+#include "engine/faults/faults.h"
 #include "engine/wire/wire_udp.h"
 
 #ifndef UDP_GRO

@@ -10,8 +10,8 @@
  * lets one damaged packet in 32768 pass, so a peer that has shown a pattern is
  * held to it: one in 400 000, see udp_ids.h.
  */
-#include "engine/faults.h"
-#include "engine/shards.h"
+#include "engine/faults/faults.h"
+#include "engine/several/shards.h"
 #include "engine/wire/wire_udp.h"
 #include "transport/frame.h"
 
@@ -204,7 +204,7 @@ static void hand_in_one(struct ur_engine *e, const struct ur_rx_meta *meta,
 		ur_engine_rx(e, meta, bth, bytes_of(p, i));
 }
 
-/* Is it a request and the acknowledgement of an earlier one of ours (engine/transmit.c, put_answer_last())? A
+/* Is it a request and the acknowledgement of an earlier one of ours (engine/core/transmit.c, put_answer_last())? A
  * program that has the message posts its next one, which may need the place in the
  * send queue that the acknowledgement gives. */
 static bool has_answer_last(const struct rx_part *p, u64 good)

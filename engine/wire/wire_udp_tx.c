@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <netinet/udp.h>
 #include <stdio.h>
-#include "engine/faults.h"
+#include "engine/faults/faults.h"
 #include "engine/wire/udp_message.h"
 #include "engine/wire/wire_udp.h"
 

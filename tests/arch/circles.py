@@ -139,7 +139,8 @@ def main(build, *options):
     # A circle that is planted must be found.
     planted = {**graph, "util/x": {"util/y"}, "util/y": {"util/x"}}
     assert len(circles(planted)) == len(found) + 1
-    wrong = judge(found, allowed({os.path.dirname(a) for a in graph}))
+    wrong = judge(found, allowed({"/".join(a.split("/")[:n])
+                                  for a in graph for n in range(1, a.count("/") + 1)}))
     print("\n".join(wrong))
     return 1 if wrong else 0
 

@@ -33,6 +33,22 @@ rule transport "$freestanding|$intrinsics|<isa-l/crc\.h>|$pure_util|\"transport/
 rule cm "$freestanding|$pure_util|\"cm/.*\""
 rule engine/ground '<.*>|"engine/ground/.*"|"(kernel-abi|util)/.*"'
 rule engine '<.*>|"(engine|transport|kernel-abi|util)/.*"'
+# Its folders: engine/README.md.
+floor() { # floor FOLDER 'OTHERS'
+	rule "engine/$1" "<.*>|\"engine/([^/]*|(ground|$1${2:+|$2})/[^/]*)\"|\"(transport|kernel-abi|util)/.*\"" 1
+}
+floor core 'faults|gpu|grant|inproc|record|several|wire|raw'
+floor wire 'core|local|faults|several|raw'
+floor wire/v1 'core|faults|several|wire'
+floor raw 'core|wire'
+floor local 'core|wire|grant|faults|inproc|several'
+floor grant 'core|wire|several'
+floor inproc 'core|wire|grant|faults|record'
+floor inproc/door 'inproc|gpu|raw'
+floor gpu core
+floor faults 'core|grant|record|several'
+floor record 'core|grant|several'
+floor several 'core|faults|record'
 # Control meets the engine at its door and on the ground that both stand on.
 door='"engine/(engine|fault_rule)\.h"|"engine/ground/[^/]*"|"(kernel-abi|util)/.*"'
 below='"device/[^/]*"'

@@ -4,7 +4,7 @@ import ctypes
 import os
 import time
 
-# engine/wire/peer_ring.h: what is given back of a ring, by the lower slot and by the other one.
+# engine/local/peer_ring.h: what is given back of a ring, by the lower slot and by the other one.
 TAKEN = 0, 256
 STEP, EVERY = 64, 0.0003
 

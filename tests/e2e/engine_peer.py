@@ -25,7 +25,7 @@ SLOTS = 64
 GRH = 40
 IP_PKTINFO = 8
 RC_SEND_ONLY, UD_SEND_ONLY = 0x04, 0x64
-# engine/wire/peer_ring.h
+# engine/local/peer_ring.h
 HEAD, STREAM, UNIT = 64 << 10, 512 << 10, 64
 
 

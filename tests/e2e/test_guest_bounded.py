@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """What a turn of the engine takes of a program's thread: little stack, and nothing that grows with the program
-(engine/chores.h). tests/e2e/memory/stack.c."""
+(engine/inproc/chores.h). tests/e2e/memory/stack.c."""
 import re
 
 import pytest

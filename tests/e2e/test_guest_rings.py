@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Programs of one device with engines of their own exchange packets through memory
-(engine/wire/udp_pair.h): what goes there, who may write what, and who dies or stops."""
+(engine/local/udp_pair.h): what goes there, who may write what, and who dies or stops."""
 import json
 import signal
 import time

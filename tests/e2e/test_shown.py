@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""Memory that is a file in memory is read by the neighbour there (engine/wire/udp_shown.h), in programs of one
+"""Memory that is a file in memory is read by the neighbour there (engine/local/udp_shown.h), in programs of one
 user: tests/e2e/shown. The bytes are exact, whatever becomes of the file and of either program."""
 import signal
 

@@ -12,9 +12,9 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include "engine/call.h"
-#include "engine/dispatch.h"
-#include "engine/wire/udp_relay_impl.h"
+#include "engine/core/call.h"
+#include "engine/core/dispatch.h"
+#include "engine/local/udp_relay_impl.h"
 #include "engine/wire/wire.h"
 #include "tests/check.h"
 #include "tests/fuzz/outbox_world.h"

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/ring_io.h"
+#include "engine/core/ring_io.h"
 #include "tests/check.h"
 #include "tests/fuzz/qp_world.h"
 

@@ -8,9 +8,9 @@
 #define UR_TESTS_FUZZ_OUTBOX_WORLD_H
 
 #include <sys/socket.h>
-#include "engine/engine_impl.h"
-#include "engine/wire/peer_ring.h"
-#include "engine/wire/udp_outbox_impl.h"
+#include "engine/core/engine_impl.h"
+#include "engine/local/peer_ring.h"
+#include "engine/local/udp_outbox_impl.h"
 
 #define OUTBOX_SLOT    29u
 #define OUTBOX_FAR     1u /* another one like it */

@@ -8,7 +8,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 #include "engine/ground/user.h"
-#include "engine/wire/udp_pair.h"
+#include "engine/local/udp_pair.h"
 #include "kernel-abi/uroce-copies.h"
 #include "tests/check.h"
 #include "tests/fuzz/peer_world.h"

@@ -7,12 +7,12 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <time.h>
-#include "engine/call.h"
+#include "engine/core/call.h"
 #include "engine/ground/loop.h"
 #include "engine/ground/own_memory.h"
-#include "engine/shards.h"
-#include "engine/wire/udp_pair.h"
-#include "engine/wire/udp_relay_impl.h"
+#include "engine/several/shards.h"
+#include "engine/local/udp_pair.h"
+#include "engine/local/udp_relay_impl.h"
 #include "tests/check.h"
 #include "tests/own_net.h"
 #include "tests/qp_walk.h"

@@ -9,9 +9,9 @@
 #define UR_TESTS_FUZZ_PEER_WORLD_H
 
 #include <sys/stat.h>
-#include "engine/engine_impl.h"
-#include "engine/regions.h"
-#include "engine/wire/peer_ring.h"
+#include "engine/core/engine_impl.h"
+#include "engine/core/regions.h"
+#include "engine/local/peer_ring.h"
 #include "engine/wire/wire_udp.h"
 
 #define PEER_OWN_SLOT 1u

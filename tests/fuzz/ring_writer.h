@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The stream of a ring (engine/wire/peer_ring.h) as an enemy writes it, who knows how it lies in memory. */
+/* The stream of a ring (engine/local/peer_ring.h) as an enemy writes it, who knows how it lies in memory. */
 #ifndef UR_TESTS_FUZZ_RING_WRITER_H
 #define UR_TESTS_FUZZ_RING_WRITER_H
 
-#include "engine/wire/peer_ring.h"
+#include "engine/local/peer_ring.h"
 #include "tests/fuzz/input.h"
 
 #define RING_UNIT  64u

@@ -64,13 +64,13 @@ MODELS = {
 # Where each is in the code: file, function, and what stands in it: a call and words of its
 # arguments, or some, one after the other.
 RING, DOORBELL = "providers/uroce/ring.h", "providers/uroce/doorbell.h"
-CQ_RING = "engine/cq_ring.c"
-PEER = "engine/wire/peer_ring.c"
+CQ_RING = "engine/core/cq_ring.c"
+PEER = "engine/local/peer_ring.c"
 KEPT = "device/uverbs/kept_programs.c"
 CODE = {
     "P1": (RING, "ur_sq_publish", "__atomic_store_n hdr->prod RELEASE"),
-    "C1": ("engine/ring_io.c", "ur_ring_avail", "__atomic_load_n hdr->prod ACQUIRE"),
-    "R1": ("engine/ring_io.h", "ur_ring_retire", "__atomic_store_n hdr->cons RELEASE"),
+    "C1": ("engine/core/ring_io.c", "ur_ring_avail", "__atomic_load_n hdr->prod ACQUIRE"),
+    "R1": ("engine/core/ring_io.h", "ur_ring_retire", "__atomic_store_n hdr->cons RELEASE"),
     "R2": (RING, "ur_sq_retire", "__atomic_load_n hdr->cons ACQUIRE"),
     "Q1": (CQ_RING, "ur_cq_push", "__atomic_store_n slot->owner RELEASE"),
     "Q2": ("providers/uroce/completions.h", "ur_next_cqe", "__atomic_load_n cqe->owner ACQUIRE"),
@@ -78,34 +78,34 @@ CODE = {
     "Q4": (CQ_RING, "ur_cq_push", "__atomic_load_n hdr->cons ACQUIRE"),
     "A1": ("providers/uroce/cq.c", "arm_ring", "__atomic_store_n hdr->arm RELAXED"),
     "A1_BARRIER": ("providers/uroce/cq.c", "uroce_req_notify_cq", "__atomic_thread_fence SEQ_CST"),
-    "A2_BARRIER": ("engine/cq_event.c", "check_arm", "__atomic_thread_fence SEQ_CST"),
+    "A2_BARRIER": ("engine/core/cq_event.c", "check_arm", "__atomic_thread_fence SEQ_CST"),
     "K1_POST": (RING, "ur_rq_publish", "__atomic_exchange_n hdr->prod SEQ_CST"),
     "K1": (RING, "ur_rq_publish", "__atomic_load_n hdr->flags SEQ_CST"),
-    "K2": ("engine/ring_io.c", "ur_ring_avail", "__atomic_load_n hdr->prod ACQUIRE"),
-    "K2_BARRIER": ("engine/rq_ring.c", "ur_rq_want_kick", "__atomic_thread_fence SEQ_CST"),
+    "K2": ("engine/core/ring_io.c", "ur_ring_avail", "__atomic_load_n hdr->prod ACQUIRE"),
+    "K2_BARRIER": ("engine/core/rq_ring.c", "ur_rq_want_kick", "__atomic_thread_fence SEQ_CST"),
     "D1": (DOORBELL, "ur_doorbell_ring", "__atomic_fetch_or page->word SEQ_CST"),
     "D2_LOOK": (DOORBELL, "ur_doorbell_ring", "__atomic_load_n page->summary SEQ_CST"),
     "D2": (DOORBELL, "ur_doorbell_ring", "__atomic_fetch_or page->summary SEQ_CST"),
     "S1": (DOORBELL, "ur_doorbell_ring", "__atomic_load_n page->asleep SEQ_CST"),
-    "D3": ("engine/doorbell.c", "ur_doorbell_take", "__atomic_exchange_n db->word ACQ_REL"),
-    "D4": ("engine/doorbell.c", "ur_doorbell_take", "__atomic_exchange_n db->summary ACQ_REL"),
+    "D3": ("engine/core/doorbell.c", "ur_doorbell_take", "__atomic_exchange_n db->word ACQ_REL"),
+    "D4": ("engine/core/doorbell.c", "ur_doorbell_take", "__atomic_exchange_n db->summary ACQ_REL"),
     "E1": (PEER, "ur_peer_publish", "atomic_store_explicit out->put 0 memory_order_relaxed; "
            "atomic_store_explicit first memory_order_release"),
     "W1": (PEER, "ur_peer_publish", "atomic_store_explicit first memory_order_release"),
     "W1_BARRIER": (PEER, "ur_peer_publish", "atomic_thread_fence memory_order_seq_cst"),
     "W2": (PEER, "has_room", "atomic_load_explicit word->taken memory_order_acquire"),
     "W2_BARRIER": (PEER, "ur_peer_wait", "atomic_thread_fence memory_order_seq_cst"),
-    "V1": ("engine/wire/peer_ring.h", "ur_peer_any", "atomic_load_explicit there memory_order_acquire"),
+    "V1": ("engine/local/peer_ring.h", "ur_peer_any", "atomic_load_explicit there memory_order_acquire"),
     "V2": (PEER, "ur_peer_done", "atomic_store_explicit word->taken memory_order_release"),
     "V2_BARRIER": (PEER, "ur_peer_woken", "atomic_thread_fence memory_order_seq_cst"),
-    "S2_BARRIER": ("engine/wait.c", "ur_wait_sleep", "atomic_thread_fence memory_order_seq_cst"),
+    "S2_BARRIER": ("engine/core/wait.c", "ur_wait_sleep", "atomic_thread_fence memory_order_seq_cst"),
     "KEEP": ("device/uverbs/program_objects.c", "ur_m_engine_async",
              "make_life fd; ur_session_install_all ends"),
     "ANSWER": ("engine/ground/keep.c", "ask", "send_msg op; receive_kept &msg"),
     "INHERIT": (KEPT, "find_programs", "ur_engine_inherit life; add_program slot"),
     "IDENTITY": (KEPT, "ur_kept_program_take", "if p->slot p->uid p->pid"),
     "TAKE": (KEPT, "ur_kept_program_take", "ur_loop_del life; ur_list_del &p->on_device.node"),
-    "DROP": ("engine/lend.c", "ur_engine_lend_end", "ur_keep_drop &life"),
+    "DROP": ("engine/grant/lend.c", "ur_engine_lend_end", "ur_keep_drop &life"),
     "LOOK": ("device/keeper_serve.c", "look_at_programs", "poll &p; drop k"),
     "WATCH": (KEPT, "add_program", "ur_loop_add p->life on_life"),
 }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <unistd.h>
-#include "engine/shards.h"
+#include "engine/several/shards.h"
 #include "engine/wire/v1/wire_v1.h"
 
 #ifndef PACKET_IGNORE_OUTGOING

@@ -10,7 +10,7 @@
 
 #include <linux/if_packet.h>
 #include <sys/socket.h>
-#include "engine/engine_impl.h"
+#include "engine/core/engine_impl.h"
 #include "engine/wire/v1/neigh.h"
 #include "engine/wire/wire.h"
 #include "transport/wire_format.h"

@@ -4,8 +4,8 @@
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "engine/faults.h"
-#include "engine/shards.h"
+#include "engine/faults/faults.h"
+#include "engine/several/shards.h"
 #include "engine/wire/v1/wire_v1.h"
 #include "transport/frame.h"
 

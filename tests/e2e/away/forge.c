@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "engine/wire/peer_ring.h"
+#include "engine/local/peer_ring.h"
 #include "tests/verbs_pair.h"
 
 #define PACKET	  64u

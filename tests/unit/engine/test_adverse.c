@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* A hostile card draws in bounds, and the same for the same seed. */
-#include "engine/adverse.h"
+#include "engine/faults/adverse.h"
 #include "tests/check.h"
 
 #define N 4096

@@ -2,7 +2,7 @@
 /* Acknowledgements leave before the requests among which they were filled in, in their order; these
  * and those are back to back; other packets keep their places. */
 #include <string.h>
-#include "engine/answers.h"
+#include "engine/core/answers.h"
 #include "tests/check.h"
 #include "transport/wire_format.h"
 

@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "engine/arena.h"
+#include "engine/core/arena.h"
 #include "tests/check.h"
 #include "util/rng.h"
 

@@ -6,7 +6,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "engine/engine_impl.h"
+#include "engine/core/engine_impl.h"
 #include "engine/ground/loop.h"
 #include "engine/ground/own_memory.h"
 #include "engine/wire/wire.h"

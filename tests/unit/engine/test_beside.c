@@ -3,7 +3,7 @@
  * When the thread of an engine in a program goes to the program's processor: where others share its
  * own, again and again, but not too often. It is bound to nothing afterwards.
  */
-#include "engine/beside.h"
+#include "engine/core/beside.h"
 
 #include <sched.h>
 #include "tests/check.h"

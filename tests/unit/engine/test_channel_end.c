@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "engine/process/process.h"
+#include "engine/inproc/door/process.h"
 #include "kernel-abi/uroce-resumes.h"
 #include "tests/check.h"
 

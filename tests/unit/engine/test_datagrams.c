@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Datagrams of one way leave behind each other, in their order; other packets keep their places. */
 #include <string.h>
-#include "engine/datagrams.h"
+#include "engine/core/datagrams.h"
 #include "engine/engine_lend.h"
 #include "tests/check.h"
 #include "transport/wire_format.h"

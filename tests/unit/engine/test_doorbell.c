@@ -9,7 +9,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <unistd.h>
-#include "engine/doorbell.h"
+#include "engine/core/doorbell.h"
 #include "tests/check.h"
 
 #define CLIENTS 4

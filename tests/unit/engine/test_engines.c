@@ -8,8 +8,8 @@
 #include <poll.h>
 #include <stdio.h>
 #include <sys/mman.h>
-#include "engine/faults.h"
-#include "engine/shards.h"
+#include "engine/faults/faults.h"
+#include "engine/several/shards.h"
 #include "engine/ground/loop.h"
 #include "engine/ground/user.h"
 #include "engine/wire/wire.h"

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include "engine/event_batch.h"
+#include "engine/core/event_batch.h"
 #include "tests/check.h"
 #include "util/os/event_pair.h"
 

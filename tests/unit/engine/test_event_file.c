@@ -5,7 +5,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include "engine/engine_impl.h"
+#include "engine/core/engine_impl.h"
 #include "tests/check.h"
 
 static struct ur_watch *watched;

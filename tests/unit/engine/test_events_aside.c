@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-#include "engine/engine_impl.h"
+#include "engine/core/engine_impl.h"
 #include "tests/check.h"
 #include "util/os/event_pair.h"
 

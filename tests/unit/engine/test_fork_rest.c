@@ -3,7 +3,7 @@
  * When an engine in a program goes on after a fork: once the thread that forked sleeps, runs on or has
  * ended, not at once, and at once where the program forks again.
  */
-#include "engine/fork_rest.h"
+#include "engine/inproc/fork_rest.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "engine/engine_impl.h"
+#include "engine/core/engine_impl.h"
 #include "engine/gpu/gpu.h"
 #include "tests/check.h"
 #include "tests/gpu/cuda.h"

@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
-#include "engine/handover.h"
+#include "engine/several/handover.h"
 #include "tests/check.h"
 #include "transport/wire_format.h"
 #include "util/rng.h"

@@ -3,7 +3,7 @@
  * How the engine waits: holding the processor is learned and unlearned for each
  * program by itself, ends within its bound, and an idle engine sleeps.
  */
-#include "engine/idle.h"
+#include "engine/core/idle.h"
 #include "tests/check.h"
 
 #define US	1000ull

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "engine/engine_impl.h"
-#include "engine/lend_counters.h"
+#include "engine/core/engine_impl.h"
+#include "engine/grant/lend_counters.h"
 #include "tests/check.h"
 
 #define SLOT  3u

@@ -5,10 +5,10 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
-#include "engine/engine_impl.h"
-#include "engine/lend_failures.h"
-#include "engine/lend_faults.h"
-#include "engine/lend_page.h"
+#include "engine/core/engine_impl.h"
+#include "engine/grant/lend_failures.h"
+#include "engine/grant/lend_faults.h"
+#include "engine/grant/lend_page.h"
 #include "tests/check.h"
 #include "util/os/clock.h"
 #include "util/rng.h"

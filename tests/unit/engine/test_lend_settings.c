@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include "engine/engine_impl.h"
-#include "engine/lend_faults.h"
-#include "engine/lend_settings.h"
+#include "engine/core/engine_impl.h"
+#include "engine/grant/lend_faults.h"
+#include "engine/grant/lend_settings.h"
 #include "tests/check.h"
 
 #define SLOT   3u

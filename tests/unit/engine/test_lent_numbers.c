@@ -4,9 +4,9 @@
  * is seen; and only those that were given out since it was lent are its owner's.
  */
 #include <stdlib.h>
-#include "engine/engine_impl.h"
-#include "engine/lend_numbers.h"
-#include "engine/shards.h"
+#include "engine/core/engine_impl.h"
+#include "engine/grant/lend_numbers.h"
+#include "engine/several/shards.h"
 #include "tests/check.h"
 
 #define BITS	      (24 - UR_PLACE_BITS)

@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include "engine/ground/loop.h"
 #include "engine/ground/user.h"
-#include "engine/shards.h"
+#include "engine/several/shards.h"
 #include "engine/wire/wire.h"
 #include "tests/check.h"
 #include "tests/lo_engine.h"

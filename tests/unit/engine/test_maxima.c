@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "engine/engine_impl.h"
+#include "engine/core/engine_impl.h"
 #include "engine/ground/limits.h"
 #include "engine/ground/loop.h"
 #include "engine/ground/own_memory.h"

@@ -5,7 +5,7 @@
  * may be several.
  */
 #include <string.h>
-#include "engine/engine_impl.h"
+#include "engine/core/engine_impl.h"
 #include "engine/wire/wire.h"
 #include "tests/check.h"
 #include "transport/frame.h"

@@ -8,7 +8,7 @@
 #include <poll.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "engine/engine_impl.h"
+#include "engine/core/engine_impl.h"
 #include "engine/ground/user.h"
 #include "tests/check.h"
 #include "tests/lo_engine.h"

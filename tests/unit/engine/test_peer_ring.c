@@ -9,7 +9,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include "engine/wire/peer_ring.h"
+#include "engine/local/peer_ring.h"
 #include "tests/check.h"
 #include "util/rng.h"
 

@@ -4,7 +4,7 @@
  * their processor; with programs that look for them, anywhere.
  */
 #include <sched.h>
-#include "engine/place.h"
+#include "engine/core/place.h"
 #include "tests/check.h"
 
 #define US 1000ull

@@ -3,7 +3,7 @@
  * When datagrams stay to leave together: in a stream, while the engine's thread looks after
  * them, up to a burst, and not for a program that does not come back for them.
  */
-#include "engine/post_batch.h"
+#include "engine/core/post_batch.h"
 #include "tests/check.h"
 
 /* So many posts, then a poll in vain. Returns how many stayed at the end of it. */

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
-#include "engine/engine_impl.h"
+#include "engine/core/engine_impl.h"
 #include "engine/ground/user.h"
 #include "tests/check.h"
 #include "tests/lo_engine.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* WQEs as a good client writes them, and as a hostile one does. */
 #include <errno.h>
-#include "engine/ring_io.h"
+#include "engine/core/ring_io.h"
 #include "tests/check.h"
 #include "util/rng.h"
 

@@ -9,7 +9,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include "engine/ringing.h"
+#include "engine/core/ringing.h"
 #include "engine/ground/user.h"
 #include "tests/check.h"
 #include "tests/lo_engine.h"

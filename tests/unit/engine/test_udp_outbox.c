@@ -2,8 +2,8 @@
 /* Packets that a program in another network namespace may send, and the next uroced reads on in its outbox. */
 #include <sys/mman.h>
 #include "engine/engine_lend.h"
-#include "engine/wire/udp_outbox.h"
-#include "engine/wire/udp_outbox_fits.h"
+#include "engine/local/udp_outbox.h"
+#include "engine/local/udp_outbox_fits.h"
 #include "tests/check.h"
 #include "transport/wire_format.h"
 

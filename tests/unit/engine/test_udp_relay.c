@@ -9,11 +9,11 @@
 #include <poll.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "engine/engine_impl.h"
+#include "engine/core/engine_impl.h"
 #include "engine/ground/loop.h"
-#include "engine/lend_numbers.h"
-#include "engine/shards.h"
-#include "engine/wire/udp_pair.h"
+#include "engine/grant/lend_numbers.h"
+#include "engine/several/shards.h"
+#include "engine/local/udp_pair.h"
 #include "engine/wire/wire.h"
 #include "tests/check.h"
 #include "tests/lo_engine.h"

@@ -10,10 +10,10 @@
 #include <net/if.h>
 #include <poll.h>
 #include <unistd.h>
-#include "engine/datagrams.h"
-#include "engine/faults.h"
+#include "engine/core/datagrams.h"
+#include "engine/faults/faults.h"
 #include "engine/raw/flow.h"
-#include "engine/shards.h"
+#include "engine/several/shards.h"
 #include "engine/wire/wire_udp.h"
 #include "transport/frame.h"
 #include "transport/packet.h"

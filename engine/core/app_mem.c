@@ -1,0 +1,450 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The ways to the application's memory; the regions that go them are in emr.c.
+ *
+ *  - a dma-buf, and device memory, is mapped: plain loads and stores by the
+ *    transport;
+ *  - a GPU's is copied by its runtime (gpu/gpu.c);
+ *  - all else goes through the client's mem file, page faults included, so
+ *    that on-demand paging needs nothing more.
+ *
+ * A memfd in a dma-buf's place is mapped only when it cannot shrink under us and
+ * its pages cannot run out behind our back (tmpfs, not hugetlbfs): a fault in the
+ * engine would be every client's.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+#include "engine/core/engine_impl.h"
+#include "engine/gpu/gpu.h"
+#include "engine/ground/own_memory.h"
+#include "transport/mem.h"
+#include "util/assert.h"
+
+/* The pages that are probed when a region is registered: all of so many (of the
+ * smallest size of any system; a probe more does no harm), some of a larger
+ * region. */
+#define PAGE	    4096u
+#define PROBE_PAGES 4096u
+#define LOOK_BYTES  (32u << 10)
+/* Bytes unmapped by one system call: threads that map something wait for it,
+ * some with the control lock. With pages in use it takes about a
+ * millisecond. */
+#define UNMAP_STEP (8u << 20)
+
+/* ---- copying ---- */
+
+/* A card has pinned the pages, whatever becomes of their protection. On-demand memory is what is at its address. */
+static int copy_pinned(const struct ur_emr *mr, u64 off, u8 *buf, u32 len,
+		       bool out)
+{
+	if (!mr->attr.mem->own_copy || mr->attr.on_demand || mr->attr.implicit)
+		return -EFAULT;
+	return ur_pinned_copy(mr->attr.mem, &mr->pinned, off,
+			      mr->attr.addr + off, buf, len, out);
+}
+
+static int mem_read(void *mem, u64 off, void *dst, u32 len)
+{
+	const struct ur_emr *mr = mem;
+	int err = 0;
+
+	/* A pinned page would be read whatever became of its address. */
+	if (mr->attr.on_demand && mr->attr.mem->query)
+		err = ur_user_rights(mr->attr.mem, mr->attr.addr + off, len,
+				     PROT_READ);
+	if (err)
+		return err;
+	err = ur_user_read(mr->attr.mem, mr->attr.addr + off, dst, len);
+	return err == -EFAULT ? copy_pinned(mr, off, dst, len, false) : err;
+}
+
+static int mem_write(void *mem, u64 off, const void *src, u32 len)
+{
+	const struct ur_emr *mr = mem;
+	int err = ur_user_write(mr->attr.mem, mr->attr.addr + off, src, len);
+
+	return err == -EFAULT
+		       ? copy_pinned(mr, off, (u8 *)(uintptr_t)src, len, true)
+		       : err;
+}
+
+static int mem_read_pieces(void *mem, u64 off, const struct ur_pieces *to)
+{
+	const struct ur_emr *mr = mem;
+	int err;
+
+	/* Its pages' rights are to be asked for first. */
+	if (mr->attr.on_demand)
+		return -EOPNOTSUPP;
+	err = ur_own_memory_pieces(mr->attr.mem, mr->attr.addr + off, to->first,
+				   to->stride, to->len, to->n, false);
+	for (u32 i = 0; err == -EFAULT && i < to->n; i++)
+		if (mem_read(mem, off + (u64)i * to->len,
+			     to->first + (size_t)i * to->stride, to->len))
+			return -EFAULT;
+	return err == -EFAULT ? 0 : err;
+}
+
+static int mem_write_pieces(void *mem, u64 off, const struct ur_pieces *from)
+{
+	const struct ur_emr *mr = mem;
+	int err = ur_own_memory_pieces(mr->attr.mem, mr->attr.addr + off,
+				       from->first, from->stride, from->len,
+				       from->n, true);
+
+	for (u32 i = 0; err == -EFAULT && i < from->n; i++)
+		if (mem_write(mem, off + (u64)i * from->len,
+			      from->first + (size_t)i * from->stride,
+			      from->len))
+			return -EFAULT;
+	return err == -EFAULT ? 0 : err;
+}
+
+/* Compare and swap, or fetch and add: what it makes of v. */
+struct change {
+	bool cas;
+	u64 a, a_mask, b, b_mask;
+};
+
+static bool changes(const struct change *c, u64 *v)
+{
+	if (!c->cas) {
+		*v = ur_masked_add(*v, c->a, c->a_mask);
+		return true;
+	}
+	if ((*v ^ c->a) & c->a_mask)
+		return false;
+	*v = (*v & ~c->b_mask) | (c->b & c->b_mask);
+	return true;
+}
+
+/* Puts v where *old was. Returns 1 where something else has come there, which is in
+ * *old now. */
+static int exchange(struct ur_emr *mr, u64 off, u64 *old, u64 v)
+{
+	struct ur_user_mem *mem = mr->attr.mem;
+	int ret = ur_own_memory_swap(mem, mr->attr.addr + off, old, v);
+
+	return ret == -EAGAIN || ret == -EFAULT
+		       ? mem_write(mr, off, &v, sizeof(v))
+		       : ret;
+}
+
+/* Read, change, write: atomic towards everything that is done so to the memory
+ * of this process, which is what IBV_ATOMIC_HCA promises. */
+static int change_word(struct ur_emr *mr, u64 off, const struct change *c,
+		       u64 *old)
+{
+	pthread_mutex_t *lock = &mr->attr.mem->atomic;
+	u64 v;
+	int ret;
+
+	pthread_mutex_lock(lock);
+	ret = mem_read(mr, off, old, sizeof(*old));
+	for (v = *old; !ret && changes(c, &v); v = *old) {
+		ret = exchange(mr, off, old, v);
+		if (ret <= 0)
+			break;
+		ret = 0;
+	}
+	pthread_mutex_unlock(lock);
+	return ret;
+}
+
+static int mem_cas(void *mem, u64 off, u64 compare, u64 compare_mask, u64 swap,
+		   u64 swap_mask, u64 *old)
+{
+	const struct change c = {true, compare, compare_mask, swap, swap_mask};
+
+	return change_word(mem, off, &c, old);
+}
+
+static int mem_faa(void *mem, u64 off, u64 add, u64 boundary_mask, u64 *old)
+{
+	const struct change c = {.a = add, .a_mask = boundary_mask};
+
+	return change_word(mem, off, &c, old);
+}
+
+static int mem_flush(void *mem, u64 off, u64 len, u32 type)
+{
+	return 0; /* what was written is visible already */
+}
+
+static const struct ur_mem_ops mem_ops = {
+	.read = mem_read,
+	.write = mem_write,
+	.read_pieces = mem_read_pieces,
+	.write_pieces = mem_write_pieces,
+	.cas = mem_cas,
+	.faa = mem_faa,
+	.flush = mem_flush,
+};
+
+/* ---- what another engine alone reaches ---- */
+
+static int no_read(void *mem, u64 off, void *dst, u32 len)
+{
+	return -EFAULT;
+}
+
+static int no_write(void *mem, u64 off, const void *src, u32 len)
+{
+	return -EFAULT;
+}
+
+static int no_cas(void *mem, u64 off, u64 compare, u64 compare_mask, u64 swap,
+		  u64 swap_mask, u64 *old)
+{
+	return -EFAULT;
+}
+
+static int no_faa(void *mem, u64 off, u64 add, u64 boundary_mask, u64 *old)
+{
+	return -EFAULT;
+}
+
+static int no_flush(void *mem, u64 off, u64 len, u32 type)
+{
+	return -EFAULT;
+}
+
+static const struct ur_mem_ops no_ops = {
+	.read = no_read,
+	.write = no_write,
+	.cas = no_cas,
+	.faa = no_faa,
+	.flush = no_flush,
+};
+
+/* ---- mapping ---- */
+
+bool ur_emr_takes_file(int fd)
+{
+	struct statfs fs;
+	int seals;
+
+	/* First what only a memfd has: another file's system may let whoever
+	 * asks it wait. */
+	seals = fcntl(fd, F_GET_SEALS);
+	if (seals < 0 || !(seals & F_SEAL_SHRINK))
+		return false;
+	return !fstatfs(fd, &fs) && fs.f_type == TMPFS_MAGIC;
+}
+
+static bool is_safe_file(int fd, u64 end)
+{
+	struct stat st;
+
+	return ur_emr_takes_file(fd) && !fstat(fd, &st) && st.st_size >= 0 &&
+	       end <= (u64)st.st_size;
+}
+
+/* The client, who has the file too, can make whoever maps it wait. */
+static void *map_unlocked(struct ur_ectx *ectx, u64 len, int fd, u64 off)
+{
+	void *p;
+	int err;
+
+	ur_ectx_unlock(ectx);
+	p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)off);
+	err = errno;
+	ur_ectx_relock(ectx);
+	errno = err;
+	return p;
+}
+
+/* Map the range that starts within the page at file offset off. -EOPNOTSUPP: not
+ * a file for this. */
+static int map_file(struct ur_emr *mr, int fd, u64 off)
+{
+	u64 page = mr->ectx->arena.page;
+	u64 in_page = mr->attr.addr & (page - 1), len;
+	void *p;
+
+	if (off & (page - 1) || mr->attr.length > INT64_MAX / 2 ||
+	    off > INT64_MAX / 2 || !mr->attr.length)
+		return -EOPNOTSUPP;
+	len = ur_align_up(in_page + mr->attr.length, page);
+	if (!is_safe_file(fd, off + len))
+		return -EOPNOTSUPP;
+	p = map_unlocked(mr->ectx, len, fd, off);
+	if (p == MAP_FAILED)
+		return errno == ENOMEM ? -ENOMEM : -EOPNOTSUPP;
+	mr->map = p;
+	mr->map_len = len;
+	mr->ectx->n_maps++;
+	mr->ectx->mapped += len;
+	mr->direct = mr->map + in_page;
+	return 0;
+}
+
+/* Returns the rights that Linux' ib_umem.c wants: for a region that can be
+ * written to, or by a window of it. */
+static int rights_for(u32 access)
+{
+	return access & (UR_ACCESS_LOCAL_WRITE | UR_ACCESS_REMOTE_WRITE |
+			 UR_ACCESS_REMOTE_ATOMIC | UR_ACCESS_MW_BIND)
+		       ? PROT_WRITE
+		       : PROT_READ;
+}
+
+/* Reading never changes it. One call reads several pages: it is the calls that
+ * take time. */
+static int look_at_all(const struct ur_emr_attr *attr)
+{
+	u8 bytes[LOOK_BYTES];
+	u64 done = 0;
+	u32 n;
+
+	for (; done < attr->length; done += n) {
+		n = (u32)ur_min_u64(attr->length - done, sizeof(bytes));
+		if (ur_user_read(attr->mem, attr->addr + done, bytes, n))
+			return -EFAULT;
+	}
+	return 0;
+}
+
+/* A byte of each of PROBE_PAGES pages, and the last one. */
+static int look_at_some(const struct ur_emr_attr *attr, u64 pages)
+{
+	u64 last = attr->addr + attr->length - 1;
+	u64 step = pages / PROBE_PAGES * PAGE;
+	u8 byte;
+
+	for (u64 a = attr->addr; a <= last && a >= attr->addr;
+	     a = (a & ~(u64)(PAGE - 1)) + step)
+		if (ur_user_read(attr->mem, a, &byte, 1))
+			return -EFAULT;
+	return ur_user_read(attr->mem, last, &byte, 1) ? -EFAULT : 0;
+}
+
+int ur_emr_look(const struct ur_emr_attr *attr)
+{
+	u64 first = attr->addr, last = first + attr->length - 1;
+	u64 pages = (last / PAGE) - (first / PAGE) + 1;
+
+	if (last < first)
+		return -EFAULT;
+	if (ur_user_rights(attr->mem, first, attr->length,
+			   rights_for(attr->access)))
+		return -EFAULT;
+	if (attr->seen)
+		return 0;
+	return pages > PROBE_PAGES ? look_at_some(attr, pages)
+				   : look_at_all(attr);
+}
+
+bool ur_emr_is_seen(const struct ur_emr_attr *a)
+{
+	return !a->null_mr && !a->gpu && !a->elsewhere && !a->dm &&
+	       a->dmabuf_fd < 0 && a->length && !a->on_demand;
+}
+
+bool ur_emr_must_look(const struct ur_emr_attr *a)
+{
+	return ur_emr_is_seen(a) && !a->looked && ur_user_mem_reaches(a->mem);
+}
+
+static int find_memory(struct ur_emr *mr)
+{
+	const struct ur_emr_attr *a = &mr->attr;
+
+	if (a->null_mr || a->elsewhere)
+		return 0;
+	if (a->gpu)
+		return ur_gpu_attach(mr);
+	if (a->implicit)
+		return ur_user_mem_reaches(a->mem) ? 0 : -EACCES;
+	if (a->dm) {
+		if (a->dm_off > a->dm->length ||
+		    a->length > a->dm->length - a->dm_off)
+			return -EINVAL;
+		mr->dm = a->dm;
+		mr->dm->users++;
+		mr->direct = a->dm->block.ptr + a->dm_off;
+		return 0;
+	}
+	if (a->dmabuf_fd >= 0) {
+		u64 at = a->dmabuf_off & (mr->ectx->arena.page - 1);
+
+		/* the position within the page is the file's, not addr's */
+		mr->attr.addr = at;
+		return map_file(mr, a->dmabuf_fd, a->dmabuf_off - at);
+	}
+	if (!a->length)
+		return 0;
+	if (!ur_user_mem_reaches(a->mem))
+		return -EACCES;
+	if (a->mem->own_copy)
+		ur_pinned_begin(a->mem, a->addr, a->length,
+				rights_for(a->access) == PROT_WRITE,
+				&mr->pinned);
+	return ur_emr_must_look(a) ? -EAGAIN : 0;
+}
+
+int ur_app_mem_attach(struct ur_emr *mr)
+{
+	int err = find_memory(mr);
+
+	if (!err)
+		ur_user_mem_get(mr->attr.mem);
+	return err;
+}
+
+struct ur_emr_left ur_app_mem_detach(struct ur_emr *mr)
+{
+	struct ur_emr_left left = {
+		.ectx = mr->ectx,
+		.map = mr->map,
+		.len = mr->map_len,
+	};
+
+	ur_user_mem_put(mr->attr.mem);
+	if (mr->gpu)
+		ur_gpu_detach(mr);
+	if (mr->dm) {
+		ur_assert(mr->dm->users);
+		mr->dm->users--;
+	}
+	mr->map = NULL;
+	mr->dm = NULL;
+	mr->direct = NULL;
+	return left;
+}
+
+void ur_emr_unmap(const struct ur_emr_left *left)
+{
+	u8 *at = left->map, *end = at + left->len;
+
+	for (; at < end; at += UNMAP_STEP)
+		munmap(at, ur_min_u64((u64)(end - at), UNMAP_STEP));
+}
+
+void ur_emr_unmapped(const struct ur_emr_left *left)
+{
+	ur_assert(left->ectx->n_maps && left->ectx->mapped >= left->len);
+	left->ectx->n_maps--;
+	left->ectx->mapped -= left->len;
+}
+
+void ur_app_mem_describe(struct ur_emr *mr, struct ur_mr_attr *out)
+{
+	memset(out, 0, sizeof(*out));
+	out->pd = mr->attr.pd;
+	out->access = mr->attr.access;
+	out->iova = mr->attr.iova;
+	out->length = mr->attr.length;
+	out->direct = mr->direct;
+	out->ops = mr->gpu		? &ur_gpu_mem_ops
+		   : mr->attr.elsewhere ? &no_ops
+					: &mem_ops;
+	out->mem = mr;
+	out->null_mr = mr->attr.null_mr;
+	out->key = mr->attr.key;
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Moves an engine's thread to its program's processor. */
+#include "engine/core/beside.h"
+
+#include <sched.h>
+#include "util/os/filtered.h"
+
+/* A yield in which another thread has run. */
+#define SHARED_NS 1500u
+/* So many of them, in a row, are no chance. */
+#define APART 4u
+/* To be moved costs 10 us, caches aside. */
+#define AGAIN_NS 1000000u
+
+void ur_beside_armed(struct ur_beside *b)
+{
+	int cpu = sched_getcpu();
+
+	atomic_store_explicit(&b->cpu, cpu < 0 ? 0 : (u32)cpu + 1,
+			      memory_order_relaxed);
+}
+
+/* By being bound there for a moment. It may run elsewhere than the program, and stays where it
+ * may. */
+static void move_to(u32 cpu)
+{
+	cpu_set_t before, there;
+
+	if (cpu >= CPU_SETSIZE || ur_is_filtered() ||
+	    sched_getaffinity(0, sizeof(before), &before) ||
+	    !CPU_ISSET(cpu, &before))
+		return;
+	CPU_ZERO(&there);
+	CPU_SET(cpu, &there);
+	if (!sched_setaffinity(0, sizeof(there), &there))
+		sched_setaffinity(0, sizeof(before), &before);
+}
+
+bool ur_beside_look(struct ur_beside *b, u32 here, ur_time now, u64 ns)
+{
+	u32 cpu = atomic_load_explicit(&b->cpu, memory_order_relaxed);
+
+	if (ns < SHARED_NS || !cpu)
+		return false;
+	if (here + 1 == cpu) {
+		b->apart = 0;
+		return false;
+	}
+	if (++b->apart < APART || now - b->moved_at < AGAIN_NS)
+		return false;
+	b->apart = 0;
+	b->moved_at = now;
+	return true;
+}
+
+void ur_beside_yielded(struct ur_beside *b, ur_time now, u64 ns)
+{
+	if (ur_beside_look(b, (u32)sched_getcpu(), now, ns))
+		move_to(atomic_load_explicit(&b->cpu, memory_order_relaxed) -
+			1);
+}

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Event files as socket pairs: one datagram is one event, the application reads
+ * with plain read(). We keep the application's end too: when a queue is
+ * destroyed its unread datagrams are taken back, so that no event names an
+ * object that is gone and the counts reported to the library are of events that
+ * were read. Where the socket is full, events wait with their source: as a
+ * count for completion channels (an armed queue gives one at most), as a set of
+ * types for asynchronous events.
+ *
+ * A receiver holds up all others on the socket for as long as its memory takes
+ * to be written. Hence events are taken back outside the engine and without a
+ * lock; meanwhile nothing is sent, so that the events of others can be put
+ * back.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include "engine/core/engine_impl.h"
+#include "util/assert.h"
+#include "util/os/event_pair.h"
+
+/* The kernel doubles it; UR_KIB_EVENTS is for that. An event that finds no room
+ * stays with its source. */
+#define SNDBUF_BYTES (128 << 10)
+/* Datagrams looked at in one purge; more than a socket buffer holds. */
+#define PURGE_MAX 65536
+
+struct async_desc { /* struct ib_uverbs_async_event_desc */
+	u64 element;
+	u32 type;
+	u32 reserved;
+};
+
+static void on_room(struct ur_watch *watch, u32 events);
+
+void ur_evsock_init(struct ur_evsock *sock, struct ur_engine *engine, int tx,
+		    int rx, bool async)
+{
+	*sock = (struct ur_evsock){
+		.engine = engine,
+		.tx = tx,
+		.rx = rx,
+		.async = async,
+		.watch.fn = on_room,
+	};
+	ur_list_init(&sock->backlog);
+}
+
+int ur_evsock_open(struct ur_evsock *sock, struct ur_engine *engine, bool async)
+{
+	int fd[2], bytes = SNDBUF_BYTES, err = ur_event_pair(fd);
+
+	if (err)
+		return err;
+	if (setsockopt(fd[0], SOL_SOCKET, SO_SNDBUFFORCE, &bytes,
+		       sizeof(bytes)) < 0)
+		setsockopt(fd[0], SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
+	ur_evsock_init(sock, engine, fd[0], fd[1], async);
+	return 0;
+}
+
+int ur_evsock_close(struct ur_evsock *sock)
+{
+	if (sock->watching)
+		ur_engine_unwatch(sock->engine, sock->tx);
+	close(sock->tx);
+	return sock->rx;
+}
+
+void ur_evsrc_init(struct ur_evsrc *src, u64 element)
+{
+	memset(src, 0, sizeof(*src));
+	src->element = element;
+	ur_list_init(&src->backlog);
+}
+
+static bool try_send(struct ur_evsock *sock, u64 element, u32 type)
+{
+	struct async_desc desc = {element, type, 0};
+	size_t len = sock->async ? sizeof(desc) : sizeof(element);
+
+	if (send(sock->tx, &desc, len, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
+		return true;
+	/* Nobody can read any more. A watch would report that for ever. */
+	if (errno == EPIPE || errno == ECONNRESET)
+		sock->ended = true;
+	return false;
+}
+
+/* Send what waits with src; true when nothing is left. */
+static bool flush_source(struct ur_evsock *sock, struct ur_evsrc *src)
+{
+	while (src->pending) {
+		u32 type = sock->async ? (u32)__builtin_ctzll(src->pending) : 0;
+
+		if (!try_send(sock, src->element, type))
+			return false;
+		src->sent++;
+		if (sock->async)
+			src->pending &= src->pending - 1;
+		else
+			src->pending--;
+	}
+	ur_list_del(&src->backlog);
+	return true;
+}
+
+/* Send what waits; true when nothing is left. */
+static bool flush(struct ur_evsock *sock)
+{
+	while (!ur_list_empty(&sock->backlog))
+		if (!flush_source(sock,
+				  ur_list_first(&sock->backlog, struct ur_evsrc,
+						backlog)))
+			return false;
+	return true;
+}
+
+static void watch(struct ur_evsock *sock)
+{
+	if (!sock->watching && !sock->ended)
+		sock->watching = !ur_engine_watch(sock->engine, sock->tx,
+						  EPOLLOUT, &sock->watch);
+}
+
+static void on_room(struct ur_watch *watch, u32 events)
+{
+	struct ur_evsock *sock =
+		ur_container_of(watch, struct ur_evsock, watch);
+
+	if (sock->held || (!flush(sock) && !sock->ended))
+		return;
+	ur_engine_unwatch(sock->engine, sock->tx);
+	sock->watching = false;
+}
+
+void ur_evsock_send(struct ur_evsock *sock, struct ur_evsrc *src, u32 type)
+{
+	if (!src->pending && !sock->held &&
+	    try_send(sock, src->element, type)) {
+		src->sent++;
+		return;
+	}
+	if (!src->pending)
+		ur_list_add_tail(&sock->backlog, &src->backlog);
+	if (sock->async)
+		src->pending |= 1ull << (type & 63);
+	else
+		src->pending++;
+	if (!sock->held)
+		watch(sock);
+}
+
+void ur_evsock_forget(struct ur_evsock *sock, struct ur_evsrc *src,
+		      struct ur_events_left *left)
+{
+	src->pending = 0;
+	ur_list_del(&src->backlog);
+	*left = (struct ur_events_left){sock, src->element, src->sent};
+}
+
+/* ---- what is left of a source that is gone ---- */
+
+static int hold(struct ur_engine *engine, struct ur_evsock *sock)
+{
+	ur_assert(sock->engine == engine);
+	if (sock->watching)
+		ur_engine_unwatch(engine, sock->tx);
+	sock->watching = false;
+	sock->held = true;
+	return 0;
+}
+UR_ENGINE_CALL(1, hold, struct ur_evsock *);
+
+void ur_events_hold(const struct ur_events_left *left)
+{
+	call_hold(left->sock->engine, left->sock);
+}
+
+static int resume(struct ur_engine *engine, struct ur_evsock *sock)
+{
+	ur_assert(sock->engine == engine);
+	sock->held = false;
+	if (!flush(sock))
+		watch(sock);
+	return 0;
+}
+UR_ENGINE_CALL(1, resume, struct ur_evsock *);
+
+void ur_events_resume(const struct ur_events_left *left)
+{
+	call_resume(left->sock->engine, left->sock);
+}
+
+u32 ur_events_withdraw(const struct ur_events_left *left)
+{
+	struct ur_evsock *sock = left->sock;
+	struct async_desc *keep = NULL, desc;
+	size_t len = sock->async ? sizeof(desc) : sizeof(desc.element);
+	u32 kept = 0, cap = 0;
+	u64 unread = 0;
+
+	/* All that was sent has been read already? Then there is still no way to
+	 * know but looking. */
+	for (u32 i = 0; left->sent != unread && i < PURGE_MAX; i++) {
+		if (recv(sock->rx, &desc, len, MSG_DONTWAIT) != (ssize_t)len)
+			break;
+		if (desc.element == left->element) {
+			unread++;
+			continue;
+		}
+		if (kept == cap) {
+			u32 grown = cap ? 2 * cap : 64;
+			void *p = realloc(keep, grown * sizeof(*keep));
+
+			if (!p) { /* put this one back and stop */
+				try_send(sock, desc.element, desc.type);
+				break;
+			}
+			keep = p;
+			cap = grown;
+		}
+		keep[kept++] = desc;
+	}
+	for (u32 i = 0; i < kept; i++)
+		try_send(sock, keep[i].element, keep[i].type);
+	free(keep);
+	return (u32)(left->sent - unread);
+}
+
+/* ---- completion channels ---- */
+
+int ur_echan_create(struct ur_ectx *ectx, struct ur_echan **chan, int *fd)
+{
+	struct ur_echan *c = calloc(1, sizeof(*c));
+	int err;
+
+	if (!c)
+		return -ENOMEM;
+	err = ur_evsock_open(&c->sock, ectx->engine, false);
+	if (err) {
+		free(c);
+		return err;
+	}
+	ur_list_init(&c->borrowed);
+	ur_list_add_tail(&ectx->chans, &c->node);
+	*chan = c;
+	*fd = c->sock.rx;
+	return 0;
+}
+
+int ur_echan_lend(const struct ur_echan *chan)
+{
+	return chan->sock.tx;
+}
+
+static int destroy_channel(struct ur_engine *engine, struct ur_echan *chan)
+{
+	int rx;
+
+	ur_assert(chan->sock.engine == engine);
+	ur_list_del(&chan->borrowed);
+	rx = ur_evsock_close(&chan->sock);
+	free(chan);
+	return rx;
+}
+UR_ENGINE_CALL(1, destroy_channel, struct ur_echan *);
+
+int ur_echan_destroy(struct ur_echan *chan)
+{
+	ur_list_del(&chan->node);
+	return call_destroy_channel(chan->sock.engine, chan);
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The bits of a doorbell page, taken: first the summary, then each word that it
+ * names.
+ */
+#include "engine/core/doorbell.h"
+
+void ur_doorbell_take(struct uroce_db_page *db, void (*fn)(void *arg, u32 slot),
+		      void *arg)
+{
+	/* [D4] before [D3]: a bit set after the exchange of its word has its
+	 * summary bit set after that, and is found the next time. */
+	u64 summary = __atomic_exchange_n(&db->summary, 0, __ATOMIC_ACQ_REL);
+
+	while (summary) {
+		u32 w = (u32)__builtin_ctzll(summary);
+		u64 word =
+			__atomic_exchange_n(&db->word[w], 0, __ATOMIC_ACQ_REL);
+
+		summary &= summary - 1;
+		while (word) {
+			fn(arg, w * 64 + (u32)__builtin_ctzll(word));
+			word &= word - 1;
+		}
+	}
+}

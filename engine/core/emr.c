@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Memory regions, between control and the transport: registered, changed,
+ * given up. Mapping (app_mem.c) may take long, so the calling thread does it,
+ * not the engine.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "engine/core/engine_impl.h"
+#include "engine/gpu/gpu.h"
+#include "engine/core/transmit.h"
+#include "engine/wire/wire.h"
+#include "util/assert.h"
+
+/* No neighbour reads it any more. */
+static void hide(struct ur_engine *engine, struct ur_emr *mr)
+{
+	struct ur_wire *wire = ur_wire_of(engine, false);
+	struct stat st;
+
+	ur_chore_forget(engine, &mr->look);
+	ur_file_search_end(mr->search);
+	mr->search = NULL;
+	if (!mr->looked || mr->file.fd < 0)
+		return;
+	if (wire->ops->hide)
+		wire->ops->hide(wire, mr);
+	/* A program that has closed all may have another file there. */
+	if (!fstat(mr->file.fd, &st) && st.st_ino == mr->file.ino &&
+	    st.st_dev == mr->file.dev)
+		close(mr->file.fd);
+	ur_assert(mr->ectx->n_files);
+	mr->ectx->n_files--;
+	mr->looked = false;
+	mr->pieces = 0;
+}
+
+/* No neighbour maps it. */
+static void begin_gpu(struct ur_engine *engine, struct ur_emr *mr)
+{
+	if (!mr->gpu)
+		return;
+	mr->looked = true;
+	mr->file.fd = -1;
+	if (ur_gpu_begin(mr))
+		ur_guest_alone(engine, true);
+}
+
+static void settle_gpu(struct ur_engine *engine, struct ur_emr *mr)
+{
+	if (!mr->gpu)
+		return;
+	if (ur_gpu_settle(mr))
+		ur_guest_alone(engine, false);
+	mr->looked = false;
+}
+
+static int reg(struct ur_engine *engine, struct ur_emr *mr)
+{
+	struct ur_mr_attr attr;
+	int err;
+
+	ur_assert(mr->ectx->engine == engine);
+	ur_app_mem_describe(mr, &attr);
+	err = ur_mr_create(engine->port, &attr, &mr->mr);
+	if (err)
+		return err;
+	mr->key = ur_mr_key(mr->mr);
+	ur_list_add_tail(&mr->ectx->mrs, &mr->node);
+	begin_gpu(engine, mr);
+	return 0;
+}
+UR_ENGINE_CALL(1, reg, struct ur_emr *);
+
+int ur_emr_reg(struct ur_ectx *ectx, const struct ur_emr_attr *attr,
+	       struct ur_emr **ret_mr)
+{
+	struct ur_emr *mr = calloc(1, sizeof(*mr));
+	struct ur_emr_left left;
+	int err;
+
+	if (!mr)
+		return -ENOMEM;
+	mr->ectx = ectx;
+	mr->attr = *attr;
+	ur_list_init(&mr->node);
+	err = ur_app_mem_attach(mr);
+	if (err)
+		goto err_free;
+	err = call_reg(ectx->engine, mr);
+	if (err)
+		goto err_detach;
+	*ret_mr = mr;
+	return 0;
+err_detach:
+	left = ur_app_mem_detach(mr);
+	if (left.map) {
+		ur_ectx_unlock(ectx);
+		ur_emr_unmap(&left);
+		ur_ectx_relock(ectx);
+		ur_emr_unmapped(&left);
+	}
+err_free:
+	free(mr);
+	return err;
+}
+
+/* *next: what it is to be; then what it was. */
+static int rereg(struct ur_engine *engine, struct ur_emr *mr,
+		 struct ur_emr *next)
+{
+	struct ur_emr old = *mr;
+	struct ur_mr_attr attr;
+	int err;
+
+	ur_assert(mr->ectx->engine == engine);
+	ur_app_mem_describe(next, &attr);
+	attr.mem = mr;
+	err = ur_mr_rereg(mr->mr, &attr);
+	if (err)
+		return err;
+	hide(engine, mr);
+	if (next->gpu != mr->gpu)
+		settle_gpu(engine, mr);
+	mr->attr = next->attr;
+	mr->map = next->map;
+	mr->map_len = next->map_len;
+	mr->direct = next->direct;
+	mr->dm = next->dm;
+	mr->pinned = next->pinned;
+	mr->gpu = next->gpu;
+	if (mr->gpu != old.gpu)
+		begin_gpu(engine, mr);
+	*next = old;
+	return 0;
+}
+UR_ENGINE_CALL(2, rereg, struct ur_emr *, struct ur_emr *);
+
+int ur_emr_rereg(struct ur_emr *mr, u32 flags, const struct ur_emr_attr *attr,
+		 struct ur_emr_left *left)
+{
+	struct ur_emr next = *mr;
+	int err;
+
+	left->map = NULL;
+	/* Other rights to the same memory. */
+	if ((flags & UR_REREG_ACCESS) && !(flags & UR_REREG_TRANS) &&
+	    !attr->looked && ur_emr_is_seen(&mr->attr))
+		return -EAGAIN;
+	if (flags & UR_REREG_TRANS) {
+		next.attr = *attr;
+		next.attr.pd = mr->attr.pd;
+		next.attr.access = mr->attr.access;
+		next.map = NULL;
+		next.dm = NULL;
+		next.direct = NULL;
+		next.gpu = NULL;
+		err = ur_app_mem_attach(&next);
+		if (err)
+			return err;
+	}
+	if (flags & UR_REREG_PD)
+		next.attr.pd = attr->pd;
+	if (flags & UR_REREG_ACCESS)
+		next.attr.access = attr->access;
+	err = call_rereg(mr->ectx->engine, mr, &next);
+	/* Either the new memory, refused, or the old, no longer needed. */
+	if (flags & UR_REREG_TRANS)
+		*left = ur_app_mem_detach(&next);
+	return err;
+}
+
+void ur_emr_place(const struct ur_emr *mr, struct ur_emr_attr *attr)
+{
+	attr->mem = mr->attr.mem;
+	attr->addr = mr->attr.addr;
+	attr->length = mr->attr.length;
+}
+
+u32 ur_emr_key(const struct ur_emr *mr)
+{
+	return mr->key;
+}
+
+static int dereg(struct ur_engine *engine, struct ur_emr *mr, u64 *run)
+{
+	int err;
+
+	ur_assert(mr->ectx->engine == engine);
+	if (ur_transmit_settle_all(engine, mr->ectx, run))
+		return -EAGAIN;
+	err = ur_mr_destroy(mr->mr);
+	if (err)
+		return err;
+	hide(engine, mr);
+	settle_gpu(engine, mr);
+	ur_list_del(&mr->node);
+	return 0;
+}
+UR_ENGINE_CALL(2, dereg, struct ur_emr *, u64 *);
+
+int ur_emr_dereg(struct ur_emr *mr, struct ur_emr_left *left)
+{
+	u64 run = 0;
+	int err;
+
+	while ((err = call_dereg(mr->ectx->engine, mr, &run)) == -EAGAIN)
+		ur_ectx_pause(mr->ectx);
+	if (err)
+		return err;
+	*left = ur_app_mem_detach(mr);
+	free(mr);
+	return 0;
+}
+
+static int advise(struct ur_engine *engine, const struct ur_ectx *ectx, u32 pd,
+		  bool write, const struct ur_sge *sge, u32 num_sge)
+{
+	ur_assert(ectx->engine == engine);
+	for (u32 i = 0; i < num_sge; i++, sge++) {
+		const struct ur_emr *found =
+			ur_mr_find(engine->port, sge->lkey);
+		u64 at;
+
+		if (!found || found->ectx != ectx || found->attr.pd != pd)
+			return -ENOENT;
+		if (write && !(found->attr.access & UR_ACCESS_LOCAL_WRITE))
+			return -EPERM;
+		at = sge->addr - found->attr.iova;
+		if (sge->addr < found->attr.iova || at > found->attr.length ||
+		    sge->length > found->attr.length - at)
+			return -EINVAL;
+	}
+	return 0;
+}
+UR_ENGINE_CALL(5, advise, const struct ur_ectx *, u32, bool,
+	       const struct ur_sge *, u32);
+
+int ur_ectx_advise(struct ur_ectx *ectx, u32 pd, u32 advice, u32 flags,
+		   const struct ur_sge *sge, u32 num_sge)
+{
+	if (advice > 2 || flags > 1)
+		return -EOPNOTSUPP;
+	/* The pages are in the client's page table, and its provider has them
+	 * put there. */
+	return call_advise(ectx->engine, ectx, pd, advice == 1, sge, num_sge);
+}

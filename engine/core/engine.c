@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The engine's life, and what control asks of it: congestion control, counters,
+ * management datagrams to send. Its addresses are in engine_addr.c, the netdev
+ * in engine_netdev.c, its reports to control in engine_tell.c, the thread's loop in
+ * poll_loop.c.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include "engine/core/engine_impl.h"
+#include "engine/faults/faults.h"
+#include "engine/gpu/gpu.h"
+#include "engine/core/poll_loop.h"
+#include "engine/several/shards.h"
+#include "engine/wire/wire.h"
+#include "engine/ground/recorder.h"
+#include "engine/grant/lend_counters.h"
+#include "engine/grant/lend_faults.h"
+#include "engine/grant/lend_record.h"
+#include "engine/grant/lend_numbers.h"
+#include "engine/grant/lend_settings.h"
+#include "util/os/high_fd.h"
+
+#define TX_DESCS 1024u
+
+/* Control waits, and others for it. */
+static bool is_wanted(void *ctx)
+{
+	struct ur_engine *e = ctx;
+
+	return e->hurries || ur_mailbox_waits(e);
+}
+
+/* Only memory that is another process's, as a program's is not, is read where the packets are made. */
+static u8 *payload_room(void *ctx, const struct ur_av *av, u32 dqpn, u32 len)
+{
+	struct ur_engine *e = ctx;
+	struct ur_wire *wire = ur_wire_of(e, av->v1);
+
+	return e->config.guest && wire->ops->payload_room
+		       ? wire->ops->payload_room(wire, av, dqpn, len)
+		       : NULL;
+}
+
+static const u8 *payload_place(void *ctx, const struct ur_av *av, u32 dqpn,
+			       void *mem, u64 off, u32 len)
+{
+	struct ur_engine *e = ctx;
+	struct ur_wire *wire = ur_wire_of(e, av->v1);
+
+	return e->config.guest && wire->ops->payload_place
+		       ? wire->ops->payload_place(wire, av, dqpn, mem, off, len)
+		       : NULL;
+}
+
+static void payload_taken_back(void *ctx)
+{
+	struct ur_wire *wire = ur_wire_of(ctx, false);
+
+	wire->ops->payload_taken_back(wire);
+}
+
+static bool holds(void *ctx, const struct ur_av *av, u32 dqpn, bool datagram)
+{
+	struct ur_engine *e = ctx;
+	struct ur_wire *wire = ur_wire_of(e, av->v1);
+
+	return e->config.guest && wire->ops->holds(wire, av, dqpn, datagram);
+}
+
+const struct ur_host_ops ur_engine_host_ops = {
+	.sq_next = ur_sq_next,
+	.sq_retire = ur_sq_retire,
+	.rq_next = ur_rq_next,
+	.rq_count = ur_rq_count,
+	.rq_want_kick = ur_rq_want_kick,
+	.cq_push = ur_cq_push,
+	.qp_event = ur_host_qp_event,
+	.qp_failed = ur_host_qp_failed,
+	.srq_event = ur_host_srq_event,
+	.gsi_rx = ur_engine_tell_gsi,
+	.payload_room = payload_room,
+	.payload_place = payload_place,
+	.payload_taken_back = payload_taken_back,
+	.holds = holds,
+	.wanted = is_wanted,
+};
+
+static int create_port(struct ur_engine *e)
+{
+	struct ur_port_config port = {
+		.seed = e->config.seed,
+		.secret = {e->config.secret[0], e->config.secret[1]},
+		.mtu_bytes = e->config.mtu_bytes,
+		.max_qp = e->config.max_qp,
+		.max_mr = e->config.max_mr,
+		.first_qpn = 17,
+		.shard = e->shard,
+		.shard_bits = e->shard_bits,
+		.node_guid = e->config.node_guid,
+		.cc.enable = e->opt.cc,
+		.counters = e->guest.counters
+				    ? ur_counters_of_port(e->guest.counters)
+				    : NULL,
+		.aimd = e->opt.aimd,
+		.short_reads = true,
+		.path = e->opt.path,
+		.ooo = e->opt.ooo,
+		.loop = e->opt.loop,
+		.credits = e->opt.credits,
+		.coalesce = e->opt.coalesce,
+		.fast = e->opt.fast,
+		.burst_pkts = e->opt.gso && e->opt.trains ? UR_UDP_SEGS : 0,
+		.burst_bytes = UR_UDP_BURST,
+		.ops = &ur_engine_host_ops,
+		.ctx = e,
+	};
+
+	e->cc = port.cc;
+	e->ops = &ur_engine_host_ops;
+	e->port = ur_port_create(&port);
+	if (!e->port)
+		return -ENOMEM;
+	/* Peers of one that has gone may go on with its number, which is not to be another user's soon. Control numbers a
+	 * program's. */
+	return e->config.guest ? 0 : ur_port_spend_qpns(e->port);
+}
+
+static void called(struct ur_watch *watch, u32 events)
+{
+	/* edge triggered and never read: the mailbox says what there is */
+}
+
+void ur_engine_free_one(struct ur_engine *e)
+{
+	ur_wire_destroy(e);
+	ur_faults_fini(e);
+	if (e->port)
+		ur_port_destroy(e->port);
+	ur_gpu_fini(e);
+	ur_recorder_free(e->record.recorder);
+	free(e->tx.buf);
+	free(e->tx.desc);
+	if (e->call_fd >= 0)
+		close(e->call_fd);
+	if (e->epoll_fd >= 0)
+		close(e->epoll_fd);
+	ur_guest_fini(e);
+	ur_counters_lend_fini(e);
+	ur_settings_lend_fini(e);
+	ur_lent_numbers_fini(e);
+	ur_record_lend_fini(e);
+	ur_faults_lend_fini(e);
+	ur_mailbox_fini(&e->mailbox);
+	free(e);
+}
+
+int ur_engine_create_one(const struct ur_engine_config *config,
+			 struct ur_shards *shards, u32 shard,
+			 struct ur_engine **engine)
+{
+	struct ur_engine *e = calloc(1, sizeof(*e));
+	int err;
+
+	if (!e)
+		return -ENOMEM;
+	e->shards = shards;
+	e->shard = shards ? shard : ur_slot_prefix(config->lent.slot);
+	e->shard_bits = shards ? shards->bits : config->slot_bits;
+	e->config = *config;
+	e->shown_mtu = config->mtu_bytes;
+	snprintf(e->netdev, sizeof(e->netdev), "%s",
+		 config->netdev ? config->netdev : "");
+	e->config.netdev = e->netdev;
+	ur_list_init(&e->ectxs);
+	ur_list_init(&e->ringing);
+	ur_list_init(&e->kicks);
+	ur_list_init(&e->moderated);
+	ur_list_init(&e->due);
+	ur_list_init(&e->joins);
+	e->wire_look = UR_NEVER;
+	e->call_fd = -1;
+	e->guest.nap_fd = -1;
+	e->call_watch.fn = called;
+	e->epoll_fd = ur_high_fd(epoll_create1(EPOLL_CLOEXEC));
+	err = ur_mailbox_init(&e->mailbox);
+	if (err || e->epoll_fd < 0) {
+		err = err ? err : -errno;
+		goto err_free;
+	}
+	err = ur_engine_options_parse(&e->opt, config->options);
+	if (err)
+		goto err_free;
+	if (config->guest)
+		ur_engine_options_borrow(&e->opt, config->lent.off,
+					 config->lent.tx_bytes);
+	if (e->opt.guests && !config->guest)
+		e->shard_bits = UR_PLACE_BITS;
+	e->call_fd = ur_high_fd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+	if (e->call_fd < 0) {
+		err = -errno;
+		goto err_free;
+	}
+	err = ur_guest_init(e);
+	if (err)
+		goto err_free;
+	err = ur_engine_watch(e, e->call_fd, EPOLLIN | EPOLLET, &e->call_watch);
+	if (err)
+		goto err_free;
+	err = -ENOMEM;
+	e->tx.cap = e->opt.tx_bytes;
+	e->tx.max_desc = TX_DESCS;
+	if (posix_memalign((void **)&e->tx.buf, 4096, e->tx.cap))
+		goto err_free;
+	e->tx.desc = calloc(e->tx.max_desc, sizeof(*e->tx.desc));
+	if (!e->tx.desc)
+		goto err_free;
+	err = create_port(e);
+	if (err)
+		goto err_free;
+	err = ur_wire_create(e);
+	if (err)
+		goto err_free;
+	if (e->lent_device && !e->shard)
+		ur_settings_inherit(e);
+	err = config->guest
+		      ? ur_guest_start(e)
+		      : -pthread_create(&e->thread, NULL, ur_poll_thread, e);
+	if (err)
+		goto err_free;
+	*engine = e;
+	return 0;
+err_free:
+	ur_engine_free_one(e);
+	return err;
+}
+
+/* A program may end before a delayed acknowledgement has left, for which nobody else
+ * would answer its peer. */
+static int stop(struct ur_engine *engine)
+{
+	if (engine->config.guest && engine->faults) {
+		ur_faults_hurry(engine);
+		ur_poll_posted(engine);
+	}
+	engine->stop = true;
+	return 0;
+}
+UR_ENGINE_ORDER(0, stop);
+
+void ur_engine_stop_one(struct ur_engine *engine)
+{
+	if (engine->stop)
+		return;
+	order_stop(engine);
+	pthread_join(engine->thread, NULL);
+}
+
+/* An engine that is held up is left as it is. */
+static void abandon(struct ur_engine *engine)
+{
+	struct stop_args none;
+
+	if (!engine->stop) {
+		if (ur_engine_ask(engine, run_stop, &none, 0)) {
+			ur_wire_hang_up(engine);
+			return;
+		}
+		pthread_join(engine->thread, NULL);
+	}
+	ur_wire_destroy(engine);
+}
+
+int ur_engine_create(const struct ur_engine_config *config,
+		     struct ur_engine **engine)
+{
+	u32 n = ur_min_u32(config->engines ? config->engines : 1,
+			   UR_ENGINES_MAX);
+	struct ur_shards *shards;
+	struct ur_engine_options opt;
+	int err = ur_engine_options_parse(&opt, config->options);
+
+	if (err)
+		return err;
+	if (config->guest || (n < 2 && !config->by_user))
+		return ur_engine_create_one(config, NULL, 0, engine);
+	shards = ur_shards_create(n, config->by_user, opt.guests);
+	if (!shards)
+		return -ENOMEM;
+	while (!err && ur_shards_running(shards) < n)
+		err = ur_shards_grow(shards, config);
+	*engine = shards->engine[0];
+	if (!err)
+		return 0;
+	if (*engine)
+		ur_engine_destroy(*engine);
+	else
+		ur_shards_destroy(shards);
+	return err;
+}
+
+void ur_engine_stop(struct ur_engine *engine)
+{
+	ur_shards_for_each(e, engine)
+		ur_engine_stop_one(e);
+}
+
+void ur_engine_abandon(struct ur_engine *engine)
+{
+	ur_shards_for_each(e, engine)
+		abandon(e);
+}
+
+void ur_engine_destroy(struct ur_engine *engine)
+{
+	struct ur_shards *shards = engine->shards;
+
+	ur_engine_stop(engine);
+	if (!shards) {
+		ur_engine_free_one(engine);
+		return;
+	}
+	for (u32 i = 0; i < ur_shards_running(shards); i++)
+		ur_engine_free_one(shards->engine[i]);
+	ur_shards_destroy(shards);
+}
+
+u32 ur_engine_count(const struct ur_engine *engine)
+{
+	return ur_shards_count(engine);
+}
+
+bool ur_engine_sl_refused(struct ur_engine *engine)
+{
+	if (ur_counters_lent_sl(engine))
+		ur_wire_priority_refused(engine);
+	return engine->sl_refused;
+}
+
+static int set_cc(struct ur_engine *engine, struct ur_cc_config cc, u8 ecn)
+{
+	ur_engine_apply_cc(engine, &cc, ecn);
+	return 0;
+}
+UR_ENGINE_ORDER(2, set_cc, struct ur_cc_config, u8);
+
+void ur_engine_set_cc(struct ur_engine *engine, const struct ur_cc_config *cc,
+		      u8 ecn)
+{
+	ur_shards_for_each(e, engine)
+		order_set_cc(e, *cc, ecn);
+	engine->shown_cc = *cc;
+	engine->shown_ecn = ecn;
+	ur_settings_show(engine);
+}
+
+void ur_engine_copy_cc(const struct ur_engine *from, struct ur_engine *to)
+{
+	order_set_cc(to, from->cc, from->ecn);
+}
+
+bool ur_engine_cc(const struct ur_engine *engine)
+{
+	return engine->opt.cc;
+}
+
+void ur_engine_counters(struct ur_engine *engine, u64 *values, u64 *programs)
+{
+	u64 one[UR_CNT_COUNT];
+
+	ur_counters_lent(engine, values);
+	if (programs)
+		memcpy(programs, values, sizeof(one));
+	ur_shards_for_each(e, engine) {
+		ur_port_read_counters(e->port, one);
+		for (u32 i = 0; i < UR_CNT_COUNT; i++)
+			values[i] += one[i];
+	}
+}
+
+static int nothing(struct ur_engine *engine)
+{
+	return 0;
+}
+UR_ENGINE_CALL(0, nothing);
+
+void ur_engine_sync(struct ur_engine *engine)
+{
+	ur_shards_for_each(e, engine)
+		if (e == engine || !e->config.by_user)
+			call_nothing(e);
+}
+
+static int send_gsi(struct ur_engine *engine, const struct ur_epath *path,
+		    u32 dqpn, const u8 *mad)
+{
+	struct ur_av *av;
+	/* If there is no way the datagram is lost, and its sender repeats
+	 * it. */
+	int err = ur_av_make(engine, path, 1, dqpn, &av);
+
+	if (err)
+		return err;
+	err = ur_gsi_send(engine->port, av, dqpn, mad);
+	ur_av_put(av);
+	return err;
+}
+UR_ENGINE_CALL(3, send_gsi, const struct ur_epath *, u32, const u8 *);
+
+int ur_engine_gsi_send(struct ur_engine *engine, const struct ur_epath *path,
+		       u32 dqpn, const u8 *mad)
+{
+	return call_send_gsi(engine, path, dqpn, mad);
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* The engine's netdev, as control sees it change: its MTU, index and name, and that its link goes down. */
+#include <stdio.h>
+#include <string.h>
+#include "engine/core/engine_impl.h"
+#include "engine/grant/lend_settings.h"
+#include "engine/several/shards.h"
+#include "engine/wire/udp_own.h"
+#include "engine/wire/wire.h"
+
+static int set_mtu(struct ur_engine *engine, u32 mtu_bytes)
+{
+	engine->config.mtu_bytes = mtu_bytes;
+	ur_port_set_mtu(engine->port, mtu_bytes);
+	return 0;
+}
+UR_ENGINE_ORDER(1, set_mtu, u32);
+
+void ur_engine_set_mtu(struct ur_engine *engine, u32 mtu_bytes)
+{
+	ur_shards_for_each(e, engine)
+		order_set_mtu(e, mtu_bytes);
+	engine->shown_mtu = mtu_bytes;
+	ur_settings_show(engine);
+}
+
+static int set_ifindex(struct ur_engine *engine, u32 ifindex)
+{
+	engine->config.ifindex = ifindex;
+	if (engine->raw)
+		engine->raw->ops->rebind(engine->raw);
+	return 0;
+}
+UR_ENGINE_ORDER(1, set_ifindex, u32);
+
+void ur_engine_set_ifindex(struct ur_engine *engine, u32 ifindex)
+{
+	ur_shards_for_each(e, engine)
+		order_set_ifindex(e, ifindex);
+	ur_udp_own_move(engine->lent_device, ifindex);
+	ur_settings_show(engine);
+}
+
+struct netdev_name {
+	char text[sizeof(((struct ur_engine *)0)->netdev)];
+};
+
+static int set_netdev(struct ur_engine *engine, struct netdev_name name)
+{
+	memcpy(engine->netdev, name.text, sizeof(engine->netdev));
+	return 0;
+}
+UR_ENGINE_ORDER(1, set_netdev, struct netdev_name);
+
+void ur_engine_set_netdev(struct ur_engine *engine, const char *netdev)
+{
+	struct netdev_name name;
+
+	snprintf(name.text, sizeof(name.text), "%s", netdev);
+	ur_shards_for_each(e, engine)
+		order_set_netdev(e, name);
+}
+
+static int link_downed(struct ur_engine *engine)
+{
+	ur_port_count(engine->port, UR_CNT_link_downed, 1);
+	return 0;
+}
+UR_ENGINE_CALL(0, link_downed);
+
+void ur_engine_link_downed(struct ur_engine *engine)
+{
+	call_link_downed(engine);
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* The engine's reports to control: datagrams for QP1, events of queue pairs.
+ * Each goes as a note through the control loop's queue, so that the engine
+ * never waits for the control lock. */
+#include <stdlib.h>
+#include <string.h>
+#include "engine/several/shards.h"
+#include "engine/ground/loop.h"
+
+struct told {
+	struct ur_engine *engine;
+	struct ur_rx_meta meta;
+	u32 qpn;
+	enum ur_event ev;
+	u32 len;
+	u8 mad[256];
+};
+
+static void hear_gsi(void *arg)
+{
+	struct told *t = arg;
+	const struct ur_engine_config *c = &t->engine->config;
+
+	if (c->events && c->events->gsi_rx)
+		c->events->gsi_rx(c->ctx, &t->meta, t->qpn, t->mad, t->len);
+	free(t);
+}
+
+static void hear_event(void *arg)
+{
+	struct told *t = arg;
+	const struct ur_engine_config *c = &t->engine->config;
+
+	if (c->events && c->events->qp_event)
+		c->events->qp_event(c->ctx, t->qpn, t->ev);
+	free(t);
+}
+
+static void hear_woken(void *arg)
+{
+	const struct ur_engine *e = arg;
+
+	e->config.events->woken(e->config.ctx);
+}
+
+void ur_engine_tell_woken(struct ur_engine *e)
+{
+	if (!e->config.events || !e->config.events->woken)
+		return;
+	atomic_store_explicit(&e->tell_waking, false, memory_order_relaxed);
+	/* It was not reported, so the next one is. */
+	if (ur_loop_post(e->config.loop, hear_woken, e))
+		atomic_store(&e->tell_waking, true);
+}
+
+void ur_engine_tell_waking(struct ur_engine *engine)
+{
+	for (u32 i = 0; i < ur_shards_count(engine); i++)
+		atomic_store(&ur_shards_nth(engine, i)->tell_waking, true);
+}
+
+bool ur_engine_asleep(struct ur_engine *engine)
+{
+	for (u32 i = 0; i < ur_shards_count(engine); i++)
+		if (!atomic_load(&ur_shards_nth(engine, i)->asleep))
+			return false;
+	return true;
+}
+
+static void hear_failed(void *arg)
+{
+	struct told *t = arg;
+	const struct ur_engine_config *c = &t->engine->config;
+
+	if (c->events && c->events->failed)
+		c->events->failed(c->ctx, t->qpn);
+	free(t);
+}
+
+void ur_engine_tell_gsi(void *port_ctx, const struct ur_rx_meta *meta,
+			u32 src_qpn, const u8 *mad, u32 len)
+{
+	struct ur_engine *engine = port_ctx;
+	struct told *t;
+
+	if (engine->config.guest)
+		return; /* QP1 is the device's */
+	t = calloc(1, sizeof(*t));
+	if (!t)
+		return; /* a lost datagram, which its sender repeats */
+	t->engine = engine;
+	t->meta = *meta;
+	t->qpn = src_qpn;
+	t->len = ur_min_u32(len, sizeof(t->mad));
+	memcpy(t->mad, mad, t->len);
+	if (ur_loop_post(engine->config.loop, hear_gsi, t))
+		free(t);
+}
+
+void ur_engine_tell_qp_event(struct ur_engine *engine, u32 qpn,
+			     enum ur_event ev)
+{
+	struct told *t;
+
+	if (!engine->config.events || !engine->config.events->qp_event)
+		return;
+	t = calloc(1, sizeof(*t));
+	if (!t)
+		return;
+	t->engine = engine;
+	t->qpn = qpn;
+	t->ev = ev;
+	if (ur_loop_post(engine->config.loop, hear_event, t))
+		free(t);
+}
+
+void ur_engine_tell_failed(struct ur_engine *engine, u32 qpn)
+{
+	struct told *t;
+
+	if (engine->config.guest)
+		return;
+	t = calloc(1, sizeof(*t));
+	if (!t)
+		return;
+	t->engine = engine;
+	t->qpn = qpn;
+	if (ur_loop_post(engine->config.loop, hear_failed, t))
+		free(t);
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Keeps the reason for which a queue pair failed, until it is reset or
+ * destroyed. */
+#include <pthread.h>
+#include <string.h>
+#include "engine/grant/lend_failures.h"
+#include "engine/several/shards.h"
+#include "transport/qp.h"
+
+/* The kernel refused packets not long ago. */
+#define SEND_ERROR_NS 10000000000ull
+
+void ur_host_qp_failed(void *qp_ctx, const struct ur_failure *failure)
+{
+	struct ur_eqp *qp = qp_ctx;
+	struct ur_failure *kept = &qp->failure[failure->peers], now = *failure;
+	const struct ur_av *av = ur_port_qp_av(qp->engine->port, qp->qpn);
+
+	/* The first is the cause, where nothing goes on after it. */
+	if (kept->at && (qp->type == UR_QPT_RC || qp->type == UR_QPT_XRC_INI ||
+			 qp->type == UR_QPT_XRC_TGT))
+		return;
+	if (!now.at)
+		now.at = 1;
+	if (av && av->send_error &&
+	    failure->at - av->send_error_at < SEND_ERROR_NS)
+		now.send_error = av->send_error;
+	pthread_mutex_lock(&qp->failure_lock);
+	*kept = now;
+	pthread_mutex_unlock(&qp->failure_lock);
+	if (qp->engine->guest.counters)
+		ur_failures_show(qp->engine->guest.counters, qp->qpn, &now);
+}
+
+void ur_eqp_forget_failures(struct ur_eqp *qp)
+{
+	pthread_mutex_lock(&qp->failure_lock);
+	memset(qp->failure, 0, sizeof(qp->failure));
+	pthread_mutex_unlock(&qp->failure_lock);
+	if (qp->engine->guest.counters)
+		ur_failures_forget(qp->engine->guest.counters, qp->qpn);
+}
+
+bool ur_eqp_failure(struct ur_eqp *qp, bool peers, struct ur_failure *failure)
+{
+	if (qp->init.away)
+		return ur_failures_lent(ur_shards_nth(qp->engine, 0), qp->qpn,
+					peers, failure);
+	pthread_mutex_lock(&qp->failure_lock);
+	*failure = qp->failure[peers];
+	pthread_mutex_unlock(&qp->failure_lock);
+	return failure->at != 0;
+}
+
+struct find {
+	u32 qpn;
+	void *owner;
+};
+
+static int find_qp(struct ur_engine *engine, void *arg)
+{
+	struct find *f = arg;
+	const struct ur_qp *qp = ur_qp_lookup(engine->port, f->qpn);
+	const struct ur_eqp *eqp = qp ? qp->init.ctx : NULL;
+
+	f->owner = eqp ? eqp->init.owner : NULL;
+	return 0;
+}
+
+static void *find_in(struct ur_engine *engine, u32 qpn)
+{
+	struct find f = {.qpn = qpn};
+
+	return ur_engine_ask(engine, find_qp, &f, sizeof(f)) ? NULL : f.owner;
+}
+
+void *ur_engine_qp_owner_here(struct ur_engine *engine, u32 qpn)
+{
+	struct find f = {.qpn = qpn};
+
+	ur_engine_call(engine, find_qp, &f);
+	return f.owner;
+}
+
+/* One whose engine is in a program is known where its context is. */
+void *ur_engine_qp_owner(struct ur_engine *engine, u32 qpn)
+{
+	void *owner = NULL;
+
+	if (ur_shards_have(engine, qpn))
+		return find_in(ur_shards_of(engine, qpn), qpn);
+	for (u32 i = 0; i < ur_shards_count(engine) && !owner; i++)
+		owner = find_in(ur_shards_nth(engine, i), qpn);
+	return owner;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Event files: chan.c and async.c. The engine thread's, but for what
+ * ur_events_withdraw() takes back.
+ */
+#ifndef UR_ENGINE_CORE_EVENT_FILE_H
+#define UR_ENGINE_CORE_EVENT_FILE_H
+
+#include "engine/engine.h"
+#include "engine/core/watch.h"
+#include "util/list.h"
+
+/* One kind of datagram with its accounting; embedded in a queue. */
+struct ur_evsrc {
+	u64 element; /* first 8 bytes of its datagrams */
+	u64 sent;    /* datagrams that reached the socket */
+	u64 pending; /* did not fit: count (channel) or type bits (async) */
+	struct ur_list backlog; /* of the socket's, while pending != 0 */
+};
+
+/* Both ends of a socket pair. */
+struct ur_evsock {
+	struct ur_engine *engine;
+	int tx, rx;
+	bool async;		/* 16-byte datagrams with a type */
+	bool watching;		/* for room */
+	bool held;		/* see ur_events_hold() */
+	bool ended;		/* nobody can read from it any more */
+	struct ur_list backlog; /* ur_evsrc */
+	struct ur_watch watch;
+};
+
+struct ur_echan {
+	struct ur_evsock sock;
+	struct ur_list node;	 /* of the context */
+	struct ur_list borrowed; /* engine->guest.chans */
+};
+
+struct ur_easync {
+	struct ur_evsock sock;
+	struct ur_list node;	 /* of the context */
+	struct ur_list borrowed; /* engine->guest.asyncs */
+	struct ur_evsrc loose;	 /* events that belong to no queue */
+	/* Types of those that came while the context moved, a bit each, and their
+	 * element. Control. */
+	struct ur_ectx *ectx;
+	u64 later, later_element;
+};
+
+/* Sends what came while the context moved. */
+void ur_easync_push_later(struct ur_ectx *ectx);
+
+/* Opens the pair of sockets, and watches for room. Returns 0 or -errno. */
+int ur_evsock_open(struct ur_evsock *sock, struct ur_engine *engine,
+		   bool async);
+/* Makes it of two ends, which become the socket's. */
+void ur_evsock_init(struct ur_evsock *sock, struct ur_engine *engine, int tx,
+		    int rx, bool async);
+/* Closes the sending end. Returns the other one, which is the caller's. No source may have events
+ * pending. */
+int ur_evsock_close(struct ur_evsock *sock);
+/* Makes a source without events. element: first 8 bytes of its datagrams. */
+void ur_evsrc_init(struct ur_evsrc *src, u64 element);
+/* Sends one more event of src, or keeps it until there is room. type: only for
+ * async. Never blocks, never fails. */
+void ur_evsock_send(struct ur_evsock *sock, struct ur_evsrc *src, u32 type);
+/* Nothing more is sent of src, whose events that may be unread are in *left. */
+void ur_evsock_forget(struct ur_evsock *sock, struct ur_evsrc *src,
+		      struct ur_events_left *left);
+
+#endif

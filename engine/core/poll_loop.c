@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * One iteration of the engine's loop: commands, doorbells, datagrams, timers,
+ * transmission.
+ *
+ * While awake the wire is asked without epoll where packets came last, and by
+ * epoll now and then; a device with no traffic on the wire asks seldom, since
+ * each question is a system call that a neighbour on the same host waits for.
+ */
+#include "engine/core/dispatch.h"
+#include "engine/faults/faults.h"
+#include "engine/core/poll_loop.h"
+#include "engine/record/record.h"
+#include "engine/core/ringing.h"
+#include "engine/several/shards.h"
+#include "engine/core/transmit.h"
+#include "engine/core/wait.h"
+#include "engine/wire/wire.h"
+
+/* Receive queues kicked in one iteration: a kick may ask for the next one. */
+#define KICKS 256
+/* Ask the wire this often when nothing came of late. */
+#define WIRE_QUIET_NS 5000u
+/* "Of late". */
+#define WIRE_HOT_NS 200000u
+
+/* ---- doorbells ---- */
+
+/* all: also of the contexts that have not rung of late. */
+static bool answer_doorbells(struct ur_engine *e, bool all)
+{
+	bool any = ur_ringing_answer(e, all);
+
+	for (u32 i = 0; i < KICKS && !ur_list_empty(&e->kicks); i++) {
+		struct ur_erq *rq =
+			ur_list_first(&e->kicks, struct ur_erq, kick_node);
+
+		ur_list_del(&rq->kick_node);
+		ur_rq_ring(rq);
+		any = true;
+	}
+	return any;
+}
+
+/* ---- the loop ---- */
+
+static bool look_at_wire(struct ur_engine *e)
+{
+	static const struct timespec zero;
+	bool any = false;
+	u64 quiet = e->now - e->last_rx;
+
+	/* Events that come once are for the thread that waits for them. Where it has
+	 * just received, the program's event leaves first. */
+	if (e->config.guest)
+		return e->rx_any || ur_wire_poll(e);
+	if (e->now >= e->wire_look)
+		ur_wire_look(e);
+	if (e->forwards)
+		any = ur_wire_forward(e);
+	if (quiet < WIRE_HOT_NS)
+		any |= ur_wire_poll(e);
+	if (e->now - e->last_epoll >=
+	    (quiet < WIRE_HOT_NS ? WIRE_QUIET_NS * 4 : WIRE_QUIET_NS)) {
+		e->last_epoll = e->now;
+		ur_wait_show_cpu(e);
+		any |= ur_dispatch(e, &zero);
+	}
+	return any;
+}
+
+/*
+ * Events of what came through memory leave without the lock. Between two hosts the program's
+ * requests would leave one by one then, each with a system call, where they leave together if
+ * they wait for this turn. Returns whether they have asked for something.
+ */
+static bool send_due(struct ur_engine *e)
+{
+	bool aside = e->rx_memory && !e->guest.drives;
+
+	e->rx_memory = false;
+	if (ur_list_empty(&e->due))
+		return false;
+	if (aside) {
+		ur_ecq_send_events_aside(e);
+		return false;
+	}
+	ur_ecq_send_events(e);
+	/* It has answered, and could not run the engine. */
+	return e->config.guest && answer_doorbells(e, false);
+}
+
+bool ur_poll_turn(struct ur_engine *e)
+{
+	bool any, called;
+
+	e->now = ur_clock_ns(CLOCK_MONOTONIC);
+	ur_record_look(e);
+	/* Doorbells rung before a command come before it. */
+	called = ur_mailbox_waits(e);
+	ur_guest_turn_begins(e);
+	ur_ringing_look(e);
+	any = answer_doorbells(e, called);
+	any |= look_at_wire(e);
+	ur_dispatch_end_rx(e);
+	if (ur_shards_several(e)) {
+		ur_shards_show(e);
+		any |= ur_shards_receive(e);
+	}
+	if (e->now >= ur_port_deadline(e->port)) {
+		ur_port_expire(e->port, e->now);
+		any = true;
+	}
+	/* Send the events of what was received first: a program that wakes on
+	 * this processor can answer before the ACK leaves, and the ACK then
+	 * travels with its answer. */
+	any |= send_due(e);
+	if (!ur_guest_keeps_answer(e))
+		any |= ur_transmit(e);
+	/* While events leave, a queue that a command ends may be among theirs. */
+	if (called && !e->events_away)
+		any |= ur_mailbox_run(e);
+	if (!ur_list_empty(&e->moderated))
+		e->mod_deadline = ur_ecq_moderate(e, e->now);
+	else
+		e->mod_deadline = UR_NEVER;
+	/* The events of messages within the device, and of the command. */
+	ur_ecq_send_events(e);
+	if (any && e->config.guest)
+		ur_guest_acted(e);
+	ur_guest_turn_ends(e);
+	return any;
+}
+
+void ur_poll_posted(struct ur_engine *e)
+{
+	e->now = ur_clock_ns(CLOCK_MONOTONIC);
+	ur_guest_turn_begins(e);
+	answer_doorbells(e, false);
+	ur_transmit(e);
+	ur_ecq_send_events(e);
+	ur_guest_turn_ends(e);
+}
+
+bool ur_poll_overdue(struct ur_engine *e)
+{
+	return e->stop || e->tx_blocked || !ur_list_empty(&e->kicks) ||
+	       !ur_list_empty(&e->moderated) ||
+	       ur_port_deadline(e->port) < e->asleep_until ||
+	       e->wire_look < e->asleep_until ||
+	       ur_faults_deadline(e) < e->asleep_until;
+}
+
+bool ur_poll_after_call(struct ur_engine *e)
+{
+	bool more;
+
+	ur_engine_woken(e);
+	more = ur_transmit_little(e);
+	ur_ecq_send_events(e);
+	return more || ur_chores_wait(e) || ur_poll_overdue(e);
+}
+
+void *ur_poll_thread(void *arg)
+{
+	struct ur_engine *e = arg;
+
+	ur_assert_about = e->netdev;
+	pthread_mutex_lock(&e->mailbox.owner);
+	ur_wait_init(e);
+	while (!e->stop) {
+		if (ur_poll_turn(e))
+			ur_idle_work(&e->idle, e->now);
+		else
+			ur_wait(e);
+	}
+	pthread_mutex_unlock(&e->mailbox.owner);
+	return NULL;
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Datagrams that are posted one by one and sent together: when they stay. */
+#include "engine/core/post_batch.h"
+
+/* A burst for each of some peers that the program sends to in turn. */
+#define MOST 32u
+/* Followers between two looks that make a stream. */
+#define STREAM 32u
+/* It is over so many looks after the last of these. */
+#define STREAM_LOOKS 16u
+/* Nothing stays for so many looks where the program does not come back, first and at most. */
+#define OFF_LOOKS      128u
+#define MOST_OFF_LOOKS 8192u
+/* That the thread had to send so many batches may be chance: eighths. */
+#define CHANCE 32u
+
+bool ur_post_batch_stays(struct ur_post_batch *b, bool looked_after)
+{
+	u32 left;
+
+	if (atomic_fetch_add_explicit(&b->since_poll, 1, memory_order_relaxed))
+		atomic_fetch_add_explicit(&b->followers, 1,
+					  memory_order_relaxed);
+	if (!looked_after || !ur_post_batch_is_stream(b))
+		return false;
+	left = atomic_fetch_add_explicit(&b->left, 1, memory_order_relaxed);
+	if (!left)
+		atomic_fetch_add_explicit(&b->batches, 1, memory_order_relaxed);
+	return left + 1 < MOST;
+}
+
+/* An average of some looks. */
+static u32 lately(u32 before, u32 now)
+{
+	return before - (before + 7) / 8 + 8 * now;
+}
+
+static void stop(struct ur_post_batch *b)
+{
+	b->penalty = b->penalty ? ur_min_u32(2 * b->penalty, MOST_OFF_LOOKS)
+				: OFF_LOOKS;
+	b->off = b->penalty;
+	b->looks = b->lately_sent = b->lately_made = 0;
+}
+
+void ur_post_batch_look(struct ur_post_batch *b)
+{
+	u32 followers =
+		atomic_load_explicit(&b->followers, memory_order_relaxed);
+	u32 batches = atomic_load_explicit(&b->batches, memory_order_relaxed);
+
+	b->lately_sent = lately(b->lately_sent, b->sent);
+	b->lately_made = lately(b->lately_made, batches - b->seen_batches);
+	if (b->off)
+		b->off--;
+	else if (b->lately_sent > CHANCE && 2 * b->lately_sent > b->lately_made)
+		stop(b);
+	else if (followers - b->seen_followers >= STREAM)
+		b->looks = STREAM_LOOKS;
+	else if (b->looks)
+		b->looks--;
+	if (b->lately_made <= CHANCE || 16 * b->lately_sent > b->lately_made)
+		b->good = 0;
+	else if (++b->good >= OFF_LOOKS)
+		b->penalty = 0;
+	b->seen_followers = followers;
+	b->seen_batches = batches;
+	b->sent = 0;
+	atomic_store_explicit(&b->stream, b->looks != 0, memory_order_relaxed);
+}

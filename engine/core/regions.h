@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Memory of applications: emr.c, edm.c, app_mem.c. */
+#ifndef UR_ENGINE_CORE_REGIONS_H
+#define UR_ENGINE_CORE_REGIONS_H
+
+#include "engine/inproc/chores.h"
+#include "engine/core/ectx.h"
+#include "engine/ground/file_search.h"
+#include "engine/ground/pinned.h"
+#include "transport/transport.h"
+
+/* A region, and the way its memory is reached. */
+struct ur_emr {
+	struct ur_ectx *ectx;
+	struct ur_list node;
+	struct ur_mr *mr;
+	u32 key;
+	struct ur_emr_attr attr;
+	u8 *map; /* mapping of the client's memfd, or NULL */
+	size_t map_len;
+	u8 *direct;
+	struct ur_edm *dm;
+	struct ur_pinned_place pinned;
+	struct ur_gpu_memory *gpu; /* gpu/gpu.c; NULL: it is not of a GPU */
+	/* For neighbours of an engine in a program: pieces of long messages that were read from there, and
+	 * the file that the memory is, once that was looked for. */
+	u32 pieces;
+	struct ur_chore look;
+	struct ur_file_search *search; /* NULL: none goes on */
+	bool looked;
+	struct ur_shown_file file; /* fd -1: none */
+};
+
+struct ur_edm {
+	struct ur_ectx *ectx;
+	struct ur_block block;
+	u64 length;
+	u32 users;
+};
+
+/* Finds a way to the memory of mr->attr, and keeps it until detach. Not on the
+ * engine thread, since it may wait for the client's pages. Returns 0, -EFAULT
+ * (not there), -EINVAL (beyond its device memory) or -EOPNOTSUPP (a file that
+ * cannot be mapped). */
+int ur_app_mem_attach(struct ur_emr *mr);
+/* Undoes that. The transport must not know the region any more. Returns what the
+ * caller unmaps. */
+struct ur_emr_left ur_app_mem_detach(struct ur_emr *mr);
+/* Fills *out with the attributes of the region for the transport. */
+void ur_app_mem_describe(struct ur_emr *mr, struct ur_mr_attr *out);
+
+#endif

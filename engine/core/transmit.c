@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Sends: the transport fills the burst buffer and the wire sends it, packets to
+ * ourselves by way of memory; and requests posted before a queue pair
+ * changes. */
+#include <string.h>
+#include <sys/epoll.h>
+#include "engine/faults/adverse.h"
+#include "engine/core/answers.h"
+#include "engine/core/datagrams.h"
+#include "engine/faults/faults.h"
+#include "engine/record/record.h"
+#include "engine/several/shards.h"
+#include "engine/core/transmit.h"
+#include "util/os/clock.h"
+#include "engine/wire/wire.h"
+#include "transport/frame.h"
+#include "transport/wire_format.h"
+
+/* Packets of a fill that somebody waits for, and how long he does. */
+#define LITTLE_DESC 64u
+#define LITTLE_NS   100000u
+/*
+ * The caller that waits holds the control lock, so posted requests are sent in
+ * pieces: of so many queue pairs, and until so much time is over, which is
+ * checked after each fill of so many packets.
+ */
+#define SETTLE_QPS 256
+#define SETTLE_NS  100000u
+/* Fills for one queue pair: enough for all that a send ring holds in small
+ * datagrams. */
+#define SETTLE_FILLS 1024
+
+/* Returns whether the packet comes back without the wire. Those to an engine in a
+ * program, or from there to another, do not: the first bits of the queue pair's
+ * number say so. */
+static bool loops(const struct ur_engine *e, const struct ur_tx_desc *d)
+{
+	return d->av->loop &&
+	       ur_shards_have(e, ur_get_be24(e->tx.buf + d->off + 5));
+}
+
+static void feed_one(struct ur_engine *e, u32 i)
+{
+	const struct ur_tx_desc *d = &e->tx.desc[i];
+	struct ur_rx_meta meta;
+
+	ur_av_meta(d->av, &meta);
+	if (ur_shards_several(e) && ur_shards_elsewhere(e, e->tx.buf + d->off))
+		; /* handed over */
+	else if (ur_faults_spoils(e, i))
+		ur_port_count(e->port, UR_CNT_rx_icrc_encapsulated, 1);
+	else
+		ur_engine_rx(e, &meta, e->tx.buf + d->off, d->len);
+	e->looped = true;
+}
+
+/* Packets to ourselves: hand them in by the front door. Those to groups the port
+ * has given to its own members itself. */
+static void feed_loop(struct ur_engine *e, u32 first)
+{
+	struct ur_tx *tx = &e->tx;
+
+	/* The port may let go of an av when it sees a packet. */
+	for (u32 i = first; i < tx->n_desc; i++)
+		if (tx->desc[i].av->loop)
+			ur_av_get((struct ur_av *)tx->desc[i].av);
+	for (u32 i = first; i < tx->n_desc; i++) {
+		struct ur_av *av = (struct ur_av *)tx->desc[i].av;
+
+		if (!av->loop)
+			continue;
+		if (loops(e, &tx->desc[i]))
+			feed_one(e, i);
+		ur_av_put(av);
+	}
+}
+
+static void on_room(struct ur_watch *watch, u32 events)
+{
+	/* flush() tries again each turn while blocked; this ends a sleep */
+}
+
+static struct ur_watch room_watch = {on_room};
+
+/* Put out what is left of tx; false: no room. */
+static bool flush(struct ur_engine *e)
+{
+	struct ur_tx *tx = &e->tx;
+	int wait_fd = -1;
+	u32 i = e->tx_sent;
+
+	while (i < tx->n_desc) {
+		u32 end = i, taken;
+
+		if (loops(e, &tx->desc[i])) {
+			i++;
+			continue;
+		}
+		while (end < tx->n_desc && !loops(e, &tx->desc[end]))
+			end++;
+		taken = ur_wire_send(e, i, end, &wait_fd);
+		i += taken;
+		if (i < end)
+			break;
+	}
+	if (i < tx->n_desc) {
+		if (!e->tx_blocked) {
+			for (u32 k = 0; k < tx->n_desc; k++)
+				ur_av_get((struct ur_av *)tx->desc[k].av);
+			if (wait_fd >= 0)
+				ur_engine_watch(e, wait_fd,
+						EPOLLOUT | EPOLLONESHOT,
+						&room_watch);
+			e->tx_wait_fd = wait_fd;
+		}
+		e->tx_blocked = true;
+		e->tx_sent = i;
+		return false;
+	}
+	if (ur_shards_several(e))
+		ur_shards_send(e);
+	feed_loop(e, 0);
+	if (e->tx_blocked) {
+		for (u32 k = 0; k < tx->n_desc; k++)
+			ur_av_put((struct ur_av *)tx->desc[k].av);
+		if (e->tx_wait_fd >= 0)
+			ur_engine_unwatch(e, e->tx_wait_fd);
+		e->tx_blocked = false;
+	}
+	tx->n_desc = 0;
+	tx->used = 0;
+	e->tx_sent = 0;
+	return true;
+}
+
+/* Nothing waits in tx. False: the wire has no room for what does. */
+static bool empty_tx(struct ur_engine *e)
+{
+	if (e->tx_blocked && !flush(e))
+		return false;
+	e->tx.n_desc = 0;
+	e->tx.used = 0;
+	e->tx_sent = 0;
+	return true;
+}
+
+/* Sends what faults and hostile cards held back, when its time has come. */
+static bool do_held(struct ur_engine *e)
+{
+	bool any;
+
+	if (e->now < ur_faults_deadline(e))
+		return false;
+	any = ur_adverse_turn(e);
+	any |= ur_faults_hand_in(e);
+	if (empty_tx(e) && ur_faults_release(e)) {
+		flush(e);
+		ur_faults_let_go(e);
+		any = true;
+	}
+	return any;
+}
+
+static bool is_answer(const struct ur_tx *tx, const struct ur_tx_desc *d)
+{
+	return tx->buf[d->off] == UR_OP_RC_ACK;
+}
+
+/*
+ * A program has taken a message and answers it by one of its own: the acknowledgement, which
+ * was filled in first, goes behind that, where it is the shorter end of a segmented datagram. So
+ * there is one way through the kernel on each side, and the message that the peer waits
+ * for comes first. Only where the datagram arrives as it left, or both go through memory: elsewhere
+ * it is two packets on the wire, and a peer that has taken the first of them has a message before
+ * the completion of its own.
+ */
+static void put_answer_last(struct ur_engine *e)
+{
+	struct ur_tx *tx = &e->tx;
+	struct ur_tx_desc *d = tx->desc, answer = d[0];
+	u32 bytes = answer.len + UR_ICRC_BYTES;
+
+	if (tx->n_desc != 2 || !(e->config.one_path || answer.av->loop) ||
+	    !is_answer(tx, &d[0]) || is_answer(tx, &d[1]) || d[1].apart ||
+	    d[1].len < answer.len || tx->cap - tx->used < bytes)
+		return;
+	memcpy(tx->buf + tx->used, tx->buf + answer.off, answer.len);
+	answer.off = tx->used;
+	tx->used += bytes;
+	d[0] = d[1];
+	d[1] = answer;
+}
+
+/* Sends what the port has just filled in. Returns false where the wire has no
+ * room for it. Where answers are long, requests are better in several datagrams: the peer
+ * begins with the first. */
+static bool put_out(struct ur_engine *e)
+{
+	if (e->config.guest) {
+		put_answer_last(e);
+		if (e->tx.n_desc > 2) {
+			if (!e->rx_bulk)
+				ur_answers_first(&e->tx);
+			ur_datagrams_together(&e->tx);
+		}
+	}
+	if (e->record.on)
+		ur_record_sent(e);
+	if (e->faults)
+		ur_faults_sent(e);
+	return !e->tx.n_desc || flush(e);
+}
+
+/*
+ * Returns whether there is more to send; more: the port has some. A program's requests
+ * to itself are over when their answers have been sent too, and count before a command
+ * that it gives after them, as they do where the port carries them out at once. Elsewhere
+ * a call does not wait for what is to be sent.
+ */
+static bool has_more(struct ur_engine *e, bool more)
+{
+	if (e->config.guest)
+		return more || e->looped;
+	return more && !ur_mailbox_waits(e);
+}
+
+/* Makes packets: of one queue pair, or of all (NULL), and no more than its neighbours have room for. Returns whether
+ * there are more. */
+static bool fill(struct ur_engine *e, struct ur_qp *qp, u32 max_desc)
+{
+	struct ur_tx *tx = &e->tx;
+	u32 cap = tx->cap, most = tx->max_desc;
+	bool more;
+
+	if (e->tx_little)
+		ur_wire_look(e);
+	if (e->tx_little) {
+		tx->cap = ur_min_u32(cap, UR_LITTLE_BYTES);
+		max_desc = ur_min_u32(max_desc, UR_LITTLE_PACKETS);
+	}
+	tx->max_desc = max_desc;
+	more = qp ? ur_port_tx_qp(qp, e->now, tx)
+		  : ur_port_tx(e->port, e->now, tx);
+	tx->cap = cap;
+	tx->max_desc = most;
+	return more;
+}
+
+/* Sends at most so many fills of the burst buffer. */
+static bool transmit(struct ur_engine *e, u32 rounds, u32 max_desc)
+{
+	bool any = e->faults && do_held(e), more = true;
+
+	for (u32 i = 0; more && i < rounds && empty_tx(e); i++) {
+		e->looped = false;
+		more = fill(e, NULL, max_desc);
+		if (more || e->tx.n_desc)
+			any = true;
+		if (!put_out(e))
+			break;
+		more = has_more(e, more);
+	}
+	return any;
+}
+
+bool ur_transmit(struct ur_engine *e)
+{
+	return transmit(e,
+			e->config.guest ? UR_TRANSMIT_ROUNDS_OWN
+					: UR_TRANSMIT_ROUNDS,
+			e->tx.max_desc);
+}
+
+bool ur_transmit_little(struct ur_engine *e)
+{
+	u64 end = ur_clock_ns(CLOCK_MONOTONIC) + LITTLE_NS;
+	bool more;
+
+	e->hurries = true;
+	do
+		more = transmit(e, 1, LITTLE_DESC);
+	while (more && ur_clock_ns(CLOCK_MONOTONIC) < end);
+	e->hurries = false;
+	return more;
+}
+
+/* A fill of one queue pair. False: it has no more, or no more now. */
+static bool settle_fill(struct ur_engine *e, struct ur_eqp *qp)
+{
+	bool more;
+
+	if (!empty_tx(e))
+		return false;
+	more = fill(e, qp->qp, LITTLE_DESC);
+	return put_out(e) && more;
+}
+
+static bool settle_until(struct ur_engine *e, struct ur_eqp *qp, u64 end)
+{
+	bool more = true;
+
+	if (!qp->sq.hdr)
+		return false;
+	if (!qp->settle_fills) {
+		qp->settle_fills = SETTLE_FILLS;
+		if (ur_ring_avail(&qp->sq))
+			ur_qp_kick(qp->qp);
+	}
+	ur_adverse_hurry(qp, true);
+	do
+		more = settle_fill(e, qp) && --qp->settle_fills;
+	while (more && ur_clock_ns(CLOCK_MONOTONIC) < end);
+	ur_adverse_hurry(qp, false);
+	if (!more)
+		qp->settle_fills = 0;
+	return more;
+}
+
+bool ur_transmit_settle(struct ur_engine *e, struct ur_eqp *qp)
+{
+	return settle_until(e, qp, ur_clock_ns(CLOCK_MONOTONIC) + SETTLE_NS);
+}
+
+void ur_transmit_note(struct ur_eqp *qp)
+{
+	if (ur_list_empty(&qp->rung))
+		ur_list_add_tail(&qp->ectx->rung, &qp->rung);
+}
+
+/* A new run, of those that have been rung for by now. */
+static void begin_run(struct ur_engine *e, struct ur_ectx *x)
+{
+	x->settle_run++;
+	x->settling = true;
+	ur_list_splice(&x->to_settle, &x->rung);
+	if (x->adverse)
+		ur_adverse_fetch_all(e, x);
+}
+
+/* Settles each queue pair once: its client may post for ever. Requests that
+ * cannot be sent yet are for the next run. Returns false when the run is
+ * over. */
+static bool go_on(struct ur_engine *e, struct ur_ectx *x, u64 end)
+{
+	for (u32 i = 0; i < SETTLE_QPS && !ur_list_empty(&x->to_settle); i++) {
+		struct ur_eqp *qp =
+			ur_list_first(&x->to_settle, struct ur_eqp, rung);
+
+		if (ur_ring_avail(&qp->sq) && settle_until(e, qp, end))
+			return true;
+		ur_list_del(&qp->rung);
+		if (ur_ring_avail(&qp->sq))
+			ur_transmit_note(qp);
+		if (ur_clock_ns(CLOCK_MONOTONIC) >= end)
+			return true;
+	}
+	return !ur_list_empty(&x->to_settle);
+}
+
+/* The doorbells have been answered, so whoever has posted anything has been
+ * noted. A run that others have begun may have passed some of them. */
+bool ur_transmit_settle_all(struct ur_engine *e, struct ur_ectx *x, u64 *run)
+{
+	u64 end = ur_clock_ns(CLOCK_MONOTONIC) + SETTLE_NS;
+
+	if (!*run)
+		*run = x->settle_run + 1;
+	while (x->settling || x->settle_run < *run) {
+		if (!x->settling)
+			begin_run(e, x);
+		if (go_on(e, x, end))
+			return true;
+		x->settling = false;
+	}
+	return false;
+}

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* The fault rules of an engine: their list, and in a program those of the device. */
+#include <errno.h>
+#include <stdlib.h>
+#include "engine/faults/faults.h"
+#include "engine/grant/lend_faults.h"
+#include "engine/record/record.h"
+#include "engine/several/shards.h"
+
+int ur_faults_begin(struct ur_engine *e)
+{
+	struct ur_faults *faults;
+
+	if (e->faults)
+		return 0;
+	faults = calloc(1, sizeof(*faults));
+	if (!faults)
+		return -ENOMEM;
+	faults->spoiled = calloc((e->tx.max_desc + 63) / 64, sizeof(u64));
+	if (!faults->spoiled) {
+		free(faults);
+		return -ENOMEM;
+	}
+	ur_list_init(&faults->rules);
+	ur_list_init(&faults->held);
+	ur_list_init(&faults->held_in);
+	ur_list_init(&faults->late_cqs);
+	ur_list_init(&faults->waiting);
+	ur_list_init(&faults->ordered);
+	e->faults = faults;
+	return 0;
+}
+
+/* Packets of tx that wait for room were judged, or sent, before the rules. */
+void ur_faults_choose_ways(struct ur_engine *e)
+{
+	bool any = !ur_list_empty(&e->faults->rules);
+
+	ur_record_set_ops(e, any || e->faults->n_adverse ? &ur_fault_host_ops
+							 : &ur_engine_host_ops);
+	ur_port_set_shortcuts(e->port, e->opt.loop && !any,
+			      e->opt.fast && !any);
+}
+
+static int fault_add(struct ur_engine *e, struct ur_efault *f)
+{
+	int err = ur_faults_begin(e);
+
+	ur_list_init(&f->node);
+	if (err)
+		return err;
+	ur_list_add_tail(&e->faults->rules, &f->node);
+	ur_faults_choose_ways(e);
+	return 0;
+}
+UR_ENGINE_ORDER(1, fault_add, struct ur_efault *);
+
+static int fault_del(struct ur_engine *e, struct ur_efault *f)
+{
+	ur_list_del(&f->node);
+	free(f);
+	if (e->faults)
+		ur_faults_choose_ways(e);
+	return 0;
+}
+UR_ENGINE_ORDER(1, fault_del, struct ur_efault *);
+
+static int add_one(struct ur_engine *engine, const struct ur_fault_rule *rule,
+		   struct ur_efault **fault)
+{
+	struct ur_efault *f = calloc(1, sizeof(*f));
+	int err;
+
+	if (!f)
+		return -ENOMEM;
+	f->engine = engine;
+	f->rule = *rule;
+	ur_fault_begin(&f->state, rule);
+	err = order_fault_add(engine, f);
+	if (err) {
+		free(f);
+		return err;
+	}
+	f->more = *fault;
+	*fault = f;
+	return 0;
+}
+
+/* A rule of one queue pair is where that is, others are everywhere. */
+int ur_engine_fault_add(struct ur_engine *engine,
+			const struct ur_fault_rule *rule,
+			struct ur_efault **fault)
+{
+	struct ur_efault *all = NULL;
+
+	for (u32 i = ur_shards_count(engine); i--;) {
+		struct ur_engine *e = ur_shards_nth(engine, i);
+		int err;
+
+		if (rule->by_qp && e != ur_shards_of(engine, rule->qpn))
+			continue;
+		err = add_one(e, rule, &all);
+		if (err) {
+			if (all)
+				ur_engine_fault_del(engine, all);
+			return err;
+		}
+	}
+	if (engine->opt.guests && all) {
+		int err = ur_faults_lend(engine, rule, &all->lent);
+
+		if (err) {
+			ur_engine_fault_del(engine, all);
+			return err;
+		}
+		ur_settings_show(engine);
+	}
+	*fault = all;
+	return 0;
+}
+
+static void undo_copy(const struct ur_engine *from, struct ur_engine *to)
+{
+	ur_list_for_each(it, &from->faults->rules) {
+		struct ur_efault *f = ur_list_entry(it, struct ur_efault, node);
+		struct ur_efault *copy = f->more;
+
+		if (!copy || copy->engine != to)
+			continue;
+		f->more = copy->more;
+		order_fault_del(to, copy);
+	}
+}
+
+int ur_faults_copy(const struct ur_engine *from, struct ur_engine *to)
+{
+	if (!from->faults)
+		return 0;
+	ur_list_for_each(it, &from->faults->rules) {
+		struct ur_efault *f = ur_list_entry(it, struct ur_efault, node);
+		int err = f->rule.by_qp ? 0 : add_one(to, &f->rule, &f->more);
+
+		if (err) {
+			undo_copy(from, to);
+			return err;
+		}
+	}
+	return 0;
+}
+
+void ur_engine_fault_del(struct ur_engine *engine, struct ur_efault *fault)
+{
+	while (fault) {
+		struct ur_efault *more = fault->more;
+
+		ur_faults_lend_del(fault->lent);
+		ur_settings_show(engine);
+		order_fault_del(fault->engine, fault);
+		fault = more;
+	}
+}
+
+/* ---- in a program ---- */
+
+static bool has_rule(const struct ur_engine *e, u64 id)
+{
+	if (!e->faults)
+		return false;
+	ur_list_for_each(it, &e->faults->rules)
+		if (ur_list_entry(it, struct ur_efault, node)->id == id)
+			return true;
+	return false;
+}
+
+/* It goes on where programs were, so that after, nth and count hold for those that come one after
+ * the other as for one. Without memory there is no such rule, and its counts say so. */
+static void begin_lent(struct ur_engine *e, const struct ur_lent_rule *lent,
+		       u32 place)
+{
+	struct ur_efault *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return;
+	f->engine = e;
+	f->rule = lent->rule;
+	f->id = lent->id;
+	f->place = place;
+	ur_fault_begin(&f->state, &f->rule);
+	f->since[0] = f->state.matched = lent->matched;
+	f->since[1] = f->state.done = lent->done;
+	if (fault_add(e, f)) {
+		free(f);
+		return;
+	}
+	ur_faults_show_new(e->guest.counters, place, f->id);
+}
+
+static void end_lent(struct ur_engine *e, const struct ur_lent_rule *rules)
+{
+	ur_list_for_each_safe(it, &e->faults->rules) {
+		struct ur_efault *f = ur_list_entry(it, struct ur_efault, node);
+
+		if (rules[f->place].id != f->id)
+			fault_del(e, f);
+	}
+}
+
+void ur_faults_follow(struct ur_engine *e, const struct ur_lent_rule *rules)
+{
+	if (e->faults)
+		end_lent(e, rules);
+	for (u32 i = 0; i < UR_LENT_FAULTS; i++)
+		if (rules[i].id && !has_rule(e, rules[i].id))
+			begin_lent(e, &rules[i], i);
+}
+
+/* ---- what others see ---- */
+
+void ur_efault_counts(const struct ur_efault *fault, u64 *matched, u64 *done)
+{
+	*matched = *done = 0;
+	if (fault && fault->lent)
+		ur_faults_lent_counts(fault->lent, matched, done);
+	for (; fault; fault = fault->more) {
+		*matched += __atomic_load_n(&fault->state.matched,
+					    __ATOMIC_RELAXED);
+		*done += __atomic_load_n(&fault->state.done, __ATOMIC_RELAXED);
+	}
+}
+
+void ur_faults_fini(struct ur_engine *e)
+{
+	struct ur_faults *faults = e->faults;
+
+	if (!faults)
+		return;
+	ur_faults_drop_held(e);
+	while (!ur_list_empty(&faults->rules)) {
+		struct ur_efault *f =
+			ur_list_first(&faults->rules, struct ur_efault, node);
+
+		ur_list_del(&f->node);
+		free(f);
+	}
+	free(faults->spoiled);
+	free(faults);
+	e->faults = NULL;
+}

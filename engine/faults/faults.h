@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Faults on request: rules (engine/fault_rule.h) that strike packets, requests
+ * and completions of this engine. Engine thread only.
+ *
+ * Without rules engine->faults is NULL, which costs one look at it for each
+ * batch of packets. With rules, messages inside the device go as packets, so
+ * that they behave as between hosts.
+ */
+#ifndef UR_ENGINE_FAULTS_FAULTS_H
+#define UR_ENGINE_FAULTS_FAULTS_H
+
+#include "engine/record/record.h"
+#include "engine/fault_rule.h"
+
+struct ur_lent_rule;
+
+struct ur_efault {
+	struct ur_list node;
+	struct ur_fault_rule rule;
+	struct ur_fault_state state;
+	ur_time until; /* of a stall; 0: not yet */
+	ur_time idle;  /* of a slow link: when it has sent what it was given */
+	struct ur_engine *engine;
+	struct ur_efault *more; /* the same rule in the device's next engine */
+	struct ur_lent_fault *lent; /* the same in programs; NULL: none */
+	/* In a program: the device's rule, and where its counts are shown since. */
+	u64 id;
+	u32 place;
+	u64 since[2];
+};
+
+/* How long a packet to be overtaken waits for one that follows it. */
+#define UR_REORDER_NS 1000000u
+
+/* A packet that waits, and one that came in and waits. */
+struct ur_held;
+struct ur_held_in {
+	struct ur_list node;
+	ur_time at;
+	bool overtaken; /* comes in behind the next one of its queue pair */
+	struct ur_rx_meta meta;
+	u32 len;
+	u8 bytes[];
+};
+
+struct ur_faults {
+	struct ur_list rules;	/* ur_efault */
+	struct ur_list held;	/* ur_held, the next one first */
+	struct ur_list held_in; /* ur_held_in, the same */
+	u32 n_held, n_held_in;
+	u64 *spoiled; /* a bit for each descriptor of the engine's tx */
+	/* Contexts with a hostile card: adverse.h */
+	u32 n_adverse;
+	u32 n_late, n_waiting,
+		n_packets;	 /* on these lists, and their packets */
+	struct ur_list late_cqs; /* ur_adverse_cq */
+	struct ur_list waiting;	 /* ur_adverse_qp: requests to fetch */
+	struct ur_list ordered;	 /* ur_adverse_qp: packets to hand in */
+};
+
+/* Applies the rules to the packets of engine->tx, none of which was sent:
+ * some go, some are held back. */
+void ur_faults_sent(struct ur_engine *engine);
+/* Puts held packets whose time has come into engine->tx, which is empty, as far
+ * as there is room. Returns whether there were any; the caller sends them, then
+ * calls ur_faults_let_go(). */
+bool ur_faults_release(struct ur_engine *engine);
+void ur_faults_let_go(struct ur_engine *engine);
+/* The time of all held packets that are to be sent has come. */
+void ur_faults_hurry(struct ur_engine *engine);
+/* Hands packets in that were held back and whose time has come. Returns whether
+ * there were any. */
+bool ur_faults_hand_in(struct ur_engine *engine);
+/* Returns when one of these or ur_adverse_turn() has something to do, or
+ * UR_NEVER. */
+ur_time ur_faults_deadline(const struct ur_engine *engine);
+/* Returns whether descriptor i of engine->tx is to have a wrong ICRC. */
+static inline bool ur_faults_spoils(const struct ur_engine *engine, u32 i)
+{
+	return engine->faults &&
+	       engine->faults->spoiled[i / 64] >> (i & 63) & 1;
+}
+
+/* Hands a packet that came in to the port, or not, by the rules. */
+void ur_faults_received(struct ur_engine *engine, const struct ur_rx_meta *meta,
+			const u8 *bth, u32 len);
+/* Takes a good packet from a wire: records it where that is on, and applies the
+ * rules, if any. */
+static inline void ur_engine_rx(struct ur_engine *engine,
+				const struct ur_rx_meta *meta, const u8 *bth,
+				u32 len)
+{
+	if (engine->record.on)
+		ur_record_received(engine, meta, bth, len);
+	if (engine->faults)
+		ur_faults_received(engine, meta, bth, len);
+	else
+		ur_port_rx(engine->port, engine->now, meta, bth, len);
+}
+
+/* Hands in the first of packets that came together, as ur_port_rx_run() does. Returns how
+ * many it has taken. */
+static inline u32 ur_engine_rx_run(struct ur_engine *engine,
+				   const struct ur_rx_meta *meta, const u8 *bth,
+				   u32 len, u32 stride, u32 n)
+{
+	if (engine->record.on || engine->faults)
+		return 0;
+	return ur_port_rx_run(engine->port, engine->now, meta, bth, len, stride,
+			      n);
+}
+
+/* Does so with packets whose payloads are apart, as ur_port_rx_apart(). */
+static inline u32 ur_engine_rx_apart(struct ur_engine *engine,
+				     const struct ur_rx_meta *meta,
+				     const u8 *bth, u32 stride,
+				     const u8 *payload, u32 len, u32 n)
+{
+	if (engine->record.on || engine->faults)
+		return 0;
+	return ur_port_rx_apart(engine->port, engine->now, meta, bth, stride,
+				payload, len, n);
+}
+
+/* Puts the rules that are not of one queue pair in force in another engine of the
+ * device, too. Returns 0, or -ENOMEM with nothing changed. Control. */
+int ur_faults_copy(const struct ur_engine *from, struct ur_engine *to);
+/* Obeys in a program the device's rules, UR_LENT_FAULTS of them. */
+void ur_faults_follow(struct ur_engine *engine,
+		      const struct ur_lent_rule *rules);
+/* Frees rules and held packets: the engine ends. */
+void ur_faults_fini(struct ur_engine *engine);
+
+/* The rest is for faults.c, fault_ops.c, fault_held.c and adverse.c. */
+
+/* Makes engine->faults where it is not there. Returns 0 or -ENOMEM. */
+int ur_faults_begin(struct ur_engine *engine);
+/* Sets the transport's callbacks and short ways according to the rules that
+ * there are. */
+void ur_faults_choose_ways(struct ur_engine *engine);
+/* Keeps a copy of packet i of engine->tx until at. overtaken: or until the next
+ * one to its peer. Where there is no room the packet is lost, here and below. */
+void ur_faults_hold(struct ur_engine *engine, u32 i, ur_time at,
+		    bool overtaken);
+/* Lets those packets leave in the next round that a packet to av was to
+ * overtake. */
+void ur_faults_overtake(struct ur_engine *engine, const struct ur_av *av);
+/* Sets or clears what ur_faults_spoils() says. */
+void ur_faults_spoil(struct ur_engine *engine, u32 i, bool on);
+/* The same for packets that come in. */
+void ur_faults_hold_in(struct ur_engine *engine, const struct ur_rx_meta *meta,
+		       const u8 *bth, u32 len, ur_time at, bool overtaken);
+void ur_faults_overtake_in(struct ur_engine *engine, u32 qpn);
+/* Returns a copy of a packet, which is the caller's, or NULL. */
+struct ur_held_in *ur_held_in_new(const struct ur_rx_meta *meta, const u8 *bth,
+				  u32 len);
+/* Frees all that is held back. */
+void ur_faults_drop_held(struct ur_engine *engine);
+
+/* Returns whether a rule of that action, for that queue pair and operation,
+ * strikes; *value is the action's. */
+bool ur_faults_strike(struct ur_engine *engine, enum ur_fault_action action,
+		      u32 qpn, u32 op, u64 *value);
+/* Returns the UR_FAULT_OP_* of a BTH opcode; of an acknowledgement ACK. */
+u32 ur_faults_op(u8 opcode);
+/* The transport's callbacks while there are rules. */
+extern const struct ur_host_ops ur_fault_host_ops;
+
+#endif

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Completion channels and asynchronous events of an engine in a program. The device
+ * makes the channel and lends the end into which events are sent; the program reads
+ * the other one as always.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include "engine/core/engine_impl.h"
+#include "util/assert.h"
+
+static int add(struct ur_engine *engine, struct ur_echan *chan)
+{
+	ur_assert(chan->sock.engine == engine);
+	ur_list_add_tail(&engine->guest.chans, &chan->borrowed);
+	if (engine->guest.device_gone)
+		shutdown(chan->sock.tx, SHUT_WR);
+	return 0;
+}
+UR_ENGINE_CALL(1, add, struct ur_echan *);
+
+int ur_echan_borrow(struct ur_ectx *ectx, int tx, int rx, struct ur_echan **ret)
+{
+	struct ur_echan *chan = calloc(1, sizeof(*chan));
+
+	if (!chan)
+		return -ENOMEM;
+	ur_evsock_init(&chan->sock, ectx->engine, tx, rx, false);
+	ur_list_init(&chan->borrowed);
+	ur_list_add_tail(&ectx->chans, &chan->node);
+	call_add(ectx->engine, chan);
+	*ret = chan;
+	return 0;
+}
+
+int ur_easync_lend(const struct ur_easync *async)
+{
+	return async->sock.tx;
+}
+
+int ur_easync_reader(const struct ur_easync *async)
+{
+	return async->sock.rx;
+}
+
+static int add_async(struct ur_engine *engine, struct ur_easync *async)
+{
+	ur_list_add_tail(&engine->guest.asyncs, &async->borrowed);
+	return 0;
+}
+UR_ENGINE_CALL(1, add_async, struct ur_easync *);
+
+int ur_easync_borrow(struct ur_ectx *ectx, int tx, int rx,
+		     struct ur_easync **ret)
+{
+	struct ur_easync *async = calloc(1, sizeof(*async));
+
+	if (!async)
+		return -ENOMEM;
+	async->ectx = ectx;
+	ur_evsock_init(&async->sock, ectx->engine, tx, rx, true);
+	ur_list_init(&async->borrowed);
+	ur_evsrc_init(&async->loose, 0);
+	ur_list_add_tail(&ectx->asyncs, &async->node);
+	call_add_async(ectx->engine, async);
+	*ret = async;
+	return 0;
+}
+
+/* The device sends there only to wake: the next turn sees what has changed. A program that
+ * has closed the number may have another file there. */
+static void take_wakes(struct ur_engine *e)
+{
+	struct stat st;
+	char byte;
+
+	if (!fstat(e->guest.device_fd, &st) && S_ISSOCK(st.st_mode) &&
+	    st.st_ino == e->guest.device_ino)
+		recv(e->guest.device_fd, &byte, 1, MSG_DONTWAIT);
+}
+
+/* The device's own end closes with it, this one does not. The next turn gives the addresses
+ * up. */
+static void device_says(struct ur_watch *watch, u32 events)
+{
+	struct ur_engine *e =
+		ur_container_of(watch, struct ur_engine, guest.device);
+
+	if (!(events & (EPOLLHUP | EPOLLERR))) {
+		take_wakes(e);
+		return;
+	}
+	/* First: one that goes from here to there meanwhile is in either. */
+	e->guest.ended(e->guest.ended_arg);
+	ur_list_for_each(it, &e->guest.chans)
+		shutdown(ur_list_entry(it, struct ur_echan, borrowed)->sock.tx,
+			 SHUT_WR);
+	ur_list_for_each(it, &e->guest.asyncs)
+		shutdown(ur_list_entry(it, struct ur_easync, borrowed)->sock.tx,
+			 SHUT_WR);
+	ur_engine_unwatch(e, e->guest.device_fd);
+	e->guest.device_gone = true;
+}
+
+static int end_with(struct ur_engine *engine, int fd)
+{
+	struct stat st;
+	int err;
+
+	ur_assert(engine->guest.device_fd < 0);
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	engine->guest.device_ino = st.st_ino;
+	engine->guest.device.fn = device_says;
+	err = ur_engine_watch(engine, fd, EPOLLIN, &engine->guest.device);
+	if (!err)
+		engine->guest.device_fd = fd;
+	return err;
+}
+UR_ENGINE_CALL(1, end_with, int);
+
+int ur_engine_end_with(struct ur_engine *engine, int fd,
+		       void (*ended)(void *arg), void *arg)
+{
+	engine->guest.ended = ended;
+	engine->guest.ended_arg = arg;
+	return call_end_with(engine, fd);
+}

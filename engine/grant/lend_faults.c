@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Fault rules for engines in programs: the device's side. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "engine/core/engine_impl.h"
+#include "engine/grant/lend_faults.h"
+#include "engine/grant/lend_page.h"
+#include "util/assert.h"
+
+/* No count is larger: a sum of them is one. */
+#define COUNT_MAX (1ull << 48)
+
+struct ur_lent_fault {
+	struct ur_engine *engine;
+	u32 place;
+	u64 id;
+	struct ur_fault_rule rule;
+	struct ur_shown_fault gone;	      /* of programs that have ended */
+	struct ur_shown_fault seen[UR_SLOTS]; /* the most that was read */
+};
+
+int ur_faults_lend(struct ur_engine *engine, const struct ur_fault_rule *rule,
+		   struct ur_lent_fault **ret)
+{
+	struct ur_lent_fault *f;
+	u32 place = 0;
+
+	while (place < UR_LENT_FAULTS && engine->lent_faults[place])
+		place++;
+	if (place == UR_LENT_FAULTS)
+		return -ENOSPC;
+	f = calloc(1, sizeof(*f));
+	if (!f)
+		return -ENOMEM;
+	f->engine = engine;
+	f->place = place;
+	f->id = ++engine->last_lent_fault;
+	f->rule = *rule;
+	engine->lent_faults[place] = f;
+	*ret = f;
+	return 0;
+}
+
+void ur_faults_lend_del(struct ur_lent_fault *fault)
+{
+	if (!fault)
+		return;
+	ur_assert(fault->engine->lent_faults[fault->place] == fault);
+	fault->engine->lent_faults[fault->place] = NULL;
+	free(fault);
+}
+
+void ur_faults_lend_fini(struct ur_engine *engine)
+{
+	for (u32 i = 0; i < UR_LENT_FAULTS; i++)
+		ur_faults_lend_del(engine->lent_faults[i]);
+}
+
+static void see_count(u64 *seen, const u64 *shown)
+{
+	u64 now = ur_shown_value(shown);
+
+	if (now > *seen && now < COUNT_MAX)
+		*seen = now;
+}
+
+static void look_at(struct ur_lent_fault *f, u32 slot)
+{
+	const struct ur_counter_page *page = ur_counters_page(f->engine, slot);
+	const struct ur_shown_fault *shown;
+
+	if (!page)
+		return;
+	shown = &page->fault[f->place];
+	if (ur_shown_value(&shown->id) != f->id)
+		return;
+	see_count(&f->seen[slot].matched, &shown->matched);
+	see_count(&f->seen[slot].done, &shown->done);
+}
+
+void ur_faults_lent_counts(struct ur_lent_fault *f, u64 *matched, u64 *done)
+{
+	*matched += f->gone.matched;
+	*done += f->gone.done;
+	for (u32 slot = 1; slot < UR_SLOTS; slot++) {
+		look_at(f, slot);
+		*matched += f->seen[slot].matched;
+		*done += f->seen[slot].done;
+	}
+}
+
+void ur_faults_lend_end(struct ur_engine *engine, u32 slot)
+{
+	ur_assert(slot && slot < UR_SLOTS);
+	for (u32 i = 0; i < UR_LENT_FAULTS; i++) {
+		struct ur_lent_fault *f = engine->lent_faults[i];
+
+		if (!f)
+			continue;
+		look_at(f, slot);
+		f->gone.matched += f->seen[slot].matched;
+		f->gone.done += f->seen[slot].done;
+		f->seen[slot] = (struct ur_shown_fault){0};
+	}
+}
+
+void ur_faults_lent_rules(struct ur_engine *engine, struct ur_lent_rule *rules)
+{
+	for (u32 i = 0; i < UR_LENT_FAULTS; i++) {
+		struct ur_lent_fault *f = engine->lent_faults[i];
+		struct ur_lent_rule *r = &rules[i];
+
+		if (!f)
+			continue;
+		r->id = f->id;
+		r->rule = f->rule;
+		ur_faults_lent_counts(f, &r->matched, &r->done);
+	}
+}
+
+/* ---- the program ---- */
+
+static void put_count(u64 *to, u64 value)
+{
+	__atomic_store_n(to, value, __ATOMIC_RELAXED);
+}
+
+void ur_faults_show_new(struct ur_counter_page *page, u32 place, u64 id)
+{
+	put_count(&page->fault[place].id, 0);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	ur_faults_show(page, place, 0, 0);
+	__atomic_store_n(&page->fault[place].id, id, __ATOMIC_RELEASE);
+}
+
+void ur_faults_show(struct ur_counter_page *page, u32 place, u64 matched,
+		    u64 done)
+{
+	ur_assert(place < UR_LENT_FAULTS);
+	put_count(&page->fault[place].matched, matched);
+	put_count(&page->fault[place].done, done);
+}

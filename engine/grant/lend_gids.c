@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Addresses of the device for engines in programs: both sides. */
+#include <string.h>
+#include "engine/grant/lend_gids.h"
+#include "util/assert.h"
+
+void ur_lent_gids_set(struct ur_lent_gids *gids, u32 index, const u8 *gid)
+{
+	/* Odd already where a uroced was killed meanwhile. */
+	u32 generation = atomic_load(&gids->generation) & ~1u;
+	u64 half[2] = {0};
+
+	ur_assert(index < UR_LENT_GIDS);
+	if (gid)
+		memcpy(half, gid, sizeof(half));
+	atomic_store(&gids->generation, generation + 1);
+	for (u32 i = 0; i < 2; i++)
+		atomic_store(&gids->half[index][i], half[i]);
+	atomic_store(&gids->generation, generation + 2);
+}
+
+bool ur_lent_gids_has(const struct ur_lent_gids *gids, u32 index,
+		      const u8 gid[16])
+{
+	u64 half[2];
+
+	ur_assert(index < UR_LENT_GIDS);
+	for (u32 i = 0; i < 2; i++)
+		half[i] = atomic_load(&gids->half[index][i]);
+	return !memcmp(half, gid, sizeof(half));
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The memory of a slot in which an engine in a program shows what it counts and what
+ * failed (lend_counters.h, lend_failures.h, lend_faults.h): made and read by the device's
+ * engine, written by the program, word by word.
+ */
+#ifndef UR_ENGINE_GRANT_LEND_PAGE_H
+#define UR_ENGINE_GRANT_LEND_PAGE_H
+
+#include "engine/fault_rule.h"
+#include "engine/grant/lend_counters.h"
+#include "engine/grant/lend_settings.h"
+#include "transport/failure.h"
+
+#define UR_SHOWN_QPS	2048u /* those beyond are not shown; a power of two */
+#define UR_SHOWN_PLACES 8u    /* where that of a number may be */
+#define UR_SHOWN_PORT	128u
+#define UR_SHOWN_QP \
+	16u /* the number, what is shown, and room: two cache lines */
+#define UR_SHOWN_FAILURE 16u
+
+_Static_assert(UR_CNT_COUNT <= UR_SHOWN_PORT, "a port's counters");
+_Static_assert(1 + UR_QP_SHOWN <= UR_SHOWN_QP, "a queue pair's");
+
+struct ur_shown_qp {
+	u64 qpn; /* 0: nobody's */
+	u64 shown[UR_SHOWN_QP - 1];
+};
+
+/* A failure stays when its queue pair goes, until another one has that place. */
+struct ur_shown_failure {
+	u64 generation; /* odd while it changes */
+	u64 qpn;	/* 0: none */
+	u64 word[UR_SHOWN_FAILURE];
+};
+
+struct ur_shown_fault {
+	u64 id; /* 0: none */
+	u64 matched, done;
+};
+
+struct ur_counter_page {
+	u64 port[UR_SHOWN_PORT];
+	struct ur_shown_qp qp[UR_SHOWN_QPS];
+	struct ur_shown_failure failure[UR_SHOWN_QPS][2]; /* by whose request */
+	struct ur_shown_fault fault[UR_LENT_FAULTS];
+	u64 sl_refused; /* ur_engine_sl_refused() */
+};
+
+/* Returns the index of the i-th place where that number may be. */
+static inline u32 ur_shown_place(u32 qpn, u32 i)
+{
+	return (qpn + i) % UR_SHOWN_QPS;
+}
+
+static inline u64 ur_shown_value(const u64 *at)
+{
+	return __atomic_load_n(at, __ATOMIC_RELAXED);
+}
+
+/* lend_counters.c: returns the memory of the slot that the number is of, or of that slot,
+ * or NULL where it is not lent. Control. */
+const struct ur_counter_page *ur_counters_page(const struct ur_engine *engine,
+					       u32 slot);
+
+#endif

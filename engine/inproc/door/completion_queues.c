@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Completion queues of an engine in a program, and the channels that their events
+ * go to. A channel is here for as long as a queue uses it.
+ */
+#include <errno.h>
+#include <rdma/ib_user_ioctl_verbs.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "engine/inproc/door/process.h"
+#include "kernel-abi/uroce-resumes.h"
+#include "util/os/high_fd.h"
+
+struct ur_process_channel {
+	struct ur_list node;
+	const void *key; /* the program's struct ibv_comp_channel */
+	struct ur_echan *chan;
+	struct ur_process_wait wait;
+	u32 users;
+};
+
+static struct ur_process_channel *find_channel(struct uroce_guest *guest,
+					       const void *key)
+{
+	ur_list_for_each(it, &guest->channels) {
+		struct ur_process_channel *c =
+			ur_list_entry(it, struct ur_process_channel, node);
+
+		if (c->key == key)
+			return c;
+	}
+	return NULL;
+}
+
+/* Returns a descriptor of ours for the end into which its events are sent. */
+static int take_sender(const struct uroce_guest_cq_init *in)
+{
+	const struct uroce_resumes *preload = uroce_get_resumes();
+
+	if (in->tx >= 0)
+		return ur_high_fd_copy(in->tx);
+	return preload ? preload->take_sender(in->rx) : -ENOENT;
+}
+
+/* A queue may use the channel later. fd: the program's number. */
+static void leave_sender(struct uroce_guest *guest, int fd, int rx, int tx)
+{
+	const struct uroce_resumes *preload = uroce_get_resumes();
+
+	if (guest->apart) {
+		if (guest->left_sender >= 0)
+			close(guest->left_sender);
+		guest->left_sender = ur_high_fd_copy(tx);
+		return;
+	}
+	if (!preload)
+		return;
+	preload->keep_sender(fd, rx, tx, guest);
+	/* The others were hung up while this one was not there. */
+	if (atomic_load(&guest->channels_ended))
+		preload->end_senders(guest);
+}
+
+void ur_process_end_channels(void *arg)
+{
+	const struct uroce_resumes *preload = uroce_get_resumes();
+	struct uroce_guest *guest = arg;
+
+	atomic_store(&guest->channels_ended, true);
+	if (preload)
+		preload->end_senders(guest);
+}
+
+static int make_channel(struct uroce_guest *guest,
+			const struct uroce_guest_cq_init *in,
+			struct ur_process_channel **ret)
+{
+	struct ur_process_channel *c;
+	int tx = take_sender(in), rx, err;
+
+	if (tx < 0)
+		return tx;
+	c = calloc(1, sizeof(*c));
+	if (!c) {
+		leave_sender(guest, in->rx, in->rx, tx);
+		close(tx);
+		return -ENOMEM;
+	}
+	rx = err = ur_high_fd_copy(in->rx);
+	ur_list_init(&c->wait.node);
+	c->wait.guest = guest;
+	if (err >= 0 && guest->apart)
+		err = 0;
+	else if (err >= 0)
+		err = ur_process_wait_add(&c->wait, guest, in->rx, rx);
+	if (!err) {
+		err = ur_echan_borrow(guest->ectx, tx, rx, &c->chan);
+		if (err)
+			ur_process_wait_del(&c->wait);
+	}
+	if (err) {
+		if (rx >= 0)
+			close(rx);
+		leave_sender(guest, in->rx, in->rx, tx);
+		close(tx);
+		free(c);
+		return err;
+	}
+	c->key = in->channel;
+	ur_list_add_tail(&guest->channels, &c->node);
+	*ret = c;
+	return 0;
+}
+
+/* Its user counts from now on. */
+static int get_channel(struct uroce_guest *guest,
+		       const struct uroce_guest_cq_init *in,
+		       struct ur_process_channel **ret)
+{
+	int err = 0;
+
+	*ret = NULL;
+	if (!in->channel)
+		return 0;
+	*ret = find_channel(guest, in->channel);
+	if (!*ret)
+		err = make_channel(guest, in, ret);
+	if (!err)
+		(*ret)->users++;
+	return err;
+}
+
+static void put_channel(struct ur_process_channel *c)
+{
+	if (!c || --c->users)
+		return;
+	ur_list_del(&c->node);
+	leave_sender(c->wait.guest, c->wait.fd, c->wait.copy,
+		     ur_echan_lend(c->chan));
+	ur_process_wait_del(&c->wait);
+	close(ur_echan_destroy(c->chan));
+	free(c);
+}
+
+static int create_cq(struct uroce_guest *guest,
+		     const struct uroce_guest_cq_init *in,
+		     struct uroce_guest_cq *cq,
+		     struct uroce_create_cq_resp *resp)
+{
+	struct ur_ecq_init init = {.entries = in->entries,
+				   .user_handle = in->user_handle,
+				   .async = guest->async};
+	int err = get_channel(guest, in, &cq->channel);
+
+	if (err)
+		return err;
+	if (in->flags & UROCE_GUEST_CQ_IGNORE_OVERRUN)
+		init.flags |= IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN;
+	if (in->flags & UROCE_GUEST_CQ_STAMPED)
+		init.flags |= IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION;
+	init.chan = cq->channel ? cq->channel->chan : NULL;
+	err = ur_ecq_create(guest->ectx, &init, &cq->cq, resp);
+	if (err)
+		put_channel(cq->channel);
+	else
+		guest->objects++;
+	return err;
+}
+
+int ur_process_create_cq(struct uroce_guest *guest,
+			 const struct uroce_guest_cq_init *init,
+			 struct uroce_guest_cq **ret,
+			 struct uroce_create_cq_resp *resp)
+{
+	struct uroce_guest_cq *cq = calloc(1, sizeof(*cq));
+	int err;
+
+	if (!cq)
+		return -ENOMEM;
+	cq->guest = guest;
+	pthread_mutex_lock(&guest->home->lock);
+	err = create_cq(guest, init, cq, resp);
+	pthread_mutex_unlock(&guest->home->lock);
+	if (err)
+		free(cq);
+	else
+		*ret = cq;
+	return err;
+}
+
+int ur_process_modify_cq(struct uroce_guest_cq *cq, u16 count, u16 period_us)
+{
+	int err;
+
+	pthread_mutex_lock(&cq->guest->home->lock);
+	err = ur_ecq_modify(cq->cq, count, period_us);
+	pthread_mutex_unlock(&cq->guest->home->lock);
+	return err;
+}
+
+int ur_process_resize_cq(struct uroce_guest_cq *cq, u32 entries,
+			 struct uroce_resize_cq_resp *resp)
+{
+	int err;
+
+	pthread_mutex_lock(&cq->guest->home->lock);
+	err = ur_ecq_resize(cq->cq, entries, resp);
+	pthread_mutex_unlock(&cq->guest->home->lock);
+	return err;
+}
+
+u32 ur_process_take_back(struct uroce_guest *guest,
+			 const struct ur_events_left *left)
+{
+	u32 n;
+
+	if (!left->sent)
+		return 0;
+	ur_events_hold(left);
+	pthread_mutex_unlock(&guest->home->lock);
+	n = ur_events_withdraw(left);
+	pthread_mutex_lock(&guest->home->lock);
+	ur_events_resume(left);
+	return n;
+}
+
+int ur_process_destroy_cq(struct uroce_guest_cq *cq, u32 read[2])
+{
+	struct uroce_guest *guest = cq->guest;
+	struct ur_events_left comp, async;
+	int err;
+
+	pthread_mutex_lock(&guest->home->withdraws);
+	pthread_mutex_lock(&guest->home->lock);
+	err = ur_ecq_destroy(cq->cq, &comp, &async);
+	if (!err) {
+		read[0] = ur_process_take_back(guest, &comp);
+		read[1] = ur_process_take_back(guest, &async);
+		put_channel(cq->channel);
+		guest->objects--;
+	}
+	pthread_mutex_unlock(&guest->home->lock);
+	pthread_mutex_unlock(&guest->home->withdraws);
+	if (!err)
+		free(cq);
+	return err;
+}

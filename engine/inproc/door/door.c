@@ -1,0 +1,583 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* The door of liburoce-engine.so: engines made and ended, and who runs them. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "engine/gpu/gpu.h"
+#include "engine/ground/own_memory.h"
+#include "engine/inproc/door/process.h"
+#include "util/os/high_fd.h"
+
+#define SPARE 16
+/* The thread waits awake for what follows at once; no processor is looked for. */
+#define OPTIONS "spin_us=100,hold=0,follow=0"
+/* Nobody else runs it: it waits as the device's does. */
+#define OPTIONS_APART "follow=0"
+
+#ifndef SO_NETNS_COOKIE
+#define SO_NETNS_COOKIE 71
+#endif
+
+/* In a child of fork there is no thread, and the packets are the parent's. */
+static int mark_own(struct uroce_guest *g)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	void *p = mmap(NULL, page, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		return -errno;
+	g->own = p;
+	if (madvise(p, page, MADV_WIPEONFORK) < 0)
+		return -errno;
+	*g->own = 1;
+	return 0;
+}
+
+/* Beyond a limit of file sizes the kernel ends who makes a file larger. */
+static int make_file(bool apart)
+{
+	struct rlimit limit;
+	int fd, err;
+
+	if (getrlimit(RLIMIT_FSIZE, &limit) < 0 ||
+	    limit.rlim_cur < UROCE_GUEST_FILE_BYTES)
+		return -EOPNOTSUPP;
+	fd = ur_high_fd(
+		memfd_create("uroce-rings", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+	if (fd < 0)
+		return -errno;
+	/* Another process that has it cannot take the pages away. */
+	if (!ftruncate(fd, (off_t)UROCE_GUEST_FILE_BYTES) &&
+	    (!apart || !fcntl(fd, F_ADD_SEALS,
+			      F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)))
+		return fd;
+	err = -errno;
+	close(fd);
+	return err;
+}
+
+/* An engine needs more of them later, for addresses and rings, where the device's needs
+ * none: a program that has hardly any left has that one. */
+static int look_for_descriptors(int some)
+{
+	int fd[SPARE], n = 0, err = 0;
+
+	while (n < SPARE && !err) {
+		fd[n] = fcntl(some, F_DUPFD_CLOEXEC, 0);
+		if (fd[n] < 0)
+			err = -errno;
+		else
+			n++;
+	}
+	while (n)
+		close(fd[--n]);
+	return err;
+}
+
+/* file: what the engine ends with, and which is open as long. */
+static int make_engine(struct uroce_home *home, bool apart, bool isolated,
+		       const struct uroce_engine_open *o, int file)
+{
+	struct ur_engine_config config = {
+		.netdev = o->netdev,
+		.ifindex = o->ifindex,
+		.engines = 1,
+		.mtu_bytes = o->mtu_bytes,
+		.max_qp = o->max_qp,
+		.max_mr = o->max_mr,
+		.node_guid = o->node_guid,
+		.one_path = o->flags & UROCE_ENGINE_ONE_PATH,
+		.options = apart ? OPTIONS_APART : OPTIONS,
+		.guest = true,
+		.apart = apart,
+		.isolated = isolated,
+		.lent = {.slot = o->slot,
+			 .device = o->device,
+			 .file = o->own_fd,
+			 .out = {o->out_fd[0], o->out_fd[1]},
+			 .port = (u16)o->port,
+			 .counters = o->count_fd,
+			 .settings = o->settings_fd,
+			 .record = o->record_fd,
+			 .relay = o->relay_fd,
+			 .relay_words = o->relay_words_fd,
+			 .outbox = o->outbox_fd,
+			 .door = o->door_fd,
+			 .bell = o->bell_fd,
+			 .off = o->flags,
+			 .tx_bytes = o->tx_bytes},
+		.slot_bits = o->slot_bits,
+		.file = file,
+	};
+
+	if (syscall(SYS_getrandom, &config.seed, sizeof(config.seed), 0) !=
+		    sizeof(config.seed) ||
+	    syscall(SYS_getrandom, config.secret, sizeof(config.secret), 0) !=
+		    sizeof(config.secret))
+		return -EIO;
+	return ur_engine_create(&config, &home->engine);
+}
+
+static struct uroce_home *new_home(void)
+{
+	struct uroce_home *home = calloc(1, sizeof(*home));
+
+	if (!home)
+		return NULL;
+	home->life = -1;
+	pthread_mutex_init(&home->lock, NULL);
+	pthread_mutex_init(&home->withdraws, NULL);
+	return home;
+}
+
+/* Its contexts have ended. */
+static void end_home(struct uroce_home *home)
+{
+	if (home->engine)
+		ur_engine_destroy(home->engine);
+	if (home->life >= 0)
+		close(home->life);
+	pthread_mutex_destroy(&home->lock);
+	pthread_mutex_destroy(&home->withdraws);
+	free(home);
+}
+
+static void close_context(struct uroce_guest *g)
+{
+	if (g->async)
+		close(ur_easync_destroy(g->async));
+	if (g->ectx)
+		ur_ectx_destroy(g->ectx);
+}
+
+static void close_guest(struct uroce_guest *g)
+{
+	/* A child's copy: the engine is the parent's. */
+	if (g->own && !*g->own && g->ectx)
+		return;
+	ur_process_others_del(g);
+	if (g->objects) {
+		if (!g->apart)
+			ur_engine_abandon(g->engine);
+		return;
+	}
+	ur_process_fork_del(g);
+	pthread_mutex_lock(&g->home->lock);
+	close_context(g);
+	pthread_mutex_unlock(&g->home->lock);
+	if (!g->apart)
+		end_home(g->home);
+	ur_user_mem_put(g->mem);
+	if (g->fd >= 0)
+		close(g->fd);
+	if (g->left_sender >= 0)
+		close(g->left_sender);
+	if (g->own)
+		munmap((void *)g->own, (size_t)sysconf(_SC_PAGESIZE));
+	pthread_mutex_destroy(&g->home->lock);
+	pthread_mutex_destroy(&g->home->withdraws);
+	free(g);
+}
+
+/* Packets leave by sockets of the process's own: it must live where the device
+ * does, unless it has an outbox. */
+static int look_at_net(int lent)
+{
+	int own = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	u64 here = 0, there = 1;
+	socklen_t len = sizeof(here);
+
+	if (own < 0)
+		return -errno;
+	if (getsockopt(own, SOL_SOCKET, SO_NETNS_COOKIE, &here, &len) < 0 ||
+	    getsockopt(lent, SOL_SOCKET, SO_NETNS_COOKIE, &there, &len) < 0)
+		here = ~there;
+	close(own);
+	return here == there ? 0 : -EOPNOTSUPP;
+}
+
+static int lent_socket(const struct uroce_engine_open *open)
+{
+	return open->out_fd[1] >= 0 ? open->out_fd[1] : open->out_fd[0];
+}
+
+static struct uroce_guest *new_guest(void)
+{
+	struct uroce_guest *g = calloc(1, sizeof(*g));
+
+	if (!g)
+		return NULL;
+	ur_list_init(&g->channels);
+	ur_list_init(&g->node);
+	g->fork.life = g->fd = g->left_sender = -1;
+	return g;
+}
+
+static int fill_home(struct uroce_home *home, bool apart, bool isolated,
+		     const struct uroce_engine_open *open, int file)
+{
+	int err = 0;
+
+	if (open->relay_fd >= 0 && open->outbox_fd < 0)
+		err = look_at_net(lent_socket(open));
+	return err ? err : make_engine(home, apart, isolated, open, file);
+}
+
+/* The context of its engine, whose file and memory are there. */
+static int make_context(struct uroce_guest *g, struct ur_ectx_info *info)
+{
+	int err;
+
+	g->engine = g->home->engine;
+	pthread_mutex_lock(&g->home->lock);
+	err = ur_ectx_create(g->engine, g->fd, g->mem, g->realm, &g->ectx,
+			     info);
+	pthread_mutex_unlock(&g->home->lock);
+	return err;
+}
+
+static void say(const struct uroce_guest *g, const struct ur_ectx_info *ectx,
+		struct uroce_guest_info *info)
+{
+	*info = (struct uroce_guest_info){
+		.fd = g->fd,
+		.own = g->own,
+		.db_map_off = ectx->db_map_off,
+		.db_map_len = ectx->db_map_len,
+		.wake_fd = ectx->wake_fd,
+	};
+}
+
+static bool is_known(const struct uroce_engine_open *open)
+{
+	return open->slot && open->slot < UR_SLOTS &&
+	       open->slot_bits == ur_slot_bits(open->slot);
+}
+
+static int open_guest(const struct uroce_engine_open *open, int file,
+		      struct uroce_guest **ret, struct uroce_guest_info *info)
+{
+	struct ur_ectx_info ectx;
+	struct uroce_guest *g;
+	int err;
+
+	if (!is_known(open))
+		return -EPROTO;
+	g = new_guest();
+	if (!g)
+		return -ENOMEM;
+	g->home = new_home();
+	if (!g->home) {
+		free(g);
+		return -ENOMEM;
+	}
+	ur_high_fds();
+	err = mark_own(g);
+	if (!err)
+		err = ur_user_mem_own(&g->mem);
+	if (!err)
+		g->fd = err = make_file(false);
+	if (err >= 0)
+		err = fill_home(g->home, false, false, open, file);
+	if (!err)
+		err = make_context(g, &ectx);
+	if (!err)
+		err = look_for_descriptors(g->fd);
+	if (!err)
+		err = ur_process_fork_add(g);
+	if (err) {
+		close_guest(g);
+		return err;
+	}
+	ur_process_others_add(g);
+	say(g, &ectx, info);
+	*ret = g;
+	return 0;
+}
+
+/* Under the guest's lock, as all that allocates. */
+static int take_room(void *arg, u64 bytes)
+{
+	struct uroce_guest *g = arg;
+
+	if (bytes > g->ring_room)
+		return -ENOMEM;
+	g->ring_room -= bytes;
+	return 0;
+}
+
+/* Without the file of maps nothing is known about the rights of the memory. */
+static int take_memory(const struct uroce_guest_client *client,
+		       struct ur_user_mem **mem)
+{
+	int err = ur_user_mem_create(client->mem, client->pid, mem);
+
+	if (err)
+		close(client->mem);
+	if (err && client->maps >= 0)
+		close(client->maps);
+	if (err)
+		return err;
+	(*mem)->uid = geteuid();
+	if (client->maps >= 0 && ur_user_mem_maps(*mem, client->maps, 0))
+		close(client->maps);
+	return 0;
+}
+
+static int make_home(const struct uroce_engine_open *open, u32 isolated,
+		     int file, struct uroce_home **ret)
+{
+	struct uroce_home *home;
+	int err;
+
+	if (!is_known(open))
+		return -EPROTO;
+	home = new_home();
+	if (!home)
+		return -ENOMEM;
+	err = fill_home(home, true, isolated, open, file);
+	if (err)
+		end_home(home);
+	else
+		*ret = home;
+	return err;
+}
+
+static int open_apart(struct uroce_home *home,
+		      const struct uroce_guest_client *client,
+		      struct uroce_guest **ret, struct uroce_guest_info *info)
+{
+	struct ur_ectx_info ectx;
+	struct uroce_guest *g;
+	int err;
+
+	g = new_guest();
+	if (!g)
+		return -ENOMEM;
+	g->home = home;
+	g->apart = true;
+	g->ring_room = client->ring_bytes;
+	g->realm = client->realm;
+	err = take_memory(client, &g->mem);
+	if (!err)
+		g->fd = err = make_file(true);
+	if (err >= 0)
+		err = make_context(g, &ectx);
+	if (!err && client->adverse)
+		err = ur_ectx_set_adverse(g->ectx, client->adverse,
+					  client->adverse_seed);
+	if (err) {
+		close_guest(g);
+		return err;
+	}
+	ur_ectx_set_room(g->ectx, take_room, g);
+	say(g, &ectx, info);
+	*ret = g;
+	return 0;
+}
+
+static int left_sender(struct uroce_guest *g)
+{
+	int fd = g->left_sender;
+
+	g->left_sender = -1;
+	return fd;
+}
+
+static int has_gid(struct uroce_guest *g, u32 index, const u8 gid[16])
+{
+	bool has;
+
+	pthread_mutex_lock(&g->home->lock);
+	has = ur_engine_has_gid(g->engine, index, gid);
+	pthread_mutex_unlock(&g->home->lock);
+	return has;
+}
+
+static int borrow(struct uroce_guest *g, u32 index, const u8 gid[16], int fd)
+{
+	int err, high = -1;
+
+	if (fd >= 0) {
+		high = ur_high_fd_copy(fd);
+		if (high < 0)
+			return high;
+	}
+	pthread_mutex_lock(&g->home->lock);
+	err = ur_engine_borrow(g->engine, index, gid, high);
+	pthread_mutex_unlock(&g->home->lock);
+	if (fd >= 0)
+		close(err ? high : fd);
+	return err;
+}
+
+static int has_gpu(__u64 addr, __u64 length)
+{
+	if (!length)
+		return ur_gpu_is_there() ? 0 : -EFAULT;
+	return ur_gpu_look(addr, length);
+}
+
+static int has_ring(struct uroce_guest *g, u32 slot)
+{
+	bool has;
+
+	pthread_mutex_lock(&g->home->lock);
+	has = ur_engine_has_ring(g->engine, slot);
+	pthread_mutex_unlock(&g->home->lock);
+	return has;
+}
+
+static int borrow_ring(struct uroce_guest *g,
+		       const struct uroce_engine_ring *in)
+{
+	const struct ur_lent_ring ring = {.peer = in->slot,
+					  .loan = in->loan,
+					  .relayed = in->relayed,
+					  .same_user = in->same_user,
+					  .words = in->words_fd,
+					  .out = in->out_fd,
+					  .in = in->in_fd};
+	int err;
+
+	pthread_mutex_lock(&g->home->lock);
+	err = ur_engine_borrow_ring(g->engine, &ring);
+	pthread_mutex_unlock(&g->home->lock);
+	return err;
+}
+
+static int borrow_async(struct uroce_guest *g, int tx, int rx)
+{
+	int to = ur_high_fd_copy(tx), from = ur_high_fd_copy(rx), err;
+
+	err = to < 0 ? to : from < 0 ? from : 0;
+	if (!err)
+		err = ur_easync_borrow(g->ectx, to, from, &g->async);
+	if (err && to >= 0)
+		close(to);
+	if (err && from >= 0)
+		close(from);
+	return err;
+}
+
+/* In another process the preload library has the channels that no queue uses. */
+static void nothing_ends(void *guest)
+{
+}
+
+static int set_life(struct uroce_guest *g, int life)
+{
+	int fd = ur_high_fd_copy(life), err;
+
+	if (fd < 0)
+		return fd;
+	err = ur_engine_end_with(
+		g->engine, fd,
+		g->apart ? nothing_ends : ur_process_end_channels, g);
+	if (err)
+		close(fd);
+	else
+		g->home->life = fd;
+	return err;
+}
+
+static int set_async(struct uroce_guest *g, int tx, int rx, int life)
+{
+	int err = 0;
+
+	pthread_mutex_lock(&g->home->lock);
+	if (g->home->life < 0)
+		err = set_life(g, life);
+	if (!err && !g->async)
+		err = borrow_async(g, tx, rx);
+	pthread_mutex_unlock(&g->home->lock);
+	return err;
+}
+
+/* Once the program has closed the engine's descriptors it has no engine. */
+static void drive(struct uroce_guest *g, bool posted)
+{
+	if (*g->own && !ur_engine_drive(g->engine, posted))
+		*g->own = 0;
+}
+
+static void posted(struct uroce_guest *g)
+{
+	drive(g, true);
+}
+
+static void datagram(struct uroce_guest *g)
+{
+	if (*g->own && !ur_engine_datagram(g->engine))
+		*g->own = 0;
+}
+
+static void armed(struct uroce_guest *g)
+{
+	if (*g->own)
+		ur_engine_armed(g->engine);
+}
+
+static void poll(struct uroce_guest *g)
+{
+	drive(g, false);
+	ur_process_visit_others(g);
+}
+
+__attribute__((visibility("default"))) const struct uroce_door uroce_door = {
+	.version = UROCE_DOOR_VERSION,
+	.open = open_guest,
+	.make_home = make_home,
+	.end_home = end_home,
+	.open_apart = open_apart,
+	.left_sender = left_sender,
+	.close = close_guest,
+	.adopt = ur_process_adopt,
+	.has_gid = has_gid,
+	.borrow = borrow,
+	.has_ring = has_ring,
+	.borrow_ring = borrow_ring,
+	.set_async = set_async,
+	.create_cq = ur_process_create_cq,
+	.modify_cq = ur_process_modify_cq,
+	.resize_cq = ur_process_resize_cq,
+	.destroy_cq = ur_process_destroy_cq,
+	.create_srq = ur_process_create_srq,
+	.resize_srq = ur_process_resize_srq,
+	.limit_srq = ur_process_limit_srq,
+	.query_srq = ur_process_query_srq,
+	.destroy_srq = ur_process_destroy_srq,
+	.create_ah = ur_process_create_ah,
+	.destroy_ah = ur_process_destroy_ah,
+	.create_qp = ur_process_create_qp,
+	.open_qp = ur_process_open_qp,
+	.may_modify_qp = ur_process_may_modify_qp,
+	.modify_qp = ur_process_modify_qp,
+	.query_qp = ur_process_query_qp,
+	.mcast = ur_process_mcast,
+	.destroy_qp = ur_process_destroy_qp,
+#if UROCE_WITH_RAW_PACKET
+	.has_raw = ur_process_has_raw,
+	.borrow_raw = ur_process_borrow_raw,
+	.modify_wq = ur_process_modify_wq,
+	.create_flow = ur_process_create_flow,
+	.destroy_flow = ur_process_destroy_flow,
+#endif
+	.reg_mr = ur_process_reg_mr,
+	.rereg_mr = ur_process_rereg_mr,
+	.dereg_mr = ur_process_dereg_mr,
+	.has_gpu = has_gpu,
+	.alloc_mw = ur_process_alloc_mw,
+	.dealloc_mw = ur_process_dealloc_mw,
+	.posted = posted,
+	.datagram = datagram,
+	.armed = armed,
+	.poll = poll,
+};

@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Children of fork have no engine at first: its thread and its packets are the parent's. Their
+ * verbs fail (uroce_guest_info, own), and what they would sleep at has ended: a child
+ * that read its parent's completion channel would wait for ever once the parent has
+ * gone, and take its events before.
+ *
+ * A child takes the engine over when it uses it first, if the parent has ended and its engine has
+ * done nothing since the fork (engine/inproc/guest_fork.h). The process that has the engine has a lock of a
+ * file, a kind that ends with the process and that a child does not inherit; so one child gets it, though
+ * there may be several, or one forks again before the end of its parent. Between fork and exec nothing is
+ * done but what a handler may do.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#include "engine/ground/own_memory.h"
+#include "engine/inproc/guest_fork.h"
+#include "engine/inproc/door/process.h"
+#include "kernel-abi/uroce-forks.h"
+#include "util/os/clock.h"
+#include "util/os/high_fd.h"
+#include "util/os/map_shared.h"
+#include "util/os/timed_lock.h"
+
+/* A parent that ends at once has ended by then. */
+#define WAIT_MS 100u
+
+/* The locks are taken in this order; the second has a guest's withdraws and lock between. */
+static pthread_mutex_t guests_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct ur_list guests = {&guests, &guests};
+static struct ur_list waits = {&waits, &waits};
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static int registered; /* 0 or -errno */
+/* Some of these engines are not this process's, or were not once. */
+static _Atomic bool is_child;
+/* During a fork: the parent's end hangs up when the child has no other any more. */
+static int line[2] = {-1, -1};
+/* The end of a child. The program may have closed its number. */
+static int line_of_child = -1;
+static ino_t line_ino;
+
+/* ---- handlers ---- */
+
+static bool lock_soon(pthread_mutex_t *mutex)
+{
+	return ur_lock_within(mutex, 1000000000);
+}
+
+/* Nobody makes objects, and nobody runs the engine. */
+static bool hold(struct uroce_guest *g)
+{
+	if (!lock_soon(&g->home->withdraws))
+		return false;
+	if (lock_soon(&g->home->lock)) {
+		if (ur_engine_hold(g->engine))
+			return true;
+		pthread_mutex_unlock(&g->home->lock);
+	}
+	pthread_mutex_unlock(&g->home->withdraws);
+	return false;
+}
+
+static void let_go(struct uroce_guest *g)
+{
+	ur_engine_let_go(g->engine);
+	pthread_mutex_unlock(&g->home->lock);
+	pthread_mutex_unlock(&g->home->withdraws);
+}
+
+static struct uroce_guest *guest_of(struct ur_list *node)
+{
+	return ur_list_entry(node, struct uroce_guest, node);
+}
+
+static void make_line(void)
+{
+	if (pipe2(line, O_CLOEXEC) < 0) {
+		line[0] = line[1] = -1;
+		return;
+	}
+	for (u32 i = 0; i < 2; i++)
+		line[i] = ur_high_fd(line[i]);
+}
+
+/* The engine of a process that has not taken it over is as it was in its parent. */
+static void before_fork(void)
+{
+	bool objects = false;
+
+	pthread_mutex_lock(&guests_lock);
+	ur_list_for_each(it, &guests) {
+		struct uroce_guest *g = guest_of(it);
+
+		if (!*g->own)
+			continue;
+		g->fork.held = g->fork.locked = hold(g);
+		g->fork.waited = false;
+		g->fork.seen = atomic_load(g->fork.acts);
+		objects |= g->objects != 0;
+	}
+	pthread_mutex_lock(&lock);
+	if (objects)
+		make_line();
+}
+
+static void enter_parent(void)
+{
+	pthread_mutex_unlock(&lock);
+	ur_list_for_each(it, &guests) {
+		struct uroce_guest *g = guest_of(it);
+
+		if (!g->fork.locked)
+			continue;
+		if (g->objects)
+			ur_engine_rest(g->engine, ur_high_fd_copy(line[0]));
+		g->fork.locked = false;
+		let_go(g);
+	}
+	for (u32 i = 0; i < 2; i++)
+		if (line[i] >= 0)
+			close(line[i]);
+	line[0] = line[1] = -1;
+	pthread_mutex_unlock(&guests_lock);
+}
+
+static bool is_same(const struct ur_process_wait *wait)
+{
+	struct stat st;
+
+	return !fstat(wait->fd, &st) && st.st_dev == wait->dev &&
+	       st.st_ino == wait->ino;
+}
+
+/* The numbers stay what they are for whoever stands between the program and the
+ * system calls, so these are made past it. */
+static void end_waits(void)
+{
+	struct stat st;
+	int pair[2];
+
+	if (ur_list_empty(&waits) ||
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		return;
+	syscall(SYS_close, pair[0]);
+	fstat(pair[1], &st);
+	ur_list_for_each(it, &waits) {
+		struct ur_process_wait *wait =
+			ur_list_entry(it, struct ur_process_wait, node);
+
+		if (!is_same(wait))
+			continue;
+		wait->end = st.st_ino;
+		syscall(SYS_dup3, pair[1], wait->fd, O_CLOEXEC);
+	}
+	syscall(SYS_close, pair[1]);
+}
+
+/* Its own parent's engine is its concern, which the grandparent's was until then. */
+static void keep_line(void)
+{
+	struct stat st;
+
+	if (line[1] < 0)
+		return;
+	syscall(SYS_close, line[0]);
+	if (line_of_child >= 0 && !fstat(line_of_child, &st) &&
+	    S_ISFIFO(st.st_mode) && st.st_ino == line_ino)
+		syscall(SYS_close, line_of_child);
+	line_of_child = line[1];
+	line_ino = fstat(line_of_child, &st) ? 0 : st.st_ino;
+	line[0] = line[1] = -1;
+}
+
+/* own has been wiped. */
+static void enter_child(void)
+{
+	keep_line();
+	atomic_store(&is_child, true);
+	ur_process_others_forked();
+	end_waits();
+	pthread_mutex_unlock(&lock);
+	ur_list_for_each(it, &guests) {
+		struct uroce_guest *g = guest_of(it);
+
+		g->own[1] = g->fork.held;
+		g->fork.parents = true;
+		if (!g->fork.locked)
+			continue;
+		g->fork.locked = false;
+		let_go(g);
+	}
+	pthread_mutex_unlock(&guests_lock);
+}
+
+static struct uroce_guest *who_waits_at(int fd)
+{
+	struct uroce_guest *g = NULL;
+
+	pthread_mutex_lock(&lock);
+	ur_list_for_each(it, &waits) {
+		const struct ur_process_wait *wait =
+			ur_list_entry(it, struct ur_process_wait, node);
+
+		if (wait->fd == fd && wait->end)
+			g = wait->guest;
+	}
+	pthread_mutex_unlock(&lock);
+	return g;
+}
+
+/* A child that sleeps at its channel, which has ended, first of all. */
+static void before_read(int fd)
+{
+	struct uroce_guest *g;
+	int error = errno;
+
+	if (!atomic_load_explicit(&is_child, memory_order_relaxed))
+		return;
+	g = who_waits_at(fd);
+	if (g)
+		ur_process_adopt(g, 1);
+	errno = error;
+}
+
+/* The process ends, or runs another program. */
+static void last(void)
+{
+	int error = errno;
+
+	if (pthread_mutex_trylock(&guests_lock))
+		return; /* another thread makes an engine, or this one did */
+	ur_list_for_each(it, &guests) {
+		struct uroce_guest *g = guest_of(it);
+
+		if (g->own && *g->own)
+			ur_engine_finish(g->engine);
+	}
+	pthread_mutex_unlock(&guests_lock);
+	errno = error;
+}
+
+static void make_handlers(void)
+{
+	registered = -pthread_atfork(before_fork, enter_parent, enter_child);
+	if (&uroce_forks && uroce_forks.version == UROCE_FORKS_VERSION) {
+		uroce_forks.tell(before_read);
+		uroce_forks.tell_end(last);
+	}
+}
+
+/* ---- descriptors that the program waits at ---- */
+
+int ur_process_wait_add(struct ur_process_wait *wait, struct uroce_guest *guest,
+			int fd, int copy)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	wait->fd = fd;
+	wait->guest = guest;
+	wait->copy = copy;
+	wait->dev = st.st_dev;
+	wait->ino = st.st_ino;
+	wait->end = 0;
+	pthread_mutex_lock(&lock);
+	ur_list_add_tail(&waits, &wait->node);
+	pthread_mutex_unlock(&lock);
+	return 0;
+}
+
+void ur_process_wait_del(struct ur_process_wait *wait)
+{
+	pthread_mutex_lock(&lock);
+	ur_list_del(&wait->node);
+	pthread_mutex_unlock(&lock);
+}
+
+/* ---- taking over ---- */
+
+static void refuse(struct uroce_guest *g)
+{
+	g->fork.held = false;
+	g->own[1] = 0;
+}
+
+/* A program may have closed all descriptors. */
+static bool has_life(const struct uroce_guest *g)
+{
+	struct stat st;
+
+	return !fstat(g->fork.life, &st) && st.st_ino == g->fork.ino;
+}
+
+static int set_life(const struct uroce_guest *g, short type)
+{
+	struct flock l = {.l_type = type, .l_whence = SEEK_SET, .l_len = 1};
+
+	return fcntl(g->fork.life, F_SETLK, &l) < 0 ? -errno : 0;
+}
+
+static int wait_for_life(struct uroce_guest *g, bool wait)
+{
+	int err = set_life(g, F_WRLCK);
+
+	for (u32 i = 0; err && wait && !g->fork.waited && i < WAIT_MS; i++) {
+		ur_nap_ns(1000000);
+		err = set_life(g, F_WRLCK);
+	}
+	g->fork.waited = true;
+	return err;
+}
+
+static void resume_waits(const struct uroce_guest *g)
+{
+	pthread_mutex_lock(&lock);
+	ur_list_for_each(it, &waits) {
+		struct ur_process_wait *wait =
+			ur_list_entry(it, struct ur_process_wait, node);
+		struct stat st;
+
+		if (wait->guest == g && wait->end && !fstat(wait->fd, &st) &&
+		    st.st_ino == wait->end)
+			syscall(SYS_dup3, wait->copy, wait->fd, O_CLOEXEC);
+		if (wait->guest == g)
+			wait->end = 0;
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+static bool has_acted(const struct uroce_guest *g)
+{
+	return atomic_load(g->fork.acts) != g->fork.seen;
+}
+
+static int take_over(struct uroce_guest *g, bool wait)
+{
+	int err = has_life(g) && !has_acted(g) ? wait_for_life(g, wait) : -EIO;
+
+	if (!err && has_acted(g)) {
+		set_life(g, F_UNLCK);
+		err = -EIO;
+	}
+	if (!err)
+		err = ur_user_mem_inherit(g->mem);
+	if (!err)
+		err = ur_engine_resume(g->engine);
+	if (!err) {
+		resume_waits(g);
+		g->fork.parents = false;
+		*g->own = 1;
+		return 0;
+	}
+	if (!wait || has_acted(g) || !has_life(g))
+		refuse(g);
+	return -EIO;
+}
+
+int ur_process_adopt(struct uroce_guest *g, int wait)
+{
+	int err = 0;
+
+	if (!*g->own && !g->own[1])
+		return g->fork.parents ? -ESRCH : -EIO;
+	pthread_mutex_lock(&guests_lock);
+	if (!*g->own && !g->objects)
+		err = -ENOENT;
+	else if (!*g->own && take_over(g, wait))
+		err = -ESRCH;
+	pthread_mutex_unlock(&guests_lock);
+	return err;
+}
+
+/* ---- life ---- */
+
+static int make_life(struct uroce_guest *g)
+{
+	struct stat st;
+	void *p;
+	int err = ur_make_shared("uroce-life", (size_t)sysconf(_SC_PAGESIZE),
+				 PROT_READ | PROT_WRITE, 0, &g->fork.life, &p);
+
+	if (err)
+		return err;
+	g->fork.acts = p;
+	if (fstat(g->fork.life, &st) < 0)
+		return -errno;
+	g->fork.ino = st.st_ino;
+	return set_life(g, F_WRLCK);
+}
+
+int ur_process_fork_add(struct uroce_guest *g)
+{
+	int err;
+
+	pthread_once(&once, make_handlers);
+	err = registered ? registered : make_life(g);
+	if (err)
+		return err;
+	ur_engine_count_acts(g->engine, g->fork.acts);
+	pthread_mutex_lock(&guests_lock);
+	ur_list_add_tail(&guests, &g->node);
+	pthread_mutex_unlock(&guests_lock);
+	return 0;
+}
+
+void ur_process_fork_del(struct uroce_guest *g)
+{
+	if (!ur_list_empty(&g->node)) {
+		pthread_mutex_lock(&guests_lock);
+		ur_list_del(&g->node);
+		pthread_mutex_unlock(&guests_lock);
+		ur_engine_count_acts(g->engine, NULL);
+	}
+	if (g->fork.acts)
+		munmap((void *)g->fork.acts, (size_t)sysconf(_SC_PAGESIZE));
+	if (g->fork.life >= 0)
+		close(g->fork.life);
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Regions and windows of an engine in a program: control has checked
+ * what they are made of, and given their keys. */
+#include <errno.h>
+#include <stdlib.h>
+#include "engine/inproc/door/process.h"
+
+struct uroce_guest_mr {
+	struct uroce_guest *guest;
+	struct ur_emr *mr;
+};
+
+struct uroce_guest_mw {
+	struct uroce_guest *guest;
+	struct ur_emw *mw;
+};
+
+static struct ur_emr_attr attr_of(const struct uroce_guest *guest,
+				  const struct uroce_guest_mr_init *in)
+{
+	return (struct ur_emr_attr){
+		.pd = in->pdn,
+		.access = in->access,
+		.addr = in->addr,
+		.length = in->length,
+		.iova = in->iova,
+		.mem = guest->mem,
+		.on_demand = in->flags & UROCE_GUEST_MR_ON_DEMAND,
+		.implicit = in->flags & UROCE_GUEST_MR_IMPLICIT,
+		.null_mr = in->flags & UROCE_GUEST_MR_NULL,
+		.gpu = in->flags & UROCE_GUEST_MR_GPU,
+		.dmabuf_fd = -1,
+		.looked = true,
+		.key = in->key,
+	};
+}
+
+int ur_process_reg_mr(struct uroce_guest *guest,
+		      const struct uroce_guest_mr_init *init,
+		      struct uroce_guest_mr **ret)
+{
+	const struct ur_emr_attr attr = attr_of(guest, init);
+	struct uroce_guest_mr *mr = calloc(1, sizeof(*mr));
+	int err;
+
+	if (!mr)
+		return -ENOMEM;
+	mr->guest = guest;
+	pthread_mutex_lock(&guest->home->lock);
+	err = ur_emr_reg(guest->ectx, &attr, &mr->mr);
+	guest->objects += !err;
+	pthread_mutex_unlock(&guest->home->lock);
+	if (err)
+		free(mr);
+	else
+		*ret = mr;
+	return err;
+}
+
+/* Nothing of a region is mapped. */
+int ur_process_rereg_mr(struct uroce_guest_mr *mr, u32 flags,
+			const struct uroce_guest_mr_init *init)
+{
+	const struct ur_emr_attr attr = attr_of(mr->guest, init);
+	struct ur_emr_left left;
+	int err;
+
+	pthread_mutex_lock(&mr->guest->home->lock);
+	err = ur_emr_rereg(mr->mr, flags, &attr, &left);
+	pthread_mutex_unlock(&mr->guest->home->lock);
+	return err;
+}
+
+int ur_process_dereg_mr(struct uroce_guest_mr *mr)
+{
+	struct uroce_guest *guest = mr->guest;
+	struct ur_emr_left left;
+	int err;
+
+	pthread_mutex_lock(&guest->home->lock);
+	err = ur_emr_dereg(mr->mr, &left);
+	guest->objects -= !err;
+	pthread_mutex_unlock(&guest->home->lock);
+	if (!err)
+		free(mr);
+	return err;
+}
+
+int ur_process_alloc_mw(struct uroce_guest *guest, u32 pdn, u32 type, u32 rkey,
+			struct uroce_guest_mw **ret)
+{
+	struct uroce_guest_mw *mw = calloc(1, sizeof(*mw));
+	int err;
+
+	if (!mw)
+		return -ENOMEM;
+	mw->guest = guest;
+	pthread_mutex_lock(&guest->home->lock);
+	err = ur_emw_alloc(guest->ectx, pdn, (int)type, rkey, &mw->mw);
+	guest->objects += !err;
+	pthread_mutex_unlock(&guest->home->lock);
+	if (err)
+		free(mw);
+	else
+		*ret = mw;
+	return err;
+}
+
+void ur_process_dealloc_mw(struct uroce_guest_mw *mw)
+{
+	struct uroce_guest *guest = mw->guest;
+
+	pthread_mutex_lock(&guest->home->lock);
+	ur_emw_dealloc(mw->mw);
+	guest->objects--;
+	pthread_mutex_unlock(&guest->home->lock);
+	free(mw);
+}

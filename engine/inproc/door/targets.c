@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * XRC target queue pairs of an engine in a program. One belongs to its domain: each who opens it, who
+ * made it too, gets its events, and the last one takes it along. It is found by its number, whichever of the
+ * engine's contexts has made it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "engine/inproc/door/process.h"
+#include "util/assert.h"
+
+static void put(struct ur_process_target *t)
+{
+	struct ur_events_left none;
+
+	ur_assert(t->openers);
+	if (--t->openers)
+		return;
+	ur_eqp_destroy(t->qp, &none);
+	free(t);
+}
+
+static int add_opener(struct uroce_guest_qp *qp, struct ur_process_target *t,
+		      u64 user_handle)
+{
+	int err = ur_eqp_open(t->qp, qp->guest->async, user_handle, &qp->ref);
+
+	if (err)
+		return err;
+	t->openers++;
+	qp->target = t;
+	qp->qp = t->qp;
+	return 0;
+}
+
+int ur_process_make_target(struct uroce_guest_qp *qp,
+			   const struct uroce_guest_qp_init *in,
+			   struct uroce_create_qp_resp *resp)
+{
+	struct ur_process_target *t = calloc(1, sizeof(*t));
+	struct ur_eqp_init init = {
+		.type = UR_QPT_XRC_TGT,
+		.qpn = in->qpn,
+		.xrcd = in->xrcdn,
+		.owner = t,
+	};
+	int err;
+
+	if (!t)
+		return -ENOMEM;
+	t->xrcdn = in->xrcdn;
+	t->openers = 1; /* until it is open */
+	err = ur_eqp_create(qp->guest->ectx, &init, &t->qp, resp);
+	if (err) {
+		free(t);
+		return err;
+	}
+	err = add_opener(qp, t, in->user_handle);
+	put(t);
+	return err;
+}
+
+int ur_process_open_target(struct uroce_guest_qp *qp,
+			   const struct uroce_guest_qp_init *in)
+{
+	/* No other queue pair has an owner here. */
+	struct ur_process_target *t =
+		ur_engine_qp_owner_here(qp->guest->engine, in->qpn);
+
+	return t && t->xrcdn == in->xrcdn ? add_opener(qp, t, in->user_handle)
+					  : -ENOENT;
+}
+
+void ur_process_close_target(struct uroce_guest_qp *qp,
+			     struct ur_events_left *async)
+{
+	ur_eqp_close(qp->ref, async);
+	put(qp->target);
+}

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* The threads of a program run its engine. */
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include "engine/core/engine_impl.h"
+#include "engine/ground/own_memory.h"
+#include "engine/core/poll_loop.h"
+#include "engine/core/wait.h"
+#include "engine/wire/wire.h"
+#include "util/os/filtered.h"
+#include "util/os/first_thread.h"
+#include "util/os/timed_lock.h"
+
+/* Completions of one turn of the program and the next: an answer waits for all. */
+#define KEEP_NS 10000u
+/* Look at the program's file so often. */
+#define LOOK_TURNS 256u
+/* Then it sleeps until the lock is free, and others leave it to it. */
+#define LOCK_TRIES 100u
+/* The thread has a processor by then, where many wait for one. */
+#define FINISH_NS      200000000
+#define FINISH_LOOK_NS 100000
+
+/* Its one context's; NULL: there is none, or it is another process's. */
+static struct ur_user_mem *memory_of(const struct ur_engine *e)
+{
+	return !e->config.guest || e->config.apart || ur_list_empty(&e->ectxs)
+		       ? NULL
+		       : ur_list_first(&e->ectxs, struct ur_ectx, node)->mem;
+}
+
+void ur_guest_copies_begin(struct ur_engine *e)
+{
+	struct ur_user_mem *mem = memory_of(e);
+
+	if (mem)
+		ur_own_memory_turn_begins(mem, e->now);
+}
+
+void ur_guest_turn_begins(struct ur_engine *e)
+{
+	e->guest.before = e->guest.cqes;
+	ur_guest_copies_begin(e);
+	ur_guest_follow(e);
+}
+
+void ur_guest_turn_ends(struct ur_engine *e)
+{
+	struct ur_user_mem *mem = memory_of(e);
+
+	if (mem)
+		ur_own_memory_turn_ends(mem);
+}
+
+void ur_guest_alone(struct ur_engine *e, bool alone)
+{
+	if (alone)
+		atomic_fetch_or(&e->guest.waits, UR_GUEST_ALONE);
+	else
+		atomic_fetch_and(&e->guest.waits, ~(u32)UR_GUEST_ALONE);
+}
+
+bool ur_guest_is_alone(const struct ur_engine *e)
+{
+	return atomic_load_explicit(&e->guest.waits, memory_order_relaxed) &
+	       UR_GUEST_ALONE;
+}
+
+void ur_guest_steps_aside(struct ur_engine *e)
+{
+	ur_guest_turn_ends(e);
+	ur_mailbox_release(e);
+}
+
+/* Whoever has the lock shares our processor as a rule, and would have to wake us. */
+static void take_lock(struct ur_engine *e)
+{
+	for (u32 i = 0; i < LOCK_TRIES; i++) {
+		if (!pthread_mutex_trylock(&e->mailbox.owner))
+			return;
+		sched_yield();
+	}
+	atomic_fetch_or(&e->guest.waits, UR_GUEST_WAITS);
+	pthread_mutex_lock(&e->mailbox.owner);
+	atomic_fetch_and(&e->guest.waits, ~(u32)UR_GUEST_WAITS);
+}
+
+void ur_guest_steps_back(struct ur_engine *e)
+{
+	take_lock(e);
+	e->now = ur_clock_ns(CLOCK_MONOTONIC);
+	ur_guest_copies_begin(e);
+}
+
+bool ur_guest_keeps_answer(struct ur_engine *e)
+{
+	bool keeps = e->guest.drives && e->guest.cqes != e->guest.before &&
+		     (!e->guest.kept || e->now - e->guest.kept < KEEP_NS) &&
+		     atomic_load_explicit(&e->guest.naps, memory_order_relaxed);
+
+	if (!keeps)
+		e->guest.kept = 0;
+	else if (!e->guest.kept)
+		e->guest.kept = e->now;
+	return keeps;
+}
+
+/* The thread sleeps. Whoever put something into a ring has asked for it to be woken, once, but
+ * this turn may have taken the datagram that was to do it, so others have to ask again.
+ * Returns whether there is something for it already. */
+static bool came_meanwhile(struct ur_engine *e)
+{
+	ur_wire_sleeps(e, true);
+	atomic_thread_fence(memory_order_seq_cst);
+	return ur_wire_waits(e);
+}
+
+/* One turn, as the engine. Returns whether its thread is to be woken. */
+static bool take_turn(struct ur_engine *e, bool posted)
+{
+	u32 turn = atomic_fetch_add_explicit(&e->guest.turns, 1,
+					     memory_order_relaxed);
+
+	if (turn % LOOK_TURNS == 0)
+		ur_guest_look_at_file(e);
+	if (atomic_load(&e->guest.closed))
+		return false;
+	ur_post_batch_sent(&e->guest.batch);
+	if (posted) {
+		e->guest.kept = 0;
+		ur_guest_acted(e);
+		ur_poll_posted(e);
+	} else {
+		ur_post_batch_polled(&e->guest.batch);
+		e->guest.drives = true;
+		ur_poll_turn(e);
+		e->guest.drives = false;
+	}
+	return atomic_load(&e->asleep) &&
+	       (ur_chores_wait(e) ||
+		(!atomic_load(&e->guest.naps) &&
+		 (ur_poll_overdue(e) || came_meanwhile(e))));
+}
+
+static bool drive(struct ur_engine *e, bool posted)
+{
+	bool wake;
+
+	atomic_store_explicit(&e->guest.driver, pthread_self(),
+			      memory_order_relaxed);
+	wake = take_turn(e, posted);
+	atomic_store_explicit(&e->guest.driver, 0, memory_order_relaxed);
+	return wake;
+}
+
+/* A filter of system calls may end the calling thread for what an engine does. It has come
+ * after our own thread, which goes on without it. */
+static void leave_to_thread(struct ur_engine *e, bool posted)
+{
+	int error = errno;
+
+	atomic_thread_fence(memory_order_seq_cst);
+	if (posted && atomic_load(&e->asleep))
+		ur_mailbox_wake(e);
+	errno = error;
+}
+
+bool ur_engine_drive(struct ur_engine *e, bool posted)
+{
+	struct ur_mailbox *box = &e->mailbox;
+	int error = errno, cancel;
+	bool wake;
+
+	if (atomic_load_explicit(&e->guest.closed, memory_order_relaxed))
+		return false;
+	if (__builtin_expect(ur_is_filtered(), 0)) {
+		leave_to_thread(e, posted);
+		return true;
+	}
+	/* System calls, which a thread may end in that is cancelled. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	do {
+		atomic_thread_fence(memory_order_seq_cst);
+		if (atomic_load(&e->guest.waits) ||
+		    pthread_mutex_trylock(&box->owner)) {
+			if (posted && atomic_load(&e->asleep))
+				ur_mailbox_wake(e);
+			if (!posted) /* the thread is to leave it to us */
+				atomic_fetch_add(&e->guest.turns, 1);
+			break;
+		}
+		wake = drive(e, posted);
+		pthread_mutex_unlock(&box->owner);
+		if (wake)
+			ur_mailbox_wake(e);
+		atomic_thread_fence(memory_order_seq_cst);
+		/* A thread that did not get the lock may have rung them. Nobody answers them once
+		 * the program has closed its descriptors. */
+		posted = ur_doorbells_rung(e) &&
+			 !atomic_load_explicit(&e->guest.closed,
+					       memory_order_relaxed);
+	} while (posted);
+	pthread_setcancelstate(cancel, NULL);
+	errno = error;
+	return !atomic_load_explicit(&e->guest.closed, memory_order_relaxed);
+}
+
+bool ur_engine_datagram(struct ur_engine *e)
+{
+	return ur_post_batch_stays(&e->guest.batch,
+				   atomic_load(&e->guest.naps)) ||
+	       ur_engine_drive(e, true);
+}
+
+u32 ur_engine_turns(const struct ur_engine *e)
+{
+	return atomic_load_explicit(&e->guest.turns, memory_order_relaxed);
+}
+
+/* It sends what was posted last. */
+static void wait_for_thread(struct ur_engine *e)
+{
+	u64 end = ur_clock_ns(CLOCK_MONOTONIC) + FINISH_NS;
+
+	while (ur_doorbells_rung(e) && ur_clock_ns(CLOCK_MONOTONIC) < end) {
+		if (atomic_load(&e->asleep))
+			ur_mailbox_wake(e);
+		ur_nap_ns(FINISH_LOOK_NS);
+	}
+}
+
+void ur_engine_finish(struct ur_engine *e)
+{
+	struct ur_mailbox *box = &e->mailbox;
+	int cancel;
+
+	/* From now on the thread looks whether it is the last one. */
+	if (ur_first_thread_ends())
+		ur_mailbox_wake(e);
+	/* A handler of a signal that came in the middle of a turn has the lock. */
+	if (atomic_load(&e->guest.closed) || ur_is_filtered() ||
+	    atomic_load(&e->guest.driver) == pthread_self())
+		return;
+	if (ur_guest_is_alone(e)) {
+		wait_for_thread(e);
+		return;
+	}
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	if (ur_lock_within(&box->owner, FINISH_NS)) {
+		if (ur_doorbells_rung(e))
+			drive(e, true);
+		pthread_mutex_unlock(&box->owner);
+	}
+	pthread_setcancelstate(cancel, NULL);
+}
+
+/* The thread sets naps and then reads arms, with a full barrier between the
+ * two. */
+void ur_engine_armed(struct ur_engine *e)
+{
+	int error = errno;
+
+	atomic_fetch_add(&e->guest.arms, 1);
+	atomic_thread_fence(memory_order_seq_cst);
+	if (atomic_load(&e->guest.naps))
+		ur_mailbox_wake(e);
+	if (!ur_is_filtered()) {
+		ur_beside_armed(&e->guest.beside);
+		ur_event_batch_help(&e->events);
+	}
+	errno = error;
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Whether the threads of engines are all that a process has left. */
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <unistd.h>
+#include "engine/inproc/guest_end.h"
+#include "util/os/first_thread.h"
+#include "util/os/task_stat.h"
+
+/* The process, which a child of fork is not, and how many threads of engines it has. Each
+ * counts itself, so there are never fewer. */
+static _Atomic u64 threads;
+
+static void count(int by)
+{
+	u64 was = atomic_load(&threads), is, pid = (u64)syscall(SYS_getpid);
+
+	do
+		is = (was >> 32 == pid ? was : pid << 32) + (u64)by;
+	while (!atomic_compare_exchange_weak(&threads, &was, is));
+}
+
+void ur_guest_end_begins(void)
+{
+	count(1);
+}
+
+void ur_guest_end_ends(void)
+{
+	count(-1);
+}
+
+/* Returns how many threads there are, the first one among them; 0: that one has not ended, or
+ * nobody knows. */
+static u32 threads_left(void)
+{
+	struct ur_task_stat st;
+
+	return !ur_task_stat((pid_t)syscall(SYS_getpid), &st) && st.state == 'Z'
+		       ? st.threads
+		       : 0;
+}
+
+bool ur_guest_end_is(u64 now, u64 *looked)
+{
+	if (!ur_first_thread_ends() || now - *looked < UR_GUEST_END_NS)
+		return false;
+	*looked = now;
+	return threads_left() == (u32)atomic_load(&threads) + 1;
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* An engine in a program is held while the program forks, rests in the parent, and goes on in
+ * the child. */
+#include <errno.h>
+#include <sched.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+#include "engine/core/engine_impl.h"
+#include "engine/inproc/guest_fork.h"
+#include "util/os/clock.h"
+#include "util/os/timed_lock.h"
+
+/* Whoever runs the engine may wait for a page that the forking thread was to bring. */
+#define HOLD_NS 100000000u
+
+static int count(struct ur_engine *e, _Atomic u64 *acts)
+{
+	e->guest.acts = acts;
+	return 0;
+}
+UR_ENGINE_CALL(1, count, _Atomic u64 *);
+
+void ur_engine_count_acts(struct ur_engine *e, _Atomic u64 *acts)
+{
+	call_count(e, acts);
+}
+
+/* Events that are being sent would be the child's to send again, or not. */
+bool ur_engine_hold(struct ur_engine *e)
+{
+	u64 until = ur_clock_ns(CLOCK_MONOTONIC) + HOLD_NS;
+
+	if (ur_post_batch_is_left(&e->guest.batch))
+		ur_engine_drive(e, true);
+	while (ur_lock_within(&e->mailbox.owner, HOLD_NS)) {
+		if (!e->events_away)
+			return true;
+		pthread_mutex_unlock(&e->mailbox.owner);
+		if (ur_clock_ns(CLOCK_MONOTONIC) >= until)
+			return false;
+		sched_yield();
+	}
+	return false;
+}
+
+void ur_engine_let_go(struct ur_engine *e)
+{
+	pthread_mutex_unlock(&e->mailbox.owner);
+}
+
+/* The child of a fork before is nobody's concern any more. */
+void ur_engine_rest(struct ur_engine *e, int fd)
+{
+	struct epoll_event ev = {.data.u32 = 1};
+	bool rests = ur_fork_rest_begins(&e->guest.rest);
+
+	ur_guest_rested(e);
+	e->guest.rest.on = rests;
+	if (!rests) {
+		if (fd >= 0)
+			close(fd);
+		ur_mailbox_wake(e);
+		return;
+	}
+	e->guest.rest_fd = fd;
+	if (fd >= 0)
+		epoll_ctl(e->guest.nap_fd, EPOLL_CTL_ADD, fd, &ev);
+}
+
+int ur_engine_resume(struct ur_engine *e)
+{
+	ur_guest_rested(e);
+	ur_chores_resume(e);
+	e->guest.rest = (struct ur_fork_rest){0};
+	atomic_store(&e->guest.naps, false);
+	atomic_store(&e->asleep, 0);
+	return ur_guest_start(e);
+}

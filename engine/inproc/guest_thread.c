@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* The own thread of an engine in a program, and when it sleeps. */
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <time.h>
+#include <unistd.h>
+#include "engine/core/dispatch.h"
+#include "engine/core/engine_impl.h"
+#include "engine/ground/own_memory.h"
+#include "engine/inproc/guest_end.h"
+#include "engine/core/poll_loop.h"
+#include "engine/core/wait.h"
+
+/* While somebody polls, the thread looks so often whether it is still so: so
+ * late at most is a timer, or an answer that was kept, once nobody does. */
+#define NAP_NS 1000000
+/* A program that has armed a queue so lately sleeps between its polls. */
+#define ARMED_NS    20000000u
+#define STACK_BYTES (256u << 10)
+/* Without descriptors there is nothing to sleep at. */
+#define REST_NS 50000000
+
+static bool sleeps_between(struct ur_engine *e)
+{
+	u32 arms = atomic_load_explicit(&e->guest.arms, memory_order_relaxed);
+	u64 now;
+
+	if (arms == e->guest.arms_seen && !e->guest.armed_at)
+		return false;
+	now = ur_clock_ns(CLOCK_MONOTONIC);
+	if (arms != e->guest.arms_seen)
+		e->guest.armed_at = now;
+	else if (now - e->guest.armed_at >= ARMED_NS)
+		e->guest.armed_at = 0;
+	e->guest.arms_seen = arms;
+	return e->guest.armed_at;
+}
+
+/* Somebody has polled since the last look, and nobody calls. */
+static bool is_driven(struct ur_engine *e)
+{
+	u32 turns = atomic_load_explicit(&e->guest.turns, memory_order_relaxed);
+	bool driven = turns != e->guest.seen;
+
+	e->guest.seen = turns;
+	return driven && !sleeps_between(e) &&
+	       !atomic_load(&e->mailbox.pending);
+}
+
+/* Sends what the program has posted and left. Whoever has the lock does so anyway. */
+static void send_left(struct ur_engine *e)
+{
+	if (!ur_post_batch_is_left(&e->guest.batch) ||
+	    pthread_mutex_trylock(&e->mailbox.owner))
+		return;
+	e->guest.batch.sent++;
+	ur_post_batch_sent(&e->guest.batch);
+	ur_guest_acted(e);
+	ur_poll_posted(e);
+	ur_mailbox_release(e);
+}
+
+/* A nap, or two halves of one. Returns whether it was woken. */
+static bool nap_once(struct ur_engine *e)
+{
+	u32 parts = ur_post_batch_is_stream(&e->guest.batch) ? 2 : 1;
+	const struct timespec ts = {.tv_nsec = NAP_NS / (long)parts};
+	struct epoll_event ev;
+	bool woken = false;
+
+	for (u32 i = 0; i < parts && !woken; i++) {
+		woken = ur_dispatch_wait(e->guest.nap_fd, &ev, 1, &ts);
+		send_left(e);
+	}
+	return woken;
+}
+
+/* Whoever polls does what there is, timers too. */
+static void nap(struct ur_engine *e)
+{
+	atomic_store(&e->guest.naps, true);
+	atomic_store(&e->asleep, 1);
+	atomic_thread_fence(memory_order_seq_cst);
+	if (!ur_work_waits(e) && !sleeps_between(e)) {
+		ur_mailbox_release(e);
+		do {
+			ur_post_batch_look(&e->guest.batch);
+			if (nap_once(e))
+				break;
+		} while (is_driven(e));
+		ur_mailbox_acquire(e);
+	}
+	atomic_store(&e->asleep, 0);
+	atomic_store(&e->guest.naps, false);
+}
+
+/* ---- after a fork ---- */
+
+void ur_guest_rested(struct ur_engine *e)
+{
+	e->guest.rest.on = false;
+	if (e->guest.rest_fd < 0)
+		return;
+	/* A child may have a copy. */
+	epoll_ctl(e->guest.nap_fd, EPOLL_CTL_DEL, e->guest.rest_fd, NULL);
+	close(e->guest.rest_fd);
+	e->guest.rest_fd = -1;
+}
+
+/* Only the owner writes it. */
+void ur_guest_acted(struct ur_engine *e)
+{
+	if (!e->guest.acts)
+		return;
+	atomic_store_explicit(
+		e->guest.acts,
+		atomic_load_explicit(e->guest.acts, memory_order_relaxed) + 1,
+		memory_order_relaxed);
+	if (!e->guest.rest.on)
+		return;
+	ur_fork_rest_used(&e->guest.rest, e->now);
+	ur_mailbox_wake(e);
+}
+
+/* The program has done something, and left it to us. */
+static bool is_asked(struct ur_engine *e)
+{
+	return atomic_load(&e->mailbox.pending) || ur_doorbells_rung(e);
+}
+
+/* Returns whether the child has ended, or runs another program, or the program goes on. */
+static bool wait_for_child(struct ur_engine *e)
+{
+	static const struct timespec ts = {.tv_nsec = UR_FORK_REST_NS};
+	struct epoll_event ev = {0};
+	int n;
+
+	atomic_store(&e->asleep, 1);
+	atomic_thread_fence(memory_order_seq_cst);
+	if (is_asked(e)) {
+		atomic_store(&e->asleep, 0);
+		return true;
+	}
+	ur_mailbox_release(e);
+	n = ur_dispatch_wait(e->guest.nap_fd, &ev, 1, &ts);
+	ur_mailbox_acquire(e);
+	atomic_store(&e->asleep, 0);
+	return n < 0 || (n && ev.data.u32 == 1);
+}
+
+static void rest_after_fork(struct ur_engine *e)
+{
+	while (e->guest.rest.on && !e->stop &&
+	       !ur_fork_rest_is_over(&e->guest.rest))
+		if (wait_for_child(e))
+			break;
+	ur_guest_rested(e);
+}
+
+/* ---- the thread ---- */
+
+static bool is_over(struct ur_engine *e)
+{
+	return e->stop || ur_guest_end_is(e->now, &e->guest.end_looked);
+}
+
+/* Only to be ended, and for what the program still destroys. */
+static void rest(struct ur_engine *e)
+{
+	atomic_store(&e->asleep, 1);
+	while (!is_over(e)) {
+		ur_mailbox_run(e);
+		ur_mailbox_release(e);
+		ur_nap_ns(REST_NS);
+		ur_mailbox_acquire(e);
+		e->now = ur_clock_ns(CLOCK_MONOTONIC);
+	}
+}
+
+static void wait_for_work(struct ur_engine *e)
+{
+	bool driven = is_driven(e);
+
+	/* Whoever polls waits for this thread. */
+	if (driven && ur_guest_is_alone(e)) {
+		ur_mailbox_release(e);
+		sched_yield();
+		ur_mailbox_acquire(e);
+	} else if (driven)
+		nap(e);
+	else if (!ur_wait(e))
+		return;
+	ur_guest_look_at_file(e);
+}
+
+/* A turn, and what turns of the program's threads have left. */
+static bool does_work(struct ur_engine *e)
+{
+	bool any = ur_poll_turn(e);
+
+	return ur_chores_run(e) || any;
+}
+
+static void *guest_thread(void *arg)
+{
+	struct ur_engine *e = arg;
+
+	ur_own_memory_thread();
+	ur_guest_end_begins();
+	pthread_mutex_lock(&e->mailbox.owner);
+	ur_wait_init(e);
+	while (!is_over(e)) {
+		if (atomic_load(&e->guest.closed))
+			rest(e);
+		else if (e->guest.rest.on)
+			rest_after_fork(e);
+		else if (does_work(e))
+			ur_idle_work(&e->idle, e->now);
+		else
+			wait_for_work(e);
+	}
+	/* The program's last handlers may call, and are their own engine. */
+	atomic_store(&e->asleep, 1);
+	pthread_mutex_unlock(&e->mailbox.owner);
+	ur_guest_end_ends();
+	return NULL;
+}
+
+/* No signal of the program is for it; it lets those through that its own copies may
+ * cause. */
+int ur_guest_start(struct ur_engine *e)
+{
+	pthread_attr_t attr;
+	sigset_t all, before;
+	int err;
+
+	ur_guest_follow(e);
+	err = -pthread_attr_init(&attr);
+	if (err)
+		return err;
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	err = -pthread_create(&e->thread, &attr, guest_thread, e);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attr);
+	return err;
+}

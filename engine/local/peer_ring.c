@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The ring between two processes. Counts of bytes go up for ever; a place is a count
+ * modulo the size. No record is cut in two by the end of the stream, and no piece of the
+ * bulk by its end.
+ *
+ * Sleep race: the writer publishes and then looks at asleep; the reader sets asleep and
+ * then looks at the record to come, with a full barrier between the two on both sides, so that
+ * one of them sees the other. So it is with waits and the room.
+ */
+#include "engine/local/peer_ring.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+#include "util/assert.h"
+
+#define UNIT UR_PEER_MESSAGE_BYTES
+#define SKIP UINT32_MAX
+
+struct peer_record {
+	_Atomic u32 mark; /* ur_peer_mark(): it is there */
+	u32 len;	  /* SKIP: the rest of the stream is empty */
+	u32 freed;	  /* of the bulk, once this message was taken */
+	u32 bulk, flow_label;
+	u16 seg, sport;
+	u8 first, tos, ttl;
+	u8 flags; /* APART, SAYS_WAY, SHOWN, SHOWS */
+	/* The message's bytes follow, but where it says its way. */
+	u8 way[32];
+};
+
+#define APART	 1u
+#define SAYS_WAY 2u
+#define SHOWN \
+	4u /* with APART: bulk and first are the place, sport is the file */
+#define SHOWS 8u
+#define SHORT offsetof(struct peer_record, way)
+
+_Static_assert(sizeof(struct peer_record) <= UNIT && SHORT == 28,
+	       "a packet of 64 bytes and an acknowledgement are in two lines");
+_Static_assert(offsetof(struct ur_peer_message, daddr) == 16 &&
+		       !offsetof(struct ur_peer_message, saddr),
+	       "a way is both");
+_Static_assert(UR_IS_POW2(UR_PEER_STREAM_BYTES) &&
+		       UR_IS_POW2(UR_PEER_BULK_BYTES),
+	       "places are bits of a count");
+_Static_assert(2 * sizeof(struct ur_peer_word) <= UR_PEER_WORDS_BYTES,
+	       "a word for each");
+
+static u8 *stream_at(const void *head, u32 count)
+{
+	return (u8 *)(uintptr_t)head + UR_PEER_HEAD_BYTES +
+	       (count & (UR_PEER_STREAM_BYTES - 1));
+}
+
+static u8 *bulk_at(const void *head, u32 count)
+{
+	return (u8 *)(uintptr_t)head + UR_PEER_HEAD_BYTES +
+	       UR_PEER_STREAM_BYTES + (count & (UR_PEER_BULK_BYTES - 1));
+}
+
+/* Up to the end of the stream, or of the bulk. */
+static u32 left(u32 count, u32 size)
+{
+	return size - (count & (size - 1));
+}
+
+static u32 head_bytes(bool says_way)
+{
+	return says_way ? UNIT : SHORT;
+}
+
+/* Returns the bytes of a record with so many of a message. */
+static u32 record_bytes(u32 len, bool says_way)
+{
+	return (u32)ur_align_up(head_bytes(says_way) + len, UNIT);
+}
+
+static struct peer_record *record_at(const void *head, u32 count)
+{
+	return (struct peer_record *)stream_at(head, count);
+}
+
+void ur_peer_out_init(struct ur_peer_out *out, void *file,
+		      struct ur_peer_word *word)
+{
+	*out = (struct ur_peer_out){.head = file, .word = word};
+}
+
+void ur_peer_out_resume(struct ur_peer_out *out, void *file,
+			struct ur_peer_word *word)
+{
+	const struct peer_record *r;
+
+	ur_peer_out_init(out, file, word);
+	out->put = atomic_load(&out->head->published);
+	out->seen = atomic_load(&word->taken);
+	/* The last one that he showed may not be counted there. */
+	for (u32 i = 0; i < UR_PEER_STREAM_BYTES / UNIT; i++) {
+		r = record_at(file, out->put);
+		if (atomic_load(&r->mark) != ur_peer_mark(out->put))
+			break;
+		out->put += r->len == SKIP
+				    ? left(out->put, UR_PEER_STREAM_BYTES)
+				    : record_bytes(r->len, r->flags & SAYS_WAY);
+	}
+}
+
+void ur_peer_in_init(struct ur_peer_in *in, const void *file,
+		     struct ur_peer_word *word)
+{
+	*in = (struct ur_peer_in){.head = file, .word = word};
+}
+
+void ur_peer_in_resume(struct ur_peer_in *in, const void *file,
+		       struct ur_peer_word *word)
+{
+	ur_peer_in_init(in, file, word);
+	in->taken = atomic_load(&word->taken) & ~(UNIT - 1);
+	in->next = in->taken;
+	in->freed = atomic_load(&word->freed);
+}
+
+/* ---- writer ---- */
+
+/* With the first line of the one to come. */
+static bool has_room(struct ur_peer_out *out, u32 bytes)
+{
+	bytes += UNIT;
+	if (!out->broken &&
+	    out->put + bytes - out->seen <= UR_PEER_STREAM_BYTES)
+		return true;
+	out->seen =
+		atomic_load_explicit(&out->word->taken, memory_order_acquire);
+	if (out->put - out->seen > UR_PEER_STREAM_BYTES)
+		out->broken = true;
+	return !out->broken &&
+	       out->put + bytes - out->seen <= UR_PEER_STREAM_BYTES;
+}
+
+bool ur_peer_has_room(struct ur_peer_out *out, u32 bytes)
+{
+	return has_room(out, bytes);
+}
+
+u32 ur_peer_space(struct ur_peer_out *out)
+{
+	u32 used;
+
+	has_room(out, UR_PEER_STREAM_BYTES - UNIT);
+	used = out->put - out->seen + UNIT;
+	return out->broken || used > UR_PEER_STREAM_BYTES
+		       ? 0
+		       : UR_PEER_STREAM_BYTES - used;
+}
+
+/* With what is lost at the end of the stream. */
+static u32 bytes_for(const struct ur_peer_out *out, u32 len, bool says_way)
+{
+	u32 bytes = record_bytes(len, says_way),
+	    end = left(out->put, UR_PEER_STREAM_BYTES);
+
+	return end < bytes ? end + bytes : bytes;
+}
+
+/* The first one that is not shown gets its mark last. */
+static void mark(struct ur_peer_out *out)
+{
+	if (out->begun) {
+		atomic_store_explicit(ur_peer_mark_at(out->head, out->put),
+				      ur_peer_mark(out->put),
+				      memory_order_relaxed);
+		return;
+	}
+	out->begun = true;
+	out->first = out->put;
+}
+
+u8 *ur_peer_room(struct ur_peer_out *out, const struct ur_peer_message *m)
+{
+	u32 end = left(out->put, UR_PEER_STREAM_BYTES);
+	bool says_way =
+		!out->has_way || memcmp(out->way, m->saddr, sizeof(out->way));
+
+	ur_assert(m->len <= UR_PEER_BYTES);
+	if (!has_room(out, bytes_for(out, m->len, says_way)))
+		return NULL;
+	if (end < record_bytes(m->len, says_way)) {
+		record_at(out->head, out->put)->len = SKIP;
+		mark(out);
+		out->put += end;
+	}
+	out->as_before = !says_way;
+	return stream_at(out->head, out->put) + head_bytes(says_way);
+}
+
+/* A count of long ago would be one to come. */
+static void name_last(struct ur_peer_out *out)
+{
+	out->named = out->put;
+	if (out->put - out->void_before < 1u << 30)
+		return;
+	out->void_before = out->put - 2 * UR_PEER_STREAM_BYTES;
+	atomic_store_explicit(&out->head->void_before, out->void_before,
+			      memory_order_relaxed);
+}
+
+void ur_peer_take_back(struct ur_peer_out *out)
+{
+	u32 taken =
+		atomic_load_explicit(&out->word->taken, memory_order_acquire);
+
+	if ((s32)(out->named - taken) <= 0)
+		return;
+	out->void_before = out->named = out->put;
+	atomic_store_explicit(&out->head->void_before, out->void_before,
+			      memory_order_relaxed);
+	/* Before the memory has other bytes. */
+	atomic_thread_fence(memory_order_seq_cst);
+}
+
+void ur_peer_put(struct ur_peer_out *out, const struct ur_peer_message *m)
+{
+	struct peer_record *r = record_at(out->head, out->put);
+	bool says_way = !out->as_before;
+
+	if (m->apart && !m->shown)
+		ur_peer_release(out,
+				m->bulk + m->len / UR_PEER_BTH_ROOM * m->seg);
+	r->len = m->len;
+	r->freed = out->released;
+	r->bulk = m->bulk;
+	r->flow_label = m->flow_label;
+	r->seg = m->seg;
+	r->sport = m->sport;
+	r->first = m->first;
+	r->tos = m->tos;
+	r->ttl = m->ttl;
+	r->flags = (u8)((m->apart ? APART : 0) | (says_way ? SAYS_WAY : 0) |
+			(m->shown ? SHOWN : 0) | (m->shows ? SHOWS : 0));
+	if (m->shown) {
+		ur_assert(m->apart && m->at < 1ull << 40);
+		r->bulk = (u32)m->at;
+		r->first = (u8)(m->at >> 32);
+		r->sport = m->file;
+	}
+	if (says_way) {
+		memcpy(r->way, m->saddr, sizeof(r->way));
+		memcpy(out->way, m->saddr, sizeof(out->way));
+		out->has_way = true;
+	}
+	mark(out);
+	out->put += record_bytes(m->len, says_way);
+	if (m->shown)
+		name_last(out);
+}
+
+/* With what is lost at the end of the bulk. */
+static u32 bulk_for(const struct ur_peer_out *out, u32 bytes)
+{
+	u32 end = left(out->reserved, UR_PEER_BULK_BYTES);
+
+	return end < bytes ? end + bytes : bytes;
+}
+
+bool ur_peer_may_reserve(struct ur_peer_out *out, u32 bytes)
+{
+	u32 all = bulk_for(out, bytes);
+
+	if (out->reserved + all - out->freed <= UR_PEER_BULK_BYTES)
+		return true;
+	out->freed =
+		atomic_load_explicit(&out->word->freed, memory_order_acquire);
+	if (out->reserved - out->freed > UR_PEER_BULK_BYTES)
+		out->broken = true;
+	return !out->broken &&
+	       out->reserved + all - out->freed <= UR_PEER_BULK_BYTES;
+}
+
+u8 *ur_peer_reserve(struct ur_peer_out *out, u32 bytes, u32 *bulk)
+{
+	ur_assert(bytes <= UR_PEER_BULK_BYTES / 2);
+	bytes = (u32)ur_align_up(bytes, UR_PEER_PAGE);
+	if (!ur_peer_may_reserve(out, bytes))
+		return NULL;
+	out->reserved += bulk_for(out, bytes);
+	*bulk = out->reserved - bytes;
+	return bulk_at(out->head, *bulk);
+}
+
+u32 ur_peer_place(const struct ur_peer_out *out, const u8 *bytes)
+{
+	u32 at = (u32)(bytes - bulk_at(out->head, 0));
+
+	return out->reserved - 1 -
+	       ((out->reserved - 1 - at) & (UR_PEER_BULK_BYTES - 1));
+}
+
+void ur_peer_release(struct ur_peer_out *out, u32 bulk_end)
+{
+	ur_assert(out->reserved - bulk_end <= UR_PEER_BULK_BYTES);
+	out->released = bulk_end;
+}
+
+bool ur_peer_publish(struct ur_peer_out *out)
+{
+	_Atomic u32 *first = ur_peer_mark_at(out->head, out->first);
+	u32 asleep = UR_PEER_ASLEEP;
+
+	if (!out->begun)
+		return false;
+	out->begun = false;
+	atomic_store_explicit(ur_peer_mark_at(out->head, out->put), 0,
+			      memory_order_relaxed);
+	atomic_store_explicit(first, ur_peer_mark(out->first),
+			      memory_order_release);
+	atomic_store_explicit(&out->head->published, out->put,
+			      memory_order_relaxed);
+	atomic_thread_fence(memory_order_seq_cst);
+	return atomic_load_explicit(&out->word->asleep, memory_order_relaxed) ==
+		       UR_PEER_ASLEEP &&
+	       atomic_compare_exchange_strong(&out->word->asleep, &asleep,
+					      UR_PEER_ASKED);
+}
+
+bool ur_peer_still_sleeps(const struct ur_peer_out *out)
+{
+	return atomic_load_explicit(&out->word->asleep, memory_order_relaxed) ==
+	       UR_PEER_ASKED;
+}
+
+bool ur_peer_wait(struct ur_peer_out *out, u32 len)
+{
+	atomic_fetch_add(&out->head->waits, 1);
+	atomic_thread_fence(memory_order_seq_cst);
+	return has_room(out, bytes_for(out, len, true));
+}
+
+/* ---- reader ---- */
+
+static void load(struct peer_record *r, const void *head, u32 count)
+{
+	memcpy(r, stream_at(head, count), sizeof(*r));
+	/* From here on it is the copy that counts. */
+	atomic_signal_fence(memory_order_seq_cst);
+}
+
+static u32 packets(const struct peer_record *r)
+{
+	return r->flags & APART ? r->len / UR_PEER_BTH_ROOM
+				: (r->len + r->seg - 1) / r->seg;
+}
+
+/* end: bytes up to the end of the stream. */
+static bool is_sound(const struct peer_record *r, u32 end)
+{
+	if (!r->len || r->len > UR_PEER_BYTES ||
+	    record_bytes(r->len, r->flags & SAYS_WAY) > end || !r->seg)
+		return false;
+	if (r->flags & SHOWS)
+		return r->len == UR_PEER_SHOWN_BYTES;
+	if (!(r->flags & APART))
+		return packets(r) <= UR_PEER_PACKETS;
+	return !(r->seg % 4) && !(r->len % UR_PEER_BTH_ROOM) &&
+	       packets(r) <= UR_PEER_PACKETS &&
+	       ((r->flags & SHOWN) ||
+		packets(r) * r->seg <= left(r->bulk, UR_PEER_BULK_BYTES));
+}
+
+/* Returns false where none is known. */
+static bool note_way(struct ur_peer_in *in, const struct peer_record *r)
+{
+	if (!(r->flags & SAYS_WAY))
+		return in->has_way;
+	memcpy(in->way, r->way, sizeof(in->way));
+	return in->has_way = true;
+}
+
+/* The fields of a record that is sound. */
+static void fill(struct ur_peer_message *m, const struct ur_peer_in *in,
+		 const struct peer_record *r)
+{
+	memcpy(m->saddr, in->way, sizeof(m->saddr));
+	memcpy(m->daddr, in->way + sizeof(m->saddr), sizeof(m->daddr));
+	m->flow_label = r->flow_label;
+	m->len = r->len;
+	m->bulk = r->bulk;
+	m->seg = r->seg;
+	m->sport = r->sport;
+	m->first = r->first;
+	m->tos = r->tos;
+	m->ttl = r->ttl;
+	m->shows = !!(r->flags & SHOWS);
+	m->apart = !m->shows && (r->flags & APART);
+	m->shown = m->apart && (r->flags & SHOWN);
+	m->file = r->sport;
+	m->at = r->bulk | (u64)r->first << 32;
+}
+
+int ur_peer_get(struct ur_peer_in *in, struct ur_peer_message *m, u8 *buf)
+{
+	u32 at = in->taken;
+	struct peer_record r;
+
+	if (!ur_peer_any(in))
+		return 0;
+	load(&r, in->head, at);
+	if (r.len == SKIP) {
+		at += left(at, UR_PEER_STREAM_BYTES);
+		load(&r, in->head, at);
+		if (r.mark != ur_peer_mark(at))
+			return -EPROTO;
+	}
+	if (!is_sound(&r, left(at, UR_PEER_STREAM_BYTES)) || !note_way(in, &r))
+		return -EPROTO;
+	memcpy(buf, stream_at(in->head, at) + head_bytes(r.flags & SAYS_WAY),
+	       r.len);
+	fill(m, in, &r);
+	in->next = at + record_bytes(r.len, r.flags & SAYS_WAY);
+	in->freed = r.freed;
+	return 1;
+}
+
+const u8 *ur_peer_bulk(const struct ur_peer_in *in,
+		       const struct ur_peer_message *m)
+{
+	return bulk_at(in->head, m->bulk);
+}
+
+bool ur_peer_is_good(const struct ur_peer_in *in)
+{
+	u32 before;
+
+	/* The copy is made by then. */
+	atomic_thread_fence(memory_order_acquire);
+	before = atomic_load_explicit(&in->head->void_before,
+				      memory_order_relaxed);
+	return (s32)(in->next - before) > 0;
+}
+
+void ur_peer_done(struct ur_peer_in *in)
+{
+	in->taken = in->next;
+	atomic_store_explicit(&in->word->freed, in->freed,
+			      memory_order_relaxed);
+	atomic_store_explicit(&in->word->taken, in->taken,
+			      memory_order_release);
+}
+
+bool ur_peer_woken(struct ur_peer_in *in)
+{
+	u32 waits;
+
+	atomic_thread_fence(memory_order_seq_cst);
+	waits = atomic_load_explicit(&in->head->waits, memory_order_relaxed);
+	if (waits == in->waits)
+		return false;
+	in->waits = waits;
+	return true;
+}
+
+void ur_peer_sleep(struct ur_peer_in *in, bool asleep)
+{
+	u32 rest = asleep ? UR_PEER_ASLEEP : UR_PEER_AWAKE;
+
+	if (atomic_load_explicit(&in->word->asleep, memory_order_relaxed) !=
+	    rest)
+		atomic_store_explicit(&in->word->asleep, rest,
+				      memory_order_relaxed);
+}
+
+void ur_peer_read(struct ur_peer_in *in, bool reads)
+{
+	atomic_store_explicit(&in->word->reads, reads, memory_order_release);
+}

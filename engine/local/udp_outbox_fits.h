@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * A program in another network namespace may send (udp_outbox.h) such packets as verbs could make
+ * of a queue pair of its own. A packet of RC or UC does not say whose it is, and verbs connect a queue pair
+ * to any number.
+ */
+#ifndef UR_ENGINE_LOCAL_UDP_OUTBOX_FITS_H
+#define UR_ENGINE_LOCAL_UDP_OUTBOX_FITS_H
+
+#include "engine/local/peer_ring.h"
+
+/* Returns whether the program in that slot may send the message, whose packets are the m->len bytes at data, a copy
+ * of both. The caller knows whether it has the source address. Any thread. */
+bool ur_udp_outbox_fits(const struct ur_peer_message *m, const u8 *data,
+			u32 slot);
+
+#endif

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Packets are put into rings, as far as there is room. */
+#include <sys/epoll.h>
+#include "engine/grant/lend_numbers.h"
+#include "engine/local/udp_relay_impl.h"
+
+/* Look again, at first and at last, where the program does not say that there is room. */
+#define LOOK_NS	     1000000u
+#define LOOK_LAST_NS 64000000u
+/* A message of the largest datagram. */
+#define LARGEST (UR_PEER_BYTES + UR_PEER_MESSAGE_BYTES)
+
+static void watch_all(struct ur_udp_relay *r, u32 events)
+{
+	ur_list_for_each(it, &r->addrs) {
+		struct ur_udp_addr *a =
+			ur_list_entry(it, struct ur_udp_addr, node);
+		struct epoll_event ev = {.events = events,
+					 .data.ptr = &a->watch};
+
+		epoll_ctl(r->wire->wire.engine->epoll_fd, EPOLL_CTL_MOD, a->fd,
+			  &ev);
+	}
+}
+
+static void look_at(struct ur_udp_relay *r, ur_time when)
+{
+	struct ur_engine *e = r->wire->wire.engine;
+
+	r->look = when;
+	e->wire_look = ur_min_u64(e->wire_look, when);
+}
+
+static u32 room(struct ur_udp_relay *r)
+{
+	u32 space = ur_peer_space(&r->out);
+
+	/* One may not fit before the end. */
+	return space < LARGEST ? 0 : (space - LARGEST) / LARGEST;
+}
+
+u32 ur_udp_relay_room(struct ur_udp_relay *r)
+{
+	u32 n;
+
+	/* One of a shared place has no ring: what finds a program's ring full is lost, since others' is behind it. */
+	if (!r->slot)
+		return UR_UDP_RX_MSGS;
+	n = room(r);
+	/* A program that has spoilt its ring gets nothing, and nothing waits for it. */
+	if (r->out.broken)
+		return UR_UDP_RX_MSGS;
+	if (n || r->full)
+		return n;
+	if (ur_peer_wait(&r->out, 3 * LARGEST))
+		return room(r);
+	r->full = true;
+	r->step = LOOK_NS;
+	watch_all(r, 0);
+	look_at(r, r->wire->wire.engine->now + r->step);
+	return 0;
+}
+
+struct ur_udp_run {
+	const u8 *data;
+	u32 len, seg;
+	u32 first; /* its place in the datagram */
+};
+
+static void put(struct ur_udp_relay *r, const struct ur_rx_meta *meta,
+		const struct ur_udp_run *run)
+{
+	struct ur_peer_message m = {
+		.flow_label = meta->flow_label,
+		.len = run->len,
+		.seg = (u16)run->seg,
+		.first = (u8)run->first,
+		.sport = meta->udp_sport,
+		.tos = meta->tos,
+		.ttl = meta->ttl,
+	};
+	u8 *to;
+
+	memcpy(m.saddr, meta->saddr, 16);
+	memcpy(m.daddr, meta->daddr, 16);
+	to = ur_peer_room(&r->out, &m);
+	if (!to)
+		return;
+	memcpy(to, run->data, run->len);
+	ur_peer_put(&r->out, &m);
+	ur_slot_set_add(&r->wire->relayed, r->slot);
+}
+
+static void put_all(struct ur_udp_relay *r, const struct ur_rx_meta *meta,
+		    const u8 *data, u32 len, u32 seg)
+{
+	put(r, meta, &(struct ur_udp_run){data, len, seg, 0});
+}
+
+/* Returns the slot of the program whose queue pair the packet is for, or 0: a number that one before had in that slot
+ * is nobody's. */
+static u32 slot_at(const struct ur_wire_udp *w, const u8 *data, u32 len, u32 at)
+{
+	u32 qpn, slot;
+
+	if (len - at < UR_BTH_BYTES)
+		return 0;
+	qpn = ur_get_be24(data + at + 5);
+	slot = ur_slot_of(qpn);
+	if (!w->relays[slot])
+		return 0;
+	if (w->relays[slot]->seen != qpn &&
+	    !ur_lent_numbers_has(w->wire.engine->numbers, qpn))
+		return 0;
+	w->relays[slot]->seen = qpn;
+	return slot;
+}
+
+/* The kernel looks at the number of the first packet alone: others may be of other slots, whose programs
+ * alone may see them. */
+void ur_udp_relay_put(struct ur_udp_addr *a, const struct ur_rx_meta *meta,
+		      const u8 *data, u32 len, u32 seg)
+{
+	const struct ur_wire_udp *w = a->wire;
+	u32 end;
+
+	/* Nothing of ours is so short, or in so many pieces. */
+	if (!len || seg < UR_BTH_BYTES || seg > UINT16_MAX ||
+	    (len + seg - 1) / seg > UR_PEER_PACKETS)
+		return;
+	/* Each member has a socket of its own. */
+	if (a->mcast) {
+		put_all(a->relay, meta, data, len, seg);
+		return;
+	}
+	for (u32 at = 0; at < len; at = end) {
+		u32 slot = slot_at(w, data, len, at);
+
+		for (end = at + seg;
+		     end < len && slot_at(w, data, len, end) == slot;
+		     end += seg)
+			;
+		end = ur_min_u32(end, len);
+		if (slot)
+			put(w->relays[slot], meta,
+			    &(struct ur_udp_run){data + at, end - at, seg,
+						 at / seg});
+	}
+}
+
+/* Its sockets are read when it is seen that they have something. */
+static void look_now(struct ur_udp_relay *r)
+{
+	if (!r->full)
+		return;
+	if (room(r)) {
+		r->full = false;
+		watch_all(r, EPOLLIN);
+	} else if (r->look <= r->wire->wire.engine->now) {
+		r->step = ur_min_u64(2 * r->step, LOOK_LAST_NS);
+		look_at(r, r->wire->wire.engine->now + r->step);
+		/* Where nobody reads, nobody may be asleep either. */
+		ur_peer_wait(&r->out, 3 * LARGEST);
+	}
+}
+
+void ur_udp_relay_woken(struct ur_wire_udp *w, u32 slot)
+{
+	if (w->relays[slot])
+		look_now(w->relays[slot]);
+}
+
+void ur_udp_relays_look(struct ur_wire *wire)
+{
+	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);
+
+	for (u32 slot = 0; slot < UR_SLOTS; slot++) {
+		struct ur_udp_relay *r = w->relays[slot];
+
+		if (!r || !r->full)
+			continue;
+		look_now(r);
+		if (r->full)
+			look_at(r, r->look);
+	}
+	w->wire.engine->wire_look =
+		ur_min_u64(w->wire.engine->wire_look, ur_udp_outboxes_look(w));
+}
