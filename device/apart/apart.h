@@ -46,8 +46,10 @@ struct ur_apart_client {
 	u32 slot;
 	struct ur_apart_object *objects;
 	u32 n_objects, room, free; /* free: the first free place, plus one */
-	u32 kib, max_kib;	   /* that its objects take, and may take */
-	void (*ended)(void);	   /* is called last, by its thread */
+	struct ur_apart_domain *domains; /* by their names */
+	u32 n_domains;
+	u32 kib, max_kib;    /* that its objects take, and may take */
+	void (*ended)(void); /* is called last, by its thread */
 };
 
 /* context.c: makes an engine of what uroced has sent, and answers the program until it hangs up, on a
@@ -65,6 +67,8 @@ int ur_apart_engine_get(const struct uroce_door *door, u32 number,
 			int life, struct ur_apart_engine **engine);
 void ur_apart_engine_put(struct ur_apart_engine *engine);
 struct uroce_home *ur_apart_engine_home(struct ur_apart_engine *engine);
+/* Returns a number that no domain in the engine has had; 0: there is none left. */
+u32 ur_apart_engine_new_domain(struct ur_apart_engine *engine);
 /* uroced has no more contexts for the engine with the number, or, 0, for any. It goes with its last one. */
 void ur_apart_engine_done(u32 number);
 
@@ -78,6 +82,9 @@ struct ur_apart_reply {
 void ur_apart_call(struct ur_apart_client *client,
 		   const struct uroce_apart_msg *msg, int *fds,
 		   struct ur_apart_reply *reply);
+
+/* domains.c: puts the engine's number of a protection domain in the place of the program's. Returns 0 or -ENOMEM. */
+int ur_apart_find_domain(struct ur_apart_client *client, u32 *pdn);
 
 /* objects.c: the objects of a context by their numbers, from 1 on. */
 

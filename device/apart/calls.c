@@ -170,6 +170,9 @@ static int create_srq(const struct call *c)
 	init.cq = find(c, UR_APART_CQ, c->in->value);
 	if (!ur_apart_srq_is_good(&init, init.cq))
 		return -EINVAL;
+	err = ur_apart_find_domain(c->client, &init.pdn);
+	if (err)
+		return err;
 	err = c->client->door->create_srq(c->client->guest, &init, &srq,
 					  &c->reply->msg.new_srq);
 	return add(c, UR_APART_SRQ, srq, err);
@@ -218,12 +221,16 @@ static int create_ah(const struct call *c)
 {
 	const struct uroce_engine_path *path = &c->in->ah.path;
 	struct uroce_guest_ah *ah;
+	u32 pdn = c->in->ah.pdn;
 	int err;
 
 	if (path->sgid_index >= GIDS || path->flow_label >> 20 || path->sl > 15)
 		return -EINVAL;
-	err = c->client->door->create_ah(c->client->guest, c->in->ah.pdn, path,
-					 &ah, &c->reply->msg.value);
+	err = ur_apart_find_domain(c->client, &pdn);
+	if (err)
+		return err;
+	err = c->client->door->create_ah(c->client->guest, pdn, path, &ah,
+					 &c->reply->msg.value);
 	return add(c, UR_APART_AH, ah, err);
 }
 
@@ -277,6 +284,9 @@ static int create_qp(const struct call *c)
 	    (c->in->qp.srq && !init.srq) ||
 	    !ur_apart_qp_is_good(&init, c->client->slot))
 		return -EINVAL;
+	err = ur_apart_find_domain(c->client, &init.pdn);
+	if (err)
+		return err;
 	err = c->client->door->create_qp(c->client->guest, &init, &qp,
 					 &c->reply->msg.new_qp);
 	return add(c, UR_APART_QP, qp, err);
@@ -346,22 +356,30 @@ static int destroy_qp(const struct call *c)
 
 static int reg_mr(const struct call *c)
 {
+	struct uroce_guest_mr_init init = c->in->mr.init;
 	struct uroce_guest_mr *mr;
 	int err;
 
-	if (!ur_apart_mr_is_good(&c->in->mr.init))
+	if (!ur_apart_mr_is_good(&init))
 		return -EINVAL;
-	err = c->client->door->reg_mr(c->client->guest, &c->in->mr.init, &mr);
+	err = ur_apart_find_domain(c->client, &init.pdn);
+	if (err)
+		return err;
+	err = c->client->door->reg_mr(c->client->guest, &init, &mr);
 	return add(c, UR_APART_MR, mr, err);
 }
 
 static int rereg_mr(const struct call *c)
 {
+	struct uroce_guest_mr_init init = c->in->mr.init;
 	struct uroce_guest_mr *mr = named(c, UR_APART_MR);
+	int err;
 
-	if (!mr || c->in->mr.flags > 7 || !ur_apart_mr_is_good(&c->in->mr.init))
+	if (!mr || c->in->mr.flags > 7 || !ur_apart_mr_is_good(&init))
 		return -EINVAL;
-	return c->client->door->rereg_mr(mr, c->in->mr.flags, &c->in->mr.init);
+	err = ur_apart_find_domain(c->client, &init.pdn);
+	return err ? err
+		   : c->client->door->rereg_mr(mr, c->in->mr.flags, &init);
 }
 
 static int dereg_mr(const struct call *c)
@@ -378,11 +396,15 @@ static int alloc_mw(const struct call *c)
 {
 	const struct uroce_apart_mw *in = &c->in->mw;
 	struct uroce_guest_mw *mw;
+	u32 pdn = in->pdn;
 	int err;
 
 	if (in->type != 1 && in->type != 2)
 		return -EINVAL;
-	err = c->client->door->alloc_mw(c->client->guest, in->pdn, in->type,
+	err = ur_apart_find_domain(c->client, &pdn);
+	if (err)
+		return err;
+	err = c->client->door->alloc_mw(c->client->guest, pdn, in->type,
 					in->rkey, &mw);
 	return add(c, UR_APART_MW, mw, err);
 }

@@ -79,6 +79,7 @@ static void end(struct ur_apart_client *c)
 	ur_apart_destroy_all(c);
 	end_engine(c);
 	close(c->sock);
+	free(c->domains);
 	free(c);
 	ended();
 }

@@ -18,8 +18,9 @@ struct ur_apart_engine {
 	struct uroce_home *home;
 	u32 number;
 	int life;
-	u32 users; /* contexts, and uroced */
-	bool done; /* uroced is none any more */
+	u32 users;   /* contexts, and uroced */
+	u32 domains; /* so far */
+	bool done;   /* uroced is none any more */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -108,6 +109,18 @@ void ur_apart_engine_put(struct ur_apart_engine *e)
 struct uroce_home *ur_apart_engine_home(struct ur_apart_engine *e)
 {
 	return e->home;
+}
+
+u32 ur_apart_engine_new_domain(struct ur_apart_engine *e)
+{
+	u32 number;
+
+	pthread_mutex_lock(&lock);
+	if (e->domains < UINT32_MAX)
+		e->domains++;
+	number = e->domains < UINT32_MAX ? e->domains : 0;
+	pthread_mutex_unlock(&lock);
+	return number;
 }
 
 void ur_apart_engine_done(u32 number)

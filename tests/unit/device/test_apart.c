@@ -12,7 +12,7 @@
 #define SLOT 3u
 #define QPN  (SLOT << 19 | 77)
 
-static u32 made, destroyed, detached;
+static u32 made, destroyed, detached, made_pdn;
 static char object[1];
 
 static int create_cq(struct uroce_guest *guest,
@@ -37,6 +37,7 @@ static int create_qp(struct uroce_guest *guest,
 		     struct uroce_create_qp_resp *resp)
 {
 	made++;
+	made_pdn = init->pdn;
 	*qp = (struct uroce_guest_qp *)(void *)object;
 	return 0;
 }
@@ -60,7 +61,20 @@ static int left_sender(struct uroce_guest *guest)
 	return -1;
 }
 
+static int make_home(const struct uroce_engine_open *open, u32 isolated,
+		     int file, struct uroce_home **home)
+{
+	*home = (struct uroce_home *)(void *)object;
+	return 0;
+}
+
+static void end_home(struct uroce_home *home)
+{
+}
+
 static const struct uroce_door door = {
+	.make_home = make_home,
+	.end_home = end_home,
 	.create_cq = create_cq,
 	.destroy_cq = destroy_cq,
 	.create_qp = create_qp,
@@ -99,6 +113,48 @@ static struct uroce_apart_msg qp_of(u32 cq)
 		.qp = {.init = {.type = IB_UVERBS_QPT_RC, .qpn = QPN},
 		       .send_cq = cq,
 		       .recv_cq = cq}};
+}
+
+/* Two programs that have an engine together name domains alike, and have none in common. */
+static void domains(void)
+{
+	struct uroce_engine_open open = {.slot = SLOT};
+	struct ur_apart_engine *engine, *same;
+	struct uroce_apart_msg msg = qp_of(new_cq());
+	int file = memfd_create("life", MFD_CLOEXEC);
+	u32 first;
+
+	CHECK_EQ(ur_apart_engine_get(&door, 1, &open, false, file, &engine), 0);
+	CHECK_EQ(ur_apart_engine_get(&door, 1, &open, false, -1, &same), 0);
+	CHECK(engine == same);
+	msg.qp.init.pdn = 7;
+	CHECK_EQ(call(&msg), 0);
+	CHECK_EQ(made_pdn, 7);
+	client.engine = engine;
+	msg = qp_of(new_cq());
+	msg.qp.init.pdn = 7;
+	CHECK_EQ(call(&msg), 0);
+	first = made_pdn;
+	CHECK_EQ(call(&msg), 0);
+	CHECK_EQ(made_pdn, first);
+	msg.qp.init.pdn = 8;
+	CHECK_EQ(call(&msg), 0);
+	CHECK(made_pdn != first);
+	/* The other program. */
+	free(client.domains);
+	client.domains = NULL;
+	client.n_domains = 0;
+	msg.qp.init.pdn = 7;
+	CHECK_EQ(call(&msg), 0);
+	CHECK(made_pdn != first && made_pdn != first + 1);
+	free(client.domains);
+	client.domains = NULL;
+	client.n_domains = 0;
+	client.engine = NULL;
+	ur_apart_engine_put(engine);
+	ur_apart_engine_put(engine);
+	ur_apart_engine_done(1);
+	close(file);
 }
 
 /* What stands in a message for a pointer of the program's is followed by nobody. */
@@ -347,6 +403,7 @@ int main(int argc, char **argv)
 	cases(&argc, argv);
 	CASE(no_such_function());
 	CASE(pointers());
+	CASE(domains());
 	CASE(objects_of_others());
 	CASE(numbers_come_again());
 	CASE(most_objects());
