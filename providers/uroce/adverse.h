@@ -14,16 +14,16 @@
 #define UR_ADVERSE_WR	     16
 #define UR_ADVERSE_RD_ATOMIC 1
 
-/* Fills what the environment (UROCE_ADVERSE, from `uroce run --adverse`) asks
- * of the device. Returns 0, or EINVAL where it makes no sense. */
+/* Fills *req with the settings of UROCE_ADVERSE (`uroce run --adverse`).
+ * Returns 0, or EINVAL for a setting without a meaning. */
 int ur_adverse_ask(struct uroce_alloc_ucontext_req *req);
-/* Takes what the device gave. Returns 0, or EOPNOTSUPP where it is older and
- * gave nothing of what was asked for. req NULL: of an imported context. */
+/* Stores in ctx which settings the device granted. req is NULL for an imported
+ * context. Returns 0, or EOPNOTSUPP where an older device granted none of those
+ * requested. */
 int ur_adverse_take(struct uroce_context *ctx,
 		    const struct uroce_alloc_ucontext_req *req,
 		    const struct uroce_alloc_ucontext_resp *resp);
-/* Returns the operation of the context in place of the ordinary one, which may
- * be the same. */
+/* Returns the context's implementation of op, which may be the ordinary one. */
 void *ur_adverse_op(const struct uroce_context *ctx, enum ur_op op);
 
 #endif

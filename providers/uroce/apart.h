@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Engines in a process of their own: another implementation of struct uroce_door, whose
- * functions are messages (kernel-abi/uroce-apart.h). Queues are posted to and polled in
- * memory, and the engine's own thread does the work. After the end of the process each
- * function returns -EIO.
+ * Engines in a process of their own: a struct uroce_door whose functions send
+ * messages (kernel-abi/uroce-apart.h). The provider posts and polls in shared
+ * memory; the engine's thread does the work. Once the engine process has ended,
+ * each function returns -EIO.
  */
 #ifndef UR_PROVIDERS_UROCE_APART_H
 #define UR_PROVIDERS_UROCE_APART_H
 
 #include "kernel-abi/uroce-apart.h"
 
-/* Its open() is called with sock in place of the uverbs file, which becomes the callee's, and without
- * open. posted() and datagram() do nothing: the doorbell's wake_fd is info->wake_fd. */
+/* open() takes the socket to the engine process, which it then owns, in place of the uverbs file;
+ * its argument "open" is NULL. posted() and datagram() do nothing, since the doorbell's wake_fd is
+ * info->wake_fd. */
 extern const struct uroce_door ur_apart_door;
 
 #endif

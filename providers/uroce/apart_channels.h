@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A context with its engine in an engine process: the socket to that, and completion
- * channels. The engine process has the sending end of a channel as long as a queue uses
- * it; the preload library has it otherwise.
+ * The connection of a context to its engine process, and the context's
+ * completion channels. The engine process holds the sending end of a channel
+ * while a queue uses the channel; otherwise the preload library holds it.
  */
 #ifndef UR_PROVIDERS_UROCE_APART_CHANNELS_H
 #define UR_PROVIDERS_UROCE_APART_CHANNELS_H
@@ -14,38 +14,42 @@
 
 struct ur_apart {
 	int sock, rings, wake;
-	pid_t pid;	      /* that has it */
-	ino_t ino;	      /* of sock */
-	u32 vain;	      /* polls */
-	volatile u32 *own;    /* as of struct uroce_guest_info */
-	pthread_mutex_t lock; /* one message at a time; channels */
+	pid_t pid;	      /* of the process that opened the context */
+	ino_t ino;	      /* inode of sock */
+	u32 vain;	      /* empty polls */
+	volatile u32 *own;    /* struct uroce_guest_info, own */
+	pthread_mutex_t lock; /* serializes messages; guards channels */
 	struct ur_list channels;
-	u32 objects; /* atomic */
-	bool dead;   /* atomic: the process has ended */
+	u32 objects; /* number of objects; atomic */
+	bool dead;   /* the engine process has ended; atomic */
 };
 
 struct ur_apart_channel;
 
 #define UR_APART_OUT_FDS 2
 
-/* Sends the message with n descriptors, which stay the caller's, and puts the answer in its place. out: what came with
- * it, UR_APART_OUT_FDS of them and -1 for none, the caller's; or NULL. Returns what the answer says; -EIO where there
- * is no process any more. */
+/* Sends *msg with n descriptors, which stay the caller's, and overwrites it with the reply. out
+ * gets the UR_APART_OUT_FDS descriptors of the reply, -1 for each missing one; the caller owns
+ * them. NULL: they are closed. Returns the reply's result, or -EIO where the engine process has
+ * ended. */
 int ur_apart_ask(struct ur_apart *apart, struct uroce_apart_msg *msg,
 		 const int *fds, u32 n, int *out);
 bool ur_apart_is_dead(const struct ur_apart *apart);
 
-/* The queue's channel, which counts one more, or NULL without one. -ENOENT: as create_cq() of the door. */
+/* Returns in *channel the completion queue's channel with one more user, or NULL where the queue
+ * has none. Returns 0 or -errno; -ENOENT as create_cq() of struct uroce_door. */
 int ur_apart_channel_get(struct ur_apart *apart,
 			 const struct uroce_guest_cq_init *init,
 			 struct ur_apart_channel **channel);
-/* Fills *name, and fds with the two ends where the process is to have them. Returns how many. */
+/* Sets *name, and fds to both ends if the engine process does not have them yet. Returns the number
+ * of descriptors, 0 or 2. */
 u32 ur_apart_channel_ends(const struct ur_apart_channel *channel, __u64 *name,
 			  int fds[2]);
-/* The process has made the queue (err 0), or refused it: the channel's ends are its from now on, or stay here. channel may be
- * NULL, here and below. */
+/* Ends an attempt to create a queue. err 0: the engine process now has the channel's ends. Else:
+ * drops the user, and the ends stay here. channel may be NULL, here and below. */
 void ur_apart_channel_given(struct ur_apart_channel *channel, int err);
-/* A queue has gone. tx: the sending end that came back with the answer, or -1. */
+/* Drops a user, whose queue was destroyed. tx: the sending end that the engine
+ * process returned, or -1; closed here. */
 void ur_apart_channel_put(struct ur_apart_channel *channel, int tx);
 
 #endif

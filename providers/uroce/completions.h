@@ -11,7 +11,8 @@
 #include "probes.h"
 #include "uroce.h"
 
-/* The CQE at ring->cons, or NULL; skips those of forgotten queue pairs. */
+/* Returns the CQE at ring->cons, or NULL. Skips CQEs of forgotten queue
+ * pairs. */
 static inline struct uroce_cqe *ur_next_cqe(struct uroce_cq_ring *ring)
 {
 	for (;;) {
@@ -28,9 +29,9 @@ static inline struct uroce_cqe *ur_next_cqe(struct uroce_cq_ring *ring)
 	}
 }
 
-/* Gives the place of a polled WQE back to its queue. Called once for each
- * CQE, under the lock: a queue pair leaves the table before its destroyer
- * takes that lock. */
+/* Frees the place of a polled WQE in its queue. Called once for each CQE, with
+ * the lock held: a queue pair leaves the table before its destroyer takes that
+ * lock. */
 static inline void ur_give_back(const struct uroce_cq *cq,
 				struct uroce_cq_ring *ring,
 				const struct uroce_cqe *cqe)
@@ -81,7 +82,8 @@ static inline void ur_fill_wc(struct ibv_wc *wc, const struct uroce_cqe *cqe)
 	wc->dlid_path_bits = 0;
 }
 
-/* Takes what there is. *bytes: of the last one's message. Lock held. */
+/* Takes up to num_entries completions. *bytes: length of the last message. Lock
+ * held. */
 static inline int ur_take_from(const struct uroce_cq *cq,
 			       struct uroce_cq_ring *ring, int num_entries,
 			       struct ibv_wc *wc, u32 *bytes)
@@ -105,7 +107,8 @@ static inline int ur_take_from(const struct uroce_cq *cq,
 	return n;
 }
 
-/* Makes it the one that the readers read. */
+/* Makes cqe the current completion, which the readers of an extended queue
+ * read. */
 static inline void ur_take_cqe(struct uroce_cq *cq, struct uroce_cq_ring *ring,
 			       struct uroce_cqe *cqe)
 {
@@ -116,7 +119,8 @@ static inline void ur_take_cqe(struct uroce_cq *cq, struct uroce_cq_ring *ring,
 	cq->vcq.cq_ex.status = cqe->status;
 }
 
-/* Returns what a poll with n completions, the last one of so many bytes returns; without the lock. */
+/* Returns the result of a poll that found n completions, the last one of a message of so many
+ * bytes. Called without the lock. */
 static inline int ur_polled(const struct uroce_context *ctx, int n, u32 bytes)
 {
 	if (!n)

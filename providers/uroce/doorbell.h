@@ -16,19 +16,20 @@ struct ur_doorbell {
 	struct uroce_db_page *page;
 	int wake_fd;
 	u32 slots; /* power of two, at most UROCE_DB_SLOTS */
-	/* The engine is in this process, and the thread that rings runs it.
-	 * NULL: it is not. */
+	/* Called after each ring where the engine is in this process and the
+	 * posting thread runs it; else NULL. */
 	void (*posted)(void *arg);
 	void *arg;
-	const volatile u32 *own; /* then: 0 once that is over */
-	/* Then: in a child of fork, makes the engine this process's. Returns whether it is, or
-	 * the context needs none here. */
+	/* with posted: becomes 0 when the engine is no longer this process's */
+	const volatile u32 *own;
+	/* With posted: takes the engine over in a child of fork. Returns
+	 * whether this process has the engine now, or the context needs none
+	 * here. */
 	bool (*adopt)(void *arg);
 };
 
-/* Returns whether there is no engine any more: it is that of the parent, which this
- * process was forked from and which goes on, or has no descriptors. Nobody would do what is
- * posted here. */
+/* Returns whether nobody will execute what this process posts: the engine is that of the parent,
+ * which still runs, or its descriptors are closed. */
 static inline bool ur_doorbell_is_dead(const struct ur_doorbell *db)
 {
 	return __builtin_expect(db->own != NULL, 0) && !*db->own &&
@@ -37,9 +38,9 @@ static inline bool ur_doorbell_is_dead(const struct ur_doorbell *db)
 
 /*
  * Rings the doorbell of a slot, after the producer index was released [P1]. The
- * OR of the word is a full barrier. If the summary bit is then still set, the
- * device's exchange of the summary [D4] comes after our look at it, and its
- * exchange of the word [D3] after that: so the device takes our bit, and the
+ * OR of the word is a full barrier. If the summary bit is still set after it,
+ * the device's exchange of the summary [D4] comes after our load, and its
+ * exchange of the word [D3] after that. So the device takes our bit, and the
  * summary bit need not be set again. Any thread.
  */
 static inline void ur_doorbell_ring(const struct ur_doorbell *db, u32 slot)

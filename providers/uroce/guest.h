@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Contexts whose engine is in this process, or in an engine process (kernel-abi/uroce-engine.h): ctx->guest.
- * A context has one if the device grants it and the process can have it, unless UROCE_ENGINE=device.
- * uroced answers all commands; then the provider makes the same object in the engine. A context without
- * an engine pays one look at a pointer.
+ * Contexts whose engine is in this process, or in an engine process (kernel-abi/uroce-engine.h):
+ * ctx->guest is not NULL. A context has one if the device grants it and the process can run it,
+ * unless UROCE_ENGINE=device. uroced executes all commands first; then the provider creates the
+ * same object in the engine. A context without an engine pays one test of a pointer.
  *
- * Some queues have the device's engine and rings in any context: those of an imported protection domain,
- * whose regions another program may have registered, and those that receive in an XRC domain of a file,
- * which other programs may open.
+ * Some queues use the device's engine and rings in any context: those of an imported protection
+ * domain, whose regions another program may have registered, and those that receive in the XRC
+ * domain of a file, which other programs may open.
  *
- * Functions return 0 or a positive errno. Thread: any; the verbs' rules for objects hold.
+ * Functions return 0 or a positive errno. Any thread may call them; the verbs' rules for objects
+ * hold.
  */
 #ifndef UR_PROVIDERS_UROCE_GUEST_H
 #define UR_PROVIDERS_UROCE_GUEST_H
@@ -17,9 +18,10 @@
 #include "apart.h"
 #include "uroce.h"
 
-/* Gives a new context an engine, and puts its doorbell page into *resp. If the device grants none, or the process cannot have one
- * (no library, no thread, no /proc, a filter of system calls), the context has the device's engine, or one of an engine
- * process. With UROCE_ENGINE=process errors are returned. EINVAL: UROCE_ENGINE has an unknown value. */
+/* Gives a new context an engine, and puts the offset of its doorbell page into *resp. The context
+ * uses the device's engine, or one in an engine process, if the device grants none or this process
+ * cannot run one (no library, thread or /proc, or a system call filter). With UROCE_ENGINE=process
+ * this is an error. EINVAL: UROCE_ENGINE has an unknown value. */
 int ur_guest_open(struct uroce_context *ctx,
 		  struct uroce_alloc_ucontext_resp *resp);
 /* Calls an ioctl method with at most one input attribute and one output attribute. */
@@ -32,36 +34,42 @@ void ur_guest_close(struct uroce_context *ctx);
 /* Returns the verbs operation for contexts with an engine, or NULL: not supported. */
 void *ur_guest_op(enum ur_op op);
 
-/* The context gives a command or makes its first object: from now on it outlives uroced. */
+/* Called before the context gives a command or creates its first object: from now on it must
+ * survive a restart of uroced. */
 void ur_guest_begin(struct uroce_context *ctx);
 /* Calls ur_guest_begin() and gives the engine the asynchronous event file, once. */
 int ur_guest_set_async(struct uroce_context *ctx);
 
-/* Make in the engine what uroced has just made, and put the offsets of its rings into *resp. */
+/* Create in the engine the object that uroced has just created, and put the offsets of its rings
+ * into *resp. */
 int ur_guest_create_cq(struct uroce_context *ctx, struct uroce_cq *cq,
 		       const struct ibv_comp_channel *channel, u32 flags,
 		       struct uroce_create_cq_resp *resp);
-/* Resizes the queue to the entries that uroced put into *resp, and puts the ring's offset there. */
+/* Resizes the engine's ring to the entries that uroced put into *resp, and puts the ring's offset
+ * there. */
 int ur_guest_resize_cq(struct uroce_cq *cq, struct uroce_resize_cq_resp *resp);
 int ur_guest_modify_cq(struct uroce_cq *cq,
 		       const struct ibv_modify_cq_attr *attr);
-/* Decide whether the device's engine has the queue pair or shared receive queue: qp->in_device, srq->in_device. EOPNOTSUPP: it would
- * need both engines. */
+/* Decide which engine has the queue pair or shared receive queue, in its in_device. EOPNOTSUPP: it
+ * would need both engines. */
 int ur_guest_place_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 		      const struct ibv_qp_init_attr_ex *attr);
 int ur_guest_place_srq(struct uroce_context *ctx, struct uroce_srq *srq,
 		       const struct ibv_pd *pd, const struct ibv_xrcd *xrcd);
-/* guest_shared.c: gives the context a part in the engine that contexts of several processes of the user have together, unless
- * it has one. EPROTONOSUPPORT: an older uroced has none. */
+/* guest_shared.c: connects the context to the shared engine, which contexts of several processes of
+ * one user use, unless it is connected. EPROTONOSUPPORT: this uroced is older and has none. */
 int ur_shared_open(struct uroce_context *ctx);
 void ur_shared_close(struct uroce_context *ctx);
-/* The shared engine is to use the completion queue: ur_cq_unuse_device() ends that. EOPNOTSUPP: an earlier uroced has made its channel. */
+/* Creates the completion queue in the shared engine too, and counts a user; ur_cq_unuse_device()
+ * drops it. EOPNOTSUPP: an earlier uroced created its channel. */
 int ur_cq_use_shared(struct ibv_cq *cq);
-/* Resizes and moderates what the shared engine has of the completion queue, and ends it, if it has that. cq->lock is held by who resizes. */
+/* Do the same to the shared engine's part of the completion queue, if it has one. The caller of
+ * ur_shared_resize_cq() holds cq->lock. */
 int ur_shared_resize_cq(struct uroce_cq *cq, u32 entries);
 int ur_shared_modify_cq(struct uroce_cq *cq, u32 moderation);
 int ur_shared_destroy_cq(struct uroce_cq *cq, u32 events[2]);
-/* The context's own engine has the region now, has it otherwise, or no more: so it is in the shared one. */
+/* Register, reregister or deregister in the shared engine, after the context's own engine did
+ * so. */
 int ur_shared_reg_mr(struct uroce_context *ctx, struct uroce_mr *mr);
 int ur_shared_rereg_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 		       u32 flags);
@@ -79,8 +87,8 @@ ur_srq_door(const struct uroce_context *ctx, const struct uroce_srq *srq)
 	return srq->shared ? &ur_apart_door : ctx->door;
 }
 
-/* guest_destroy.c: destroy the object in the engine and in uroced, and wait until the program has acknowledged the events that
- * it has read. EBUSY: a queue uses it. */
+/* guest_destroy.c: destroy the object in the engine and in uroced, and wait until the program has
+ * acknowledged the events that it got. EBUSY: a queue uses the object. */
 int ur_guest_destroy_cq(struct uroce_cq *cq);
 int ur_guest_destroy_srq(struct uroce_srq *srq);
 int ur_guest_destroy_qp(struct uroce_qp *qp);
@@ -88,30 +96,33 @@ int ur_guest_destroy_wq(struct uroce_wq *wq);
 int ur_guest_create_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 		       const struct ibv_qp_init_attr_ex *attr,
 		       struct uroce_create_qp_resp *resp);
-/* Open an XRC target that the engine has once more, as qp->guest; and undo that. */
+/* Open once more an XRC target that the engine has, as qp->guest; and undo
+ * that. */
 int ur_guest_open_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 		     const struct ibv_qp_open_attr *attr);
 void ur_guest_unopen_qp(struct uroce_context *ctx, struct uroce_qp *qp);
-/* max_sge: as uroced granted it. EEXIST: the number is taken (UR_GUEST_NUMBERED). */
+/* max_sge: as uroced granted it. EEXIST: the engine has no place for the number
+ * (UR_GUEST_NUMBERED). */
 int ur_guest_create_srq(struct uroce_context *ctx, struct uroce_srq *srq,
 			const struct ibv_pd *pd, u32 max_sge,
 			struct uroce_create_srq_resp *resp);
-/* uroced has modified the queue as mask (enum ibv_srq_attr_mask) says, and put its own new ring into *moved. */
+/* Does in the engine what uroced has just done for mask (enum ibv_srq_attr_mask). *moved: uroced's
+ * new ring on entry. */
 int ur_guest_modify_srq(struct uroce_srq *srq, const struct ibv_srq_attr *attr,
 			int mask, struct uroce_create_srq_resp *moved);
 int ur_guest_create_ah(struct uroce_context *ctx, struct uroce_ah *ah,
 		       const struct ibv_pd *pd);
-/* Checks the change of state against the engine's own state. Returns 0 or EINVAL. Removes from *mask what uroced cannot judge, since
- * an engine changes states by itself. */
+/* Checks the change of state against the engine's state, which the engine may have changed itself.
+ * Removes from *mask what uroced cannot judge for that reason. Returns 0 or EINVAL. */
 int ur_guest_may_modify_qp(struct uroce_context *ctx, const struct uroce_qp *qp,
 			   const struct ibv_qp_attr *attr, int *mask);
-/* guest_modify.c: modifies the queue pair, in uroced and in the engine. What uroced need not look at it learns with the next command
- * about the queue pair. */
+/* guest_modify.c: modifies the queue pair in uroced and in the engine. A change that uroced need
+ * not check reaches uroced with the next command about the queue pair. */
 int ur_guest_modify_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 		       struct ibv_qp_attr *attr, int mask);
-/* Tells uroced what it does not know of the queue pair yet. */
+/* Sends uroced the changes of the queue pair that it does not know yet. */
 int ur_guest_tell_qp(struct uroce_context *ctx, struct uroce_qp *qp);
-/* Notes what the device's answer says of that. */
+/* Takes from the device's response what ur_guest_modify_qp() needs. */
 static inline void
 ur_guest_take_answer(struct uroce_context *ctx,
 		     const struct uroce_alloc_ucontext_resp *resp)
@@ -120,30 +131,31 @@ ur_guest_take_answer(struct uroce_context *ctx,
 	__atomic_store_n(&ctx->tells_late, resp->features & UROCE_CTX_F_LATE,
 			 __ATOMIC_RELAXED);
 }
-/* guest_renew_qp.c: the attributes that take it to that state. */
+/* guest_renew_qp.c: returns the attributes (enum ibv_qp_attr_mask) for moving
+ * the queue pair to that state. */
 int ur_guest_mask_to(const struct uroce_qp *qp, enum ibv_qp_state state);
-/* guest_objects.c: uroced has modified the queue pair, and answers with *to: does the same in the engine. */
+/* guest_objects.c: modifies the engine's queue pair as uroced did, whose answer is *to. */
 int ur_guest_modified_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 			 const struct ibv_qp_attr *asked, int mask,
 			 struct uroce_engine_qp *to);
-/* guest_groups.c: uroced has attached the queue pair to a group, or detached it. */
+/* guest_groups.c: attaches or detaches in the engine, after uroced did so. */
 int ur_guest_mcast(struct uroce_qp *qp, const union ibv_gid *gid, bool attach);
 void ur_guest_query_qp(struct uroce_context *ctx, const struct uroce_qp *qp,
 		       struct ibv_qp_attr *attr);
 int ur_guest_reg_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 		    const struct ibv_pd *pd, u64 addr, u64 length, u64 iova,
 		    int access);
-/* Returns whether all of the range is memory of a GPU that the engine reaches. length 0: whether there may be such memory. It
- * calls the program's runtime. */
+/* Returns whether the whole range is GPU memory that the engine reaches. length 0: whether there
+ * may be such memory. Calls the program's GPU runtime. */
 bool ur_guest_has_gpu(struct uroce_context *ctx, const struct ibv_pd *pd,
 		      u64 addr, u64 length);
-/* As ur_guest_reg_mr(), of such memory. */
+/* Does the same as ur_guest_reg_mr() for GPU memory. */
 int ur_guest_reg_gpu_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 			const struct ibv_pd *pd, u64 addr, u64 length, u64 iova,
 			int access);
 int ur_guest_reg_null_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 			 const struct ibv_pd *pd);
-/* On failure, too, the caller unmaps mr->map. */
+/* The caller unmaps mr->map, also on failure. */
 int ur_guest_reg_dmabuf_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 			   const struct ibv_pd *pd, u64 offset, u64 length,
 			   u64 iova, int fd, int access);
@@ -159,30 +171,32 @@ void ur_guest_keep_mr(struct uroce_mr *mr);
 int ur_guest_alloc_mw(struct uroce_context *ctx, struct uroce_mw *mw);
 void ur_guest_dealloc_mw(struct uroce_mw *mw);
 
-/* guest_given_up.c: reports a deregistration without a command. Returns whether it could. The engine had the region, and has
- * deregistered it. */
+/* guest_given_up.c: reports a region, which the engine has deregistered, to uroced without a
+ * command. Returns whether it could. */
 bool ur_guest_give_up_mr(const struct uroce_mr *mr);
-/* uroced has read all reports up to given_up, which ur_guest_given_up() returned before a command was sent; its reply has come. */
+/* ur_guest_given_up() returns a mark before a command is sent. ur_guest_has_taken() takes it after
+ * the reply: uroced has read all reports up to the mark. */
 u64 ur_guest_given_up(const struct uroce_context *ctx);
 void ur_guest_has_taken(struct uroce_context *ctx, u64 given_up);
-/* The context allocates a window. A queue pair of the device's may bind it, so deregistrations are commands from now on. */
+/* Makes deregistrations commands from now on: the context allocates a window, which a queue pair of
+ * the device may bind. */
 void ur_guest_gives_no_more_up(struct uroce_context *ctx);
 
-/* Returns the number of a domain in the engine. uroced gave it "number" after that many recoveries of the context; each uroced counts
- * from 1. */
+/* Returns the number in the engine of a domain that uroced numbered. Each uroced counts from 1, so
+ * the context's recoveries before that make it unique. */
 static inline u32 ur_guest_domain(u32 number, u32 resumes)
 {
 	return number + (resumes << UROCE_DOMAIN_BITS);
 }
 
-/* Returns whether the caller may use the context's engine. In a child of fork the engine may be taken over now, or the context
- * becomes one without an engine (ctx->guest is NULL). */
+/* Returns whether the caller may use the context's engine. In a child of fork this may take the
+ * engine over, or leave the context without an engine (ctx->guest is NULL). */
 static inline bool ur_guest_is_here(struct uroce_context *ctx)
 {
 	return ctx->guest && !ur_doorbell_is_dead(&ctx->db) && ctx->guest;
 }
-/* The same for the creation of objects. A child whose parent goes on with the engine makes objects of the device from now on, and
- * gives up its parent's engine (ctx->guest is NULL, ctx->parted is set). */
+/* Does the same before objects are created. A child whose parent keeps the engine creates objects
+ * in the device from now on (ctx->guest is NULL, ctx->parted is set). */
 bool ur_guest_makes_here(struct uroce_context *ctx);
 /* Returns the errno of a verb whose engine is not here: EIO, or 0 if the device has the object. guest: the object in the engine, or
  * NULL. */
@@ -191,15 +205,16 @@ static inline int ur_guest_lacks(const struct uroce_context *ctx,
 {
 	return ctx->guest || guest ? EIO : 0;
 }
-/* ur_guest_is_here() for destruction: does not wait for the parent's end, and a child that has destroyed an object of its parent's
- * does not take the engine over later. */
+/* Does the same as ur_guest_is_here() before an object is destroyed: it does not wait for the
+ * parent's end. A child that has destroyed an object of its parent never takes the engine over. */
 bool ur_guest_is_here_still(struct uroce_context *ctx);
-/* guest_left.c: err is uroced's reply to a destruction. Returns 0 if uroced was killed since the object was made, which then is
- * gone with it; else err. */
+/* guest_left.c: takes uroced's reply to a destruction, err. Returns 0 if the object belonged to an
+ * earlier uroced and went with it; else err. */
 int ur_guest_forgive(const struct uroce_context *ctx, int err);
-/* Modify or query a queue pair of an earlier uroced in the engine alone. Modifies to RESET or ERR, and what needs no path. err:
- * uroced's reply; made: the context's recoveries when the queue pair was made. Return 0, err (not possible here) or an errno
- * of the engine. */
+/* Modify or query, in the engine alone, a queue pair that an earlier uroced created. Modifying
+ * covers moves to RESET or ERR and attributes that need no path. err: uroced's reply; made: the
+ * context's recoveries when the queue pair was created. Return 0, err where this is not possible,
+ * or an errno of the engine. */
 int ur_guest_modify_left(struct uroce_context *ctx, struct uroce_qp *qp,
 			 const struct ibv_qp_attr *attr, int mask, int err,
 			 u32 made);
@@ -214,21 +229,22 @@ void ur_guest_show_qp(const struct uroce_engine_qp *now,
 /* guest_resume.c: waits up to 10 s for the next uroced and attaches the context to it. Returns whether the context is attached,
  * perhaps by another thread. seen: the context's recoveries before the failed command. */
 bool ur_guest_resume(struct uroce_context *ctx, u32 seen);
-/* In a child of fork: reports to uroced that this process has the context's engine now. Without it, this uroced and the next take the
- * parent for the holder. */
+/* In a child of fork: reports to uroced that this process has the context's engine now. Otherwise
+ * this uroced and the next would take the parent for its owner. */
 void ur_guest_pass_on(struct uroce_context *ctx);
 /* guest_renew.c: make an object of an earlier uroced again in this one, if needed. A completion queue is made without its channel: the
  * engine sends its events. */
 int ur_guest_renew_pd(struct ibv_pd *pd);
-/* Calls make(object) under the lock, unless this uroced has made the object already. *made: the context's recoveries when the
- * object was made last. Returns 0 or the errno of make(). */
+/* Calls make(object) under the lock, unless the present uroced has the object already. *made: the
+ * context's recoveries when the object was last made. Returns 0 or the errno of make(). */
 int ur_guest_renew_once(struct ibv_context *context, u32 *made,
 			pthread_mutex_t *lock, int (*make)(void *object),
 			void *object);
 int ur_guest_renew_cq(struct ibv_cq *cq);
 int ur_guest_renew_srq(struct ibv_srq *srq);
 int ur_guest_renew_xrcd(struct ibv_xrcd *xrcd);
-/* The same for all that a queue pair refers to, but an XRC domain. All but pd may be NULL. */
+/* Do so for all objects that a queue pair refers to, except an XRC domain. All but pd may be
+ * NULL. */
 int ur_guest_renew_parts(struct ibv_pd *pd, struct ibv_cq *send_cq,
 			 struct ibv_cq *recv_cq, struct ibv_srq *srq);
 /* Attaches the renewed queue pair "made" to the groups of qp. */
@@ -249,11 +265,13 @@ struct ur_guest_old ur_guest_old_cq(struct uroce_cq *cq);
 struct ur_guest_old ur_guest_old_srq(struct uroce_srq *srq);
 struct ur_guest_old ur_guest_old_qp(struct uroce_qp *qp);
 struct ur_guest_old ur_guest_old_wq(struct uroce_wq *wq);
-/* Makes the object again after a command failed with err; on EIO waits for the next uroced. seen, made: the context's recoveries
- * before the command, and when the object was made. Returns whether to repeat the command. */
+/* Decides what to do after a command failed with err: makes the object again, and on EIO first
+ * waits for the next uroced. seen, made: the context's recoveries before the command, and when the
+ * object was made. Returns whether to repeat the command. */
 bool ur_guest_renew(const struct ur_guest_old *old, int err, u32 seen,
 		    u32 made);
-/* At most so many repetitions of a command, if uroced is killed again and again. */
+/* Limits the repetitions of a command while uroced is killed again and
+ * again. */
 #define UR_GUEST_TRIES 8
 /* Evaluates a command on an object, which returns 0 or an errno. If an earlier uroced made the object, makes it again and repeats the
  * command. */
@@ -272,8 +290,8 @@ bool ur_guest_renew(const struct ur_guest_old *old, int err, u32 seen,
 			 ur_guest_renew(&old_, err_, seen_, made_)); \
 		err_;                                                \
 	})
-/* Evaluates a command, which returns 0 or an errno, and repeats it with the next uroced if it was EIO because uroced was killed. pd: the
- * domain that the command refers to, or NULL. */
+/* Evaluates a command, which returns 0 or an errno. Repeats it with the next uroced if it failed
+ * with EIO because uroced was killed. pd: the domain that the command refers to, or NULL. */
 #define UR_GUEST_TRY(context, pd, command)                           \
 	({                                                           \
 		struct uroce_context *ctx_ = ur_to_ctx(context);     \
@@ -294,13 +312,16 @@ bool ur_guest_renew(const struct ur_guest_old *old, int err, u32 seen,
 extern pthread_mutex_t ur_guest_turns;
 /* Changes the context to fd, its file of the next uroced. fd becomes the context's. The first file stays open for the engine. */
 void ur_guest_files_turn(struct uroce_context *ctx, int fd);
-/* guest_files.c: between these calls commands that the verbs library gives itself go on with the next uroced. */
+/* guest_files.c: between these calls, commands that the verbs library itself gives continue with
+ * the next uroced. */
 void ur_guest_files_add(struct uroce_context *ctx);
 void ur_guest_files_del(struct uroce_context *ctx);
-/* guest_channels.c: the engine gets the sending ends of channels that are made by that file from now on. */
+/* guest_channels.c: makes the preload library keep the sending ends of channels created on that
+ * file from now on, for the engine. */
 void ur_guest_keep_senders(const struct uroce_context *ctx, int number);
-/* Evaluates "make", which makes an object in uroced and in the engine, or nothing. uroced does not know the numbers that an earlier one
- * gave: if the engine has no place for the number (EEXIST), asks for another one. */
+/* Evaluates "make", which creates an object in uroced and in the engine, or in neither. Repeats it
+ * while the engine has no place for uroced's number (EEXIST): uroced does not know the numbers of
+ * an earlier uroced. */
 #define UR_GUEST_NUMBERS 8
 #define UR_GUEST_NUMBERED(make)                                          \
 	({                                                               \
@@ -311,9 +332,10 @@ void ur_guest_keep_senders(const struct uroce_context *ctx, int number);
 		while (err_ == EEXIST && ++numbers_ < UR_GUEST_NUMBERS); \
 		err_;                                                    \
 	})
-/* The doorbell is that of a UD queue pair, whose datagrams may leave together. */
+/* Marks the doorbell as that of a UD queue pair, whose datagrams may leave
+ * together. */
 void ur_guest_batches(struct ur_doorbell *db);
-/* Returns the driver's part of a command that makes a work queue, or a queue pair that spreads frames. */
+/* Returns the driver's part of the command that creates a queue pair or work queue. */
 static inline struct uroce_create_qp_req
 ur_guest_wants(const struct uroce_context *ctx, const struct uroce_qp *qp)
 {

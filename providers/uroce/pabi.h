@@ -58,7 +58,7 @@ enum ur_op {
 
 struct ur_layout {
 	enum ur_pabi pabi;
-	u32 context_off; /* of the ibv_context inside verbs_context */
+	u32 context_off; /* offset of the ibv_context in verbs_context */
 };
 
 /* Returns the byte offset of an operation in that layout, or -1 where it has
@@ -205,8 +205,8 @@ struct ibv_command_buffer {
 		struct ib_uverbs_attr attr[n];  \
 	}
 
-/* Makes 'b' (of that object and method), with room for one attribute behind it,
- * carry the driver's response of an ioctl command. */
+/* Fills b for a method of an object, with attr, which follows it, as the
+ * driver's response of size bytes at resp. */
 static inline void ur_cmdb_uhw_out(struct ibv_command_buffer *b,
 				   struct ib_uverbs_attr *attr, u16 object,
 				   u16 method, void *resp, size_t size)

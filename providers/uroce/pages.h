@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The pages of a range of the program's memory, in its page table. */
+/* Maps pages of the program's memory into its page table. */
 #ifndef UR_PROVIDERS_UROCE_PAGES_H
 #define UR_PROVIDERS_UROCE_PAGES_H
 
@@ -12,14 +12,14 @@
 #define UR_POPULATE_READ  22
 #define UR_POPULATE_WRITE 23
 
-/* Has the kernel put all pages of the range there, as a program that reads or writes each
- * does; how: one of those two. Returns 0 or errno: ENOMEM or EFAULT (they cannot be had),
- * EINVAL (the kernel does not know how, or not for such a mapping). Waits for whoever
- * brings a page: a file's server, the program's own userfaultfd. Any thread. */
+/* Makes the kernel map all pages of the range, as a read or write of each would; how:
+ * UR_POPULATE_READ or UR_POPULATE_WRITE. Returns 0; ENOMEM or EFAULT where the pages cannot be had;
+ * EINVAL where the kernel cannot do it for this mapping. Waits for the server of a file, or the
+ * program's userfaultfd. Any thread. */
 int ur_pages_populate(u64 addr, u64 len, int how);
-/* Does so for reading where the range has UR_PAGES_ALL pages or fewer, else for
- * UR_PAGES_SOME spread over it and the last one: each is a system call, and what is mapped
- * says the device. Returns whether all could be had. Any thread. */
+/* Maps the range for reading if it has at most UR_PAGES_ALL pages; else UR_PAGES_SOME pages spread
+ * over it, and the last one, since each costs a system call. Returns whether all could be had. Any
+ * thread. */
 #define UR_PAGES_ALL  4096u
 #define UR_PAGES_SOME 512u
 bool ur_pages_are_there(u64 addr, u64 len);

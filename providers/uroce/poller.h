@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The behaviour of a thread that polls and finds nothing. Device and
- * application may share a processor, so it lets the device run, and where there
- * are no more processors than pollers it leaves one of them to the device.
- * Beside a thread that does not yield itself it takes turns.
+ * The behaviour of a polling thread that finds nothing. Device and application
+ * may share a processor, so the thread yields to the device. Where there are no
+ * more processors than pollers, it leaves one of them to the device. Beside a
+ * thread that never yields, it takes turns with that thread.
  */
 #ifndef UR_PROVIDERS_UROCE_POLLER_H
 #define UR_PROVIDERS_UROCE_POLLER_H
@@ -11,33 +11,34 @@
 #include "uroce.h"
 
 /*
- * After a long message the next one takes its time as well. If there are no
- * more processors than engines, a thread that polls for it takes a whole
- * processor from the engines that move it. Yielding does not help, since an
- * engine may wait for the other processor. So the thread sleeps a little: a
- * fraction of the time of such a message, and not longer than the wait may be
- * worth. A thread that is the engine itself does not.
+ * After a long message the next one takes time as well. If there are no more
+ * processors than engines, a polling thread takes a whole processor from the
+ * engines that move the message. Yielding does not help, since an engine may
+ * wait for the other processor. So the thread sleeps for a fraction of the time
+ * of such a message. A thread that runs the engine itself does not sleep.
  */
 #define UR_POLLER_LONG_BYTES (256u << 10)
 #define UR_POLLER_NAPS	     64
 
 struct ur_poller {
-	u32 empty;  /* polls in a row */
-	u32 naps;   /* that it may take still */
-	u32 beside; /* yields on the device's processor since it last left it */
-	u32 patience; /* it leaves after so many; 0: never asked */
+	u32 empty; /* empty polls in a row */
+	u32 naps;  /* sleeps that are left after a long message */
+	/* yields on the device's processor since it last left that processor */
+	u32 beside;
+	u32 patience; /* leaves it after this many; 0: not yet set */
 	u32 yields;
-	u32 timed;  /* so many of the next yields are timed */
-	bool alone; /* the last timed one found nobody */
-	u32 looked; /* while alone, polls since it yielded */
-	/* Its turn beside one that does not yield, on the monotonic clock; 0:
-	 * none. Empty polls since waits_since. */
+	u32 timed;  /* how many of the next yields are timed */
+	bool alone; /* the last timed yield found no other thread */
+	u32 looked; /* polls since the last yield, while alone */
+	/* End of its turn beside a thread that never yields; 0: none. Start of
+	 * the present row of empty polls. Monotonic clock. */
 	u64 turn_until, waits_since;
 };
 extern __thread struct ur_poller ur_poller
 	__attribute__((tls_model("initial-exec")));
 
-/* The calling thread has found a completion of so many bytes. */
+/* Notes that the calling thread found a completion of a message of so many
+ * bytes. */
 static inline void ur_poller_found(const struct uroce_context *ctx, u32 bytes)
 {
 	ur_poller.empty = 0;
@@ -46,7 +47,7 @@ static inline void ur_poller_found(const struct uroce_context *ctx, u32 bytes)
 				 ? UR_POLLER_NAPS
 				 : 0;
 }
-/* It has found none. Returns 0, or EIO where waiting is in vain. */
+/* Does what an empty poll needs. Returns 0, or EIO where the device is gone. */
 int ur_poller_empty(const struct uroce_context *ctx);
 /* Returns whether the context's device has gone. */
 bool ur_poller_is_gone(const struct uroce_context *ctx);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The client's side of the rings: private copies of the geometry and of the
- * index we own, the device's index cached until it is in the way. Every
- * function here needs the queue's lock. Labels as in kernel-abi/uroce-ring.h.
+ * index that we own. The device's index is cached until the ring looks full.
+ * Every function here needs the queue's lock. Labels as in
+ * kernel-abi/uroce-ring.h.
  */
 #ifndef UR_PROVIDERS_UROCE_RING_H
 #define UR_PROVIDERS_UROCE_RING_H
@@ -21,10 +22,10 @@ struct ur_sq_slot {
 };
 
 /*
- * Send queue. A WQE takes 1..16 building blocks. Its blocks are free when the
- * device is done with it; its place among the max_wqes, when a CQE that it
- * asked for has been polled too. So a completion queue as large as its send
- * queues is never overrun, however the application paces itself.
+ * Send queue. A WQE takes 1..16 building blocks, which are free when the device
+ * is done with it. Its place among the max_wqes is free when its CQE, if it has
+ * one, has been polled too. So a completion queue as large as its send queues
+ * never overruns.
  */
 struct ur_sq {
 	struct ur_lock lock;
@@ -39,8 +40,8 @@ struct ur_sq {
 	u32 tail; /* WQEs whose place is free again */
 	u32 slots_mask;
 	struct ur_sq_slot *slots;
-	/* First block of the last WQE whose CQE was polled; written under the
-	 * completion queue's lock, atomic. */
+	/* first block of the last WQE whose CQE was polled; atomic, written
+	 * under the completion queue's lock */
 	u32 polled;
 };
 
@@ -54,14 +55,14 @@ struct ur_rq {
 	u32 max_wqes; /* 0: no receive queue */
 	u32 max_sge;
 	u32 prod;
-	u32 cons; /* last seen: hdr->cons of an SRQ, 'polled' of a QP */
+	u32 cons; /* last seen hdr->cons of an SRQ, or polled of a QP */
 	bool is_srq;
-	/* Receives of a QP whose CQE was polled; as in ur_sq. */
+	/* Number of polled receive CQEs of a QP; atomic, as in ur_sq. */
 	u32 polled;
 };
 
-/* Returns whether the device is done with the WQE and its CQE, if any, was
- * polled. polled: a copy of sq->polled. */
+/* Returns whether the device is done with the WQE and its CQE, if it has one,
+ * was polled. polled: a copy of sq->polled. */
 static inline bool ur_sq_slot_free(const struct ur_sq *sq,
 				   const struct ur_sq_slot *slot, u32 polled)
 {
@@ -70,7 +71,7 @@ static inline bool ur_sq_slot_free(const struct ur_sq *sq,
 	return !slot->signaled || (s32)(polled - slot->start) >= 0;
 }
 
-/* Frees the places of the WQEs that are over by now. */
+/* Frees the places of completed WQEs. */
 static inline void ur_sq_retire(struct ur_sq *sq)
 {
 	u32 polled = __atomic_load_n(&sq->polled, __ATOMIC_RELAXED);
@@ -95,7 +96,7 @@ static inline int ur_sq_room(struct ur_sq *sq, u32 bbs)
 	return -ENOMEM;
 }
 
-/* Counts the WQE at sq->next, which is complete and bbs blocks long. */
+/* Adds the complete WQE at sq->next, of bbs blocks, to the queue. */
 static inline void ur_sq_commit(struct ur_sq *sq, u32 bbs, bool signaled)
 {
 	sq->slots[sq->head++ & sq->slots_mask] = (struct ur_sq_slot){
@@ -150,9 +151,9 @@ static inline int ur_rq_room(struct ur_rq *rq)
 	return rq->prod - rq->cons < rq->max_wqes ? 0 : -ENOMEM;
 }
 
-/* Shows the device all receives so far. Returns whether it wants a doorbell for
- * them. The exchange is both the release [P1] and the full barrier before the
- * look at the flags [K1]. */
+/* Publishes all receives so far. Returns whether the device wants a doorbell
+ * for them. The exchange is both the release [P1] and the full barrier before
+ * the load of the flags [K1]. */
 static inline bool ur_rq_publish(struct ur_rq *rq)
 {
 	__atomic_exchange_n(&rq->hdr->prod, rq->prod, __ATOMIC_SEQ_CST);

@@ -39,72 +39,86 @@ struct uroce_context {
 	const struct ur_layout *layout;
 	struct ur_doorbell db;
 	size_t db_len;
-	/* The doorbell of the device's engine; db, but where the context has one in
-	 * this process. */
+	/* Doorbell of the device's engine; differs from db if the context has
+	 * an engine of its own. */
 	struct ur_doorbell device_db;
 	size_t device_db_len;
 	u32 max_inline;
 	u32 max_sge;
 	u32 yield_after; /* empty polls in a row before yielding; 0: never */
-	bool few_cpus;	 /* a poller is in the way of engines: poller.h */
-	u32 adverse;	 /* UROCE_ADVERSE_* that are in force */
+	/* too few processors for polling without sleep: poller.h */
+	bool few_cpus;
+	u32 adverse; /* UROCE_ADVERSE_* that are in force */
 	u32 adverse_seed;
-	/* guest_modify.c: what is done here is told to uroced later; of its last answer. */
+	/* guest_modify.c, from the device's last response: changes may reach
+	 * uroced later (UROCE_CTX_F_LATE) */
 	bool tells_late;
 	u32 max_rd_atomic;
 	/* guest.h; NULL: its engine is the device's. */
 	const struct uroce_door *door;
 	struct uroce_guest *guest;
-	int guest_fd; /* of the rings, then */
+	int guest_fd; /* file of that engine's rings */
 	u32 guest_slot;
-	bool has_gpu;		   /* it has had a region of gpu.c; atomic */
-	bool guest_apart;	   /* it is in an engine process: apart.h */
-	bool guest_async;	   /* it can send asynchronous events */
+	/* the context has had a region of gpu.c; atomic */
+	bool has_gpu;
+	/* the engine is in an engine process: apart.h */
+	bool guest_apart;
+	/* the engine has the asynchronous event file */
+	bool guest_async;
 	struct ur_list guest_node; /* guest_files.c */
-	u32 resumes;	  /* of the context after a uroced was killed; atomic */
-	int first_cmd_fd; /* then: the file that the engine looks at */
-	/* guest_given_up.c: the eventfd; -1: none. And how often one was given up, four times, with what
-	 * has become of the last one; atomic. */
+	/* recoveries: how often the context moved to a next uroced; atomic */
+	u32 resumes;
+	/* after a recovery: the first uverbs file, which the engine uses */
+	int first_cmd_fd;
+	/* guest_given_up.c: the eventfd, or -1; and the number of reports with, in its low bits,
+	 * the state of the last one; atomic. */
 	int given_up_fd;
 	u64 given_up;
-	/* guest_shared.c: the engine, in an engine process, that contexts of several processes have together, besides; NULL: none.
-	 * What follows is its. The regions are those that the context's own engine has. */
+	/* guest_shared.c: the shared engine, which contexts of several processes use, besides the
+	 * context's own; NULL: none. The next fields are of the shared engine. regions: those that
+	 * the context's own engine has. */
 	struct uroce_guest *shared;
 	int shared_fd;
 	u32 shared_slot;
 	struct ur_doorbell shared_db;
 	size_t shared_db_len;
 	struct ur_list regions;
-	pthread_mutex_t shares; /* guards all of them */
-	bool elsewhere; /* the device may think of one that is not here */
-	/* In a child of fork: guest is NULL, and what has it once is its parent's. */
+	pthread_mutex_t shares; /* guards the fields of the shared engine */
+	/* uroced may believe that the context has an engine, which it has not:
+	 * commands say UROCE_QP_F_DEVICE */
+	bool elsewhere;
+	/* In a child of fork that did not take the engine over: guest is NULL,
+	 * and objects that have a guest are the parent's. */
 	bool parted;
-	/* Events of queues that are destroyed are taken back by one at a time, here
+	/* Serializes destruction of queues, which takes unread events back here
 	 * and in the device. */
 	pthread_mutex_t destroys;
-	pthread_mutex_t modifies;		 /* qp->owed of all */
+	/* guards qp->owed of all queue pairs */
+	pthread_mutex_t modifies;
 	struct uroce_qp **qp_table[UR_QP_TABLE]; /* by QPN, for the pollers */
 };
 
 struct uroce_pd {
 	struct ibv_pd ibv;
 	u32 pdn;
-	/* An import: nothing that is made with it is in an engine of this process. */
+	/* imported: what is made with it uses the device's engine */
 	bool imported;
-	/* Parent domains: what this one stands for. */
+	/* Parent domains: the PD and the thread domain that it combines. */
 	struct uroce_pd *contained;
 	struct uroce_td *td;
 	u32 refs;    /* parent domains that contain this PD; atomic */
-	u32 resumes; /* the context's when uroced made it; atomic */
+	u32 resumes; /* ctx->resumes when uroced made it; atomic */
 };
 
 struct uroce_xrcd {
 	struct verbs_xrcd vxrcd;
-	/* In the engine of this process; 0: its target queue pairs and SRQs are the device's. */
+	/* Number in the engine of this process; 0: its target queue pairs and SRQs are in the
+	 * device. */
 	u32 number;
-	bool shared; /* in the shared engine, in place of that; */
-	int file;    /* then: what the next uroced knows it by */
-	u32 resumes; /* the context's when uroced made it; atomic */
+	/* its target queue pairs and SRQs are in the shared engine */
+	bool shared;
+	int file;    /* with number: file by which the next uroced opens it */
+	u32 resumes; /* ctx->resumes when uroced made it; atomic */
 };
 
 struct uroce_td {
@@ -115,25 +129,25 @@ struct uroce_td {
 struct uroce_mr {
 	struct verbs_mr vmr;
 	u64 locked; /* pages of ur_memlock_take() */
-	/* in the list of regions whose memory is not at their I/O address */
+	/* list of regions whose memory is not at their I/O address */
 	struct uroce_mr *next_moved;
 	struct uroce_mr *next_gpu; /* gpu.c */
 	u64 iova;
-	u32 resumes; /* the context's when uroced made it; atomic */
-	/* The number that uroced knows it by, whatever the program has made of the
-	 * one in ibv_mr; of a region that is in the engine of this process. */
+	u32 resumes; /* ctx->resumes when uroced made it; atomic */
+	/* uroced's handle, even if the program overwrites the one in ibv_mr; of
+	 * a region in the engine of this process. */
 	u32 handle;
 	struct uroce_guest_mr *guest, *shared;
 	struct ur_list node; /* ctx->regions */
 	struct uroce_guest_mr_init guest_init;
-	/* of a dma-buf, for an engine in this process */
+	/* mapping of a dma-buf, for an engine in this process */
 	void *map;
 	size_t map_len;
 };
 
 struct uroce_mw {
 	struct ibv_mw ibv;
-	u32 handle; /* as of a region */
+	u32 handle; /* as uroce_mr.handle */
 	struct uroce_guest_mw *guest;
 };
 
@@ -142,10 +156,10 @@ struct uroce_dm {
 	u8 *map;
 	size_t map_len;
 	size_t length;
-	u32 resumes; /* the context's when uroced made it */
+	u32 resumes; /* ctx->resumes when uroced made it */
 };
 
-/* In uroce_cqe.mark, by the client: of a queue pair that is gone. */
+/* The client sets it in uroce_cqe.mark: the queue pair of this CQE is gone. */
 #define UR_CQE_DEAD 0xd
 
 /* The place of a completion queue's ring in its file. */
@@ -168,24 +182,25 @@ struct uroce_cq_ring {
 
 struct uroce_cq {
 	struct verbs_cq vcq;
-	struct ur_lock lock; /* of both rings */
+	struct ur_lock lock; /* guards all rings */
 	struct uroce_cq_ring ring;
 	u32 arm_serial;
 	u32 wc_flags;	       /* of create_cq_ex */
 	struct uroce_cqe *cur; /* between start_poll and end_poll */
 	struct uroce_guest_cq *guest;
-	u32 handle;  /* as of a region */
-	u32 resumes; /* the context's when uroced made it; atomic */
+	u32 handle;  /* as uroce_mr.handle */
+	u32 resumes; /* ctx->resumes when uroced made it; atomic */
 	/* With an engine in this process (two_rings.c): the device's ring, for
-	 * queue pairs that the device has; NULL: there was none yet. */
+	 * queue pairs in the device; NULL: none so far. */
 	struct uroce_cq_ring *device;
 	struct uroce_cq_place device_place;
 	/* The same for the shared engine. */
 	struct uroce_cq_ring *shared_ring;
 	struct uroce_guest_cq *shared;
-	u32 flags, moderation; /* as the engine was told */
-	u32 device_users; /* queues that the device or the shared engine has, atomic */
-	u32 turn;	  /* which ring comes first */
+	u32 flags, moderation; /* as given to the engine */
+	/* number of queues in the device or the shared engine; atomic */
+	u32 device_users;
+	u32 turn;			/* which ring is polled first */
 	struct uroce_cq_ring *cur_ring; /* cur's, if not NULL */
 };
 
@@ -195,12 +210,12 @@ struct uroce_srq {
 	const struct ur_doorbell *db;
 	u32 db_slot;
 	u32 srqn;
-	bool in_device; /* as of a queue pair */
-	bool shared;	/* the same */
-	u32 resumes;	/* the same; atomic */
+	bool in_device; /* as uroce_qp.in_device */
+	bool shared;	/* as uroce_qp.shared */
+	u32 resumes;	/* ctx->resumes when uroced made it; atomic */
 	struct uroce_guest_srq *guest;
-	struct ibv_pd *pd; /* the library has none of XRC */
-	u32 handle;	   /* as of a region */
+	struct ibv_pd *pd; /* since ibv_srq.pd is NULL for XRC */
+	u32 handle;	   /* as uroce_mr.handle */
 	void *map;
 	size_t map_len;
 };
@@ -217,27 +232,31 @@ struct uroce_qp {
 	u32 db_slot;
 	u16 qpt_bit; /* UR_SENDS_* */
 	bool sq_sig_all;
-	/* Its engine is the device's, though the context has one in this
-	 * process. */
+	/* It is in the device's engine, though the context has one of its
+	 * own. */
 	bool in_device;
-	bool shared; /* it is the shared engine */
-	/* enum ibv_qp_state, as far as this process knows; atomic: read by who
-	 * posts. */
+	bool shared; /* it is in the shared engine */
+	/* enum ibv_qp_state as this process knows it; atomic, since posting
+	 * reads it */
 	u8 state;
-	/* guest_modify.c: enum ibv_qp_state that uroced has not been told of; 0: none. ctx->modifies */
+	/* guest_modify.c: enum ibv_qp_state that was not reported to uroced yet; 0: none. Guarded
+	 * by ctx->modifies. */
 	u8 owed;
 	u32 max_send_sge;
 	u32 max_inline;
 	u32 ece_options;
-	u32 resumes;	       /* the context's when uroced made it; atomic */
-	u32 number;	       /* the one that uroced is to give it; 0: any */
-	struct ibv_xrcd *xrcd; /* of a target whose engine is here */
+	u32 resumes; /* ctx->resumes when uroced made it; atomic */
+	u32 number;  /* number to request from uroced; 0: any */
+	/* of an XRC target in an engine of this process */
+	struct ibv_xrcd *xrcd;
 	struct uroce_guest_qp *guest;
-	u32 handle;	       /* as of a region */
-	union ibv_gid *groups; /* that it is in, where its engine is here */
+	u32 handle; /* as uroce_mr.handle */
+	/* multicast groups that it is attached to, if its engine is here */
+	union ibv_gid *groups;
 	u32 n_groups;
 	struct uroce_spread *spread; /* or NULL */
-	struct ibv_cq *device_cq[2]; /* that count it as a user, or NULL */
+	/* completion queues that count it in device_users, or NULL */
+	struct ibv_cq *device_cq[2];
 	void *map;
 	size_t map_len;
 
@@ -251,7 +270,7 @@ struct uroce_qp {
 	} wr;
 };
 
-/* Kinds of send queues, as a set: what a work request may be on. */
+/* Kinds of send queues, as a set: where a work request may be posted. */
 #define UR_SENDS_RC  (1u << 0)
 #define UR_SENDS_UC  (1u << 1)
 #define UR_SENDS_UD  (1u << 2)
@@ -261,17 +280,17 @@ struct uroce_qp {
 /* ECE options this device knows: none so far. */
 #define UR_ECE_OPTIONS 0u
 
-/* A queue pair that only receives, and that the program does not see. */
+/* A work queue: a queue pair that only receives, hidden from the program. */
 struct uroce_wq {
 	struct ibv_wq ibv;
 	struct uroce_qp qp;
-	u32 tables; /* that name it; atomic */
+	u32 tables; /* number of tables that name it; atomic */
 };
 
 struct uroce_rwq_table {
 	struct ibv_rwq_ind_table ibv;
-	u32 resumes; /* as of a queue pair */
-	u32 users;   /* queue pairs; atomic */
+	u32 resumes; /* as uroce_qp.resumes */
+	u32 users;   /* number of queue pairs; atomic */
 	u32 size;
 	struct uroce_wq *wq[];
 };
@@ -285,26 +304,28 @@ struct uroce_spread {
 
 struct uroce_counters {
 	struct verbs_counters vc;
-	u32 resumes; /* as of a queue pair */
-	u32 flows;   /* of the engine in this process; atomic */
-	u32 count;   /* of the array: behind the last index */
+	u32 resumes; /* as uroce_qp.resumes */
+	u32 flows;   /* number of flows in the engine of this process; atomic */
+	u32 count;   /* length of the program's array: last index + 1 */
 	struct {
 		bool wanted;
 		u32 index;
 	} at[IBV_COUNTER_BYTES + 1];
-	struct uroce_guest_counts here; /* of the engine in this process */
+	/* counts of the engine in this process */
+	struct uroce_guest_counts here;
 };
 
 struct uroce_flow {
 	struct ibv_flow ibv;
 	struct uroce_guest_flow *guest;
-	struct uroce_counters *counters; /* with it, or NULL */
+	/* the counters that it counts into, or NULL */
+	struct uroce_counters *counters;
 };
 
 struct uroce_ah {
 	struct ibv_ah ibv;
 	u32 ah;
-	u32 device_ah; /* for queue pairs that the device has */
+	u32 device_ah; /* number for queue pairs in the device */
 	struct uroce_guest_ah *guest;
 };
 
@@ -333,7 +354,8 @@ UR_TO(ur_to_counters, uroce_counters, struct ibv_counters, vc.counters)
 UR_TO(ur_to_flow, uroce_flow, struct ibv_flow, ibv)
 /* clang-format on */
 
-/* Returns the number by which work requests of that queue pair name the handle. */
+/* Returns the number of the address handle for work requests of that queue
+ * pair. */
 static inline u32 ur_ah_number(const struct uroce_qp *qp,
 			       const struct ibv_ah *ah)
 {
@@ -348,16 +370,20 @@ static inline void *ur_vctx(struct uroce_context *ctx)
 
 /* ---- mapping.c ---- */
 
-/* Whose file it is: of the context's engine; the uverbs file, the device's; of the shared engine. */
+/* Whose file: the context's engine's; the uverbs file, which is the device's; the shared
+ * engine's. */
 enum ur_whose { UR_OF_HERE, UR_OF_DEVICE, UR_OF_SHARED };
 
-/* Map len bytes at off of that file, the first of the context's engine. Return NULL with errno set. */
+/* Map len bytes at off of that file; ur_map() of the context's engine's. Return NULL with errno
+ * set. */
 void *ur_map(struct ibv_context *context, u64 off, u64 len);
 void *ur_map_at(struct ibv_context *context, enum ur_whose place, u64 off,
 		u64 len);
-/* Unmaps them, or what the caller has mapped. map may be NULL. */
+/* Unmaps what ur_map() or ur_map_at() returned, or a mapping of the caller's.
+ * map may be NULL. */
 void ur_unmap(void *map, u64 len);
-/* The context ends. Its maps that are left still go with ur_unmap(). */
+/* Ends the windows of a context that is freed. ur_unmap() still unmaps what is
+ * left. */
 void ur_map_end(const struct uroce_context *ctx);
 
 /* ---- uroce.c ---- */
@@ -394,8 +420,8 @@ struct ibv_td *uroce_alloc_td(struct ibv_context *context,
 int uroce_dealloc_td(struct ibv_td *td);
 struct ibv_pd *uroce_import_pd(struct ibv_context *context, uint32_t handle);
 void uroce_unimport_pd(struct ibv_pd *pd);
-/* The result of a verb for an object whose handle names nothing, or not that object: as
- * of the kernel's command, in errno too. */
+/* Returns ENOENT, also in errno, for a handle that names no object of that
+ * kind, as the kernel's command does. */
 static inline int ur_unknown_handle(void)
 {
 	return errno = ENOENT;
@@ -416,8 +442,8 @@ struct ibv_mr *uroce_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
 struct ibv_mr *uroce_reg_mr_ex(struct ibv_pd *pd,
 			       const struct ur_mr_init_attr *attr);
 struct ibv_mr *uroce_alloc_null_mr(struct ibv_pd *pd);
-/* mr_cmd.c: the commands, also of what an earlier uroced has made; the first fills *vmr, the second
- * leaves the keys as they are. Return 0 or an errno. */
+/* mr_cmd.c: give the commands, also for a region that an earlier uroced made. ur_cmd_reg_mr() fills
+ * *vmr, ur_cmd_rereg_mr() leaves the keys as they are. Return 0 or an errno. */
 int ur_cmd_reg_mr(struct ibv_pd *pd, void *addr, size_t length, u64 iova,
 		  int access, const struct uroce_reg_mr_req *drv,
 		  struct verbs_mr *vmr);
@@ -427,15 +453,16 @@ int ur_cmd_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 int uroce_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 		   void *addr, size_t length, int access);
 int uroce_dereg_mr(struct verbs_mr *vmr);
-/* advise.c: remembers an on-demand region whose memory is not at iova. Any
+/* gpu.c: add the region of GPU memory to the context, before its first request, or remove it. Any
  * thread. */
-/* gpu.c: the region is of a GPU's memory, or no longer. The first call before its first request. Any thread. */
 void ur_gpu_add(struct uroce_mr *mr);
 void ur_gpu_del(const struct uroce_mr *mr);
-/* Returns whether bytes of the range are in such a region of the context. */
+/* Returns whether the range touches a region of GPU memory of the context. */
 bool ur_gpu_has(const struct ibv_context *context, u64 addr, u64 length);
+/* advise.c: remembers an on-demand region whose memory is not at iova. Any
+ * thread. */
 void ur_mr_moved(struct uroce_mr *mr, u64 iova);
-/* Forgets the region, which may be one that was not remembered. Any thread. */
+/* Forgets the region, if ur_mr_moved() remembered it. Any thread. */
 void ur_mr_forget(struct uroce_mr *mr);
 int uroce_advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice,
 		    uint32_t flags, struct ibv_sge *sg_list, uint32_t num_sge);
@@ -464,48 +491,50 @@ int uroce_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr);
 int uroce_destroy_cq(struct ibv_cq *cq);
 int uroce_req_notify_cq(struct ibv_cq *cq, int solicited_only);
 int uroce_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
-/* two_rings.c: the same where the context's engine is in this process, and the
+/* two_rings.c: the same for contexts with an engine of their own, and the
  * methods of extended queues. */
 int uroce_guest_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
 int uroce_guest_start_poll(struct ibv_cq_ex *cq, struct ibv_poll_cq_attr *attr);
 int uroce_guest_next_poll(struct ibv_cq_ex *cq);
 void uroce_guest_end_poll(struct ibv_cq_ex *cq);
-/* Makes the queue deliver no completion of that queue pair any more. cq may be
+/* Makes the queue deliver no more completions of that queue pair. cq may be
  * NULL. */
 void ur_cq_forget_qp(struct ibv_cq *cq, u32 qpn);
 /* Sets the polling methods of the queue for the fields that wc_flags asks
  * for. */
 void ur_cq_set_methods(struct uroce_cq *cq, u32 wc_flags);
-/* cq_map.c: map the ring at that place of a file,
- * instead of what is mapped; the second one writes into it what this process has
- * written into the former. Return 0, EPROTO or ENOMEM. */
+/* cq_map.c: map the ring at that place of the file in place of the present map.
+ * ur_cq_move_ring() also copies what this process wrote into the old ring.
+ * Return 0, EPROTO or ENOMEM. */
 int ur_cq_ring_map(struct ibv_context *context, enum ur_whose whose,
 		   const struct uroce_cq_place *place,
 		   struct uroce_cq_ring *ring);
 int ur_cq_move_ring(const struct uroce_cq *cq, enum ur_whose whose,
 		    const struct uroce_cq_place *place,
 		    struct uroce_cq_ring *ring);
-/* two_rings.c: a queue that the device has is about to use the completion queue, or
- * does no more; which changes nothing in a context whose engine is the device's. cq may
- * be NULL. The first returns 0 or an errno. */
+/* two_rings.c: add or drop a queue in the device as a user of the completion
+ * queue. They do nothing in a context without an engine of its own. cq may be
+ * NULL. ur_cq_use_device() returns 0 or an errno. */
 int ur_cq_use_device(struct ibv_cq *cq);
 void ur_cq_unuse_device(struct ibv_cq *cq);
-/* Maps a ring that another engine has made of the queue, in *ring, armed as the others. Lock held. Returns 0 or an errno. */
+/* Maps a ring that another engine made for the queue, as *ring, and arms it as the others are. Lock
+ * held. Returns 0 or an errno. */
 int ur_cq_add_ring(struct uroce_cq *cq, enum ur_whose whose,
 		   const struct uroce_cq_place *place,
 		   struct uroce_cq_ring **ring);
-/* Unmaps the rings of others. */
+/* Unmaps the rings of other engines. */
 void ur_cq_end_others(struct uroce_cq *cq);
-/* The device has resized its ring. Lock held. Returns 0 or an errno. */
+/* Maps the ring that the device has resized. Lock held. Returns 0 or an
+ * errno. */
 int ur_cq_resized_device(struct uroce_cq *cq,
 			 const struct uroce_cq_place *place);
 
 /* ---- qp.c, qp_cmd.c, qp_map.c, send.c, wr.c, recv.c ---- */
-/* Give the commands alone. Return 0 or an errno. */
+/* qp_cmd.c: give the commands, and nothing else. Return 0 or an errno. */
 int ur_qp_cmd_create(struct ibv_context *context, struct uroce_qp *qp,
 		     struct ibv_qp_init_attr_ex *attr,
 		     struct uroce_create_qp_resp *drv);
-/* raw/wq_cmd.c: the same of a work queue and a table. */
+/* raw/wq_cmd.c: give the commands of a work queue and of a table. */
 int ur_wq_cmd_create(struct ibv_context *context, struct uroce_wq *wq,
 		     struct ibv_wq_init_attr *attr,
 		     struct uroce_create_qp_resp *drv);
@@ -514,13 +543,14 @@ int ur_rwq_table_cmd_create(struct ibv_context *context,
 int ur_qp_cmd_modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
 int ur_qp_cmd_open(struct ibv_context *context, struct uroce_qp *qp,
 		   struct ibv_qp_open_attr *attr);
-/* Maps the rings that the answer says. Returns 0, EPROTO or ENOMEM, with nothing
+/* Maps the rings of the response. Returns 0; or EPROTO or ENOMEM, with nothing
  * mapped. */
 int ur_qp_map(struct ibv_context *context, struct uroce_qp *qp,
 	      const struct uroce_create_qp_resp *resp);
-/* Undoes that. */
+/* Unmaps the rings. */
 void ur_qp_unmap(struct uroce_qp *qp);
-/* Forgets what was posted and not polled: the device has dropped it (RESET). */
+/* Forgets requests that were posted and not polled, which the device has
+ * dropped (RESET). */
 void ur_qp_drop_posted(struct uroce_qp *qp);
 /* Puts a queue pair where pollers find it, or takes it out (qp NULL). Returns 0
  * or ENOMEM. */
@@ -570,7 +600,7 @@ static inline u8 ur_qp_state(const struct uroce_qp *qp)
 	return __atomic_load_n(&qp->state, __ATOMIC_RELAXED);
 }
 
-/* Returns 0 where a send can be posted in this state, else the errno of the
+/* Returns 0 where the state allows posting a send, else the errno of the
  * verb. */
 static inline int ur_qp_send_state(const struct uroce_qp *qp)
 {
@@ -579,7 +609,7 @@ static inline int ur_qp_send_state(const struct uroce_qp *qp)
 	return ur_qp_state(qp) < IBV_QPS_RTS ? EINVAL : 0;
 }
 
-/* Posts to the receive queue of a queue pair in whatever state. */
+/* Posts to the receive queue without a check of the state. */
 int ur_post_recv(struct uroce_qp *qp, struct ibv_recv_wr *wr,
 		 struct ibv_recv_wr **bad_wr);
 

@@ -23,8 +23,8 @@ _Static_assert(IBV_SEND_SIGNALED == 2 && IBV_SEND_SOLICITED == 4 &&
 		       IBV_SEND_FENCE == 1 && IBV_SEND_INLINE == 8,
 	       "flags are translated below");
 
-/* The flags of work requests that there are. Nobody fills in checksums
- * (IBV_SEND_IP_CSUM): no capability says so. */
+/* The flags that work requests may have. IBV_SEND_IP_CSUM is missing: no
+ * capability offers checksums. */
 #define UR_SEND_FLAGS                                        \
 	((unsigned int)(IBV_SEND_FENCE | IBV_SEND_SIGNALED | \
 			IBV_SEND_SOLICITED | IBV_SEND_INLINE))
@@ -47,9 +47,9 @@ static inline u32 ur_wqe_bbs(u32 ds)
 	return (ds + 3) / 4;
 }
 
-/* Return how many units a segment takes: inline data of so many bytes, the
- * address vector of a kind of queue pair (UR_SENDS_*), what stands before the
- * data of an opcode. */
+/* Return the number of units of a segment: inline data of so many bytes; the
+ * address vector of a kind of queue pair (UR_SENDS_*); the segment between
+ * these, of an opcode. */
 static inline u32 ur_wqe_inline_ds(u32 bytes)
 {
 	return (bytes + (u32)sizeof(struct uroce_wqe_inline) + 15) / 16;

@@ -12,7 +12,7 @@ struct sim_state {
 	const void *driver; /* struct verbs_device_ops */
 	void *vctx;
 	void *ops[128];
-	/* the last registration of the plugin: descriptor -1, or where */
+	/* the last registration of the plugin; reg_fd -1: of ordinary memory */
 	uint64_t reg_addr, reg_length, reg_iova;
 	int reg_access, reg_fd;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Raw packets of a context whose engine is in this process: a part of guest.h, which has the rules. */
+/* Raw packets in a context whose engine is in this process: a part of guest.h, whose rules hold. */
 #ifndef UR_PROVIDERS_UROCE_RAW_GUEST_RAW_H
 #define UR_PROVIDERS_UROCE_RAW_GUEST_RAW_H
 
@@ -8,21 +8,24 @@
 #if UROCE_WITH_RAW_PACKET
 /* raw/guest_raw.c: gets the packet sockets, where the engine has none yet. Returns 0 or an errno. */
 int ur_guest_borrow_raw(struct uroce_context *ctx);
-/* Fills *rss and wq, which has room for the table, as the engine wants them. */
+/* Fills *rss, and wq, which has room for the table, in the engine's form. */
 void ur_guest_spread(const struct uroce_spread *spread,
 		     struct uroce_guest_rss *rss, struct uroce_guest_qp **wq);
-/* As of queue pairs. */
+/* Do the same for work queues as ur_guest_place_qp() and its kin for queue
+ * pairs. */
 int ur_guest_place_wq(struct uroce_context *ctx, struct uroce_wq *wq,
 		      const struct ibv_pd *pd);
 int ur_guest_create_wq(struct uroce_context *ctx, struct uroce_wq *wq,
 		       const struct ibv_wq_init_attr *attr,
 		       struct uroce_create_qp_resp *resp);
 int ur_guest_modify_wq(struct uroce_wq *wq, enum ibv_wq_state state);
-/* The device has made the rule, which counts there (or NULL), and has destroyed it. */
+/* Create the rule in the engine, with counters or NULL, after the device did;
+ * and destroy it there. */
 int ur_guest_create_flow(struct uroce_qp *qp, struct uroce_flow *flow,
 			 struct uroce_counters *counters);
 void ur_guest_destroy_flow(struct uroce_context *ctx, struct uroce_flow *flow);
-/* raw/guest_raw_renew.c: as those of guest_renew.c; the second renews all queues of the table. */
+/* raw/guest_raw_renew.c: renew objects as guest_renew.c does; ur_guest_renew_wqs() all queues of
+ * the table. */
 int ur_guest_renew_wq(struct uroce_wq *wq);
 int ur_guest_renew_wqs(struct uroce_rwq_table *table);
 int ur_guest_renew_table(struct uroce_rwq_table *table);
