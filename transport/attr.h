@@ -16,13 +16,14 @@ struct ur_srq;
 
 /* ---- congestion control ---- */
 
-/* DCQCN parameters; 0 in a field: the default, which is that of deployed
- * adapters (cc.c). */
+/* DCQCN parameters. 0 stands for the default, which is that of deployed
+ * adapters (cc_init.c). */
 struct ur_cc_config {
-	bool enable;	   /* rates are limited */
-	bool windowless;   /* those of UC and UD are anyhow */
-	u8 np_off, rp_off; /* by service level: no CNPs are sent, none heeded */
-	u64 link_bps;	   /* line rate, bits per second */
+	bool enable;	 /* rates are limited */
+	bool windowless; /* limits UC and UD even without enable */
+	/* bits by service level: send no CNPs, ignore CNPs */
+	u8 np_off, rp_off;
+	u64 link_bps; /* line rate, bits per second */
 	u64 min_rate_bps;
 	u64 ai_bps, hai_bps;
 	u32 g_1024; /* alpha gain in 1/1024 */
@@ -30,13 +31,20 @@ struct ur_cc_config {
 	u64 byte_counter;
 	u32 fast_recovery_stages;
 	u32 initial_alpha_1024;
-	u32 min_dec_pct; /* a CNP leaves at least so much of the rate; 0: any */
-	u32 gd;		 /* it takes alpha / 2^(gd - 10) of it; default 11 */
-	u64 first_bps;	 /* the rate after the first one; 0: as after others */
-	u64 monitor_ns;	 /* at most one in such a time counts; 0: all */
-	bool keep_target; /* only the first CNP after an increase lowers it: */
-	bool keep_time;	  /* one by the byte counter, not one by the timer */
-	/* CNPs have these, not those of their connection. */
+	/* rate after a CNP, in percent of the rate before, at least; 0: any */
+	u32 min_dec_pct;
+	/* a CNP cuts the rate by alpha / 2^(gd - 10) of it; default 11 */
+	u32 gd;
+	/* rate after a CNP that finds the rate unlimited; 0: cut as usual */
+	u64 first_bps;
+	/* ignores CNPs this long after one that counted; 0: counts all */
+	u64 monitor_ns;
+	/* a CNP lowers the target only if the rate rose since the last */
+	bool keep_target;
+	/* with keep_target: only rises by the byte counter count */
+	bool keep_time;
+	/* CNPs have this class and service level instead of their
+	 * connection's. */
 	bool cnp_class;
 	u8 cnp_traffic_class, cnp_sl;
 };
@@ -61,7 +69,7 @@ struct ur_mr_attr {
 	const struct ur_mem_ops *ops; /* when direct is NULL */
 	void *mem;
 	bool null_mr; /* reads zeros, swallows writes */
-	u32 key;      /* that another port has given it; 0: a new one */
+	u32 key;      /* a key that another port assigned; 0: a new one */
 };
 
 /* ---- shared receive queues ---- */
@@ -71,8 +79,8 @@ struct ur_srq_attr {
 	u32 limit;
 	bool xrc;
 	u32 xrcd;     /* domain number when xrc */
-	u32 srqn;     /* the number that another table gave it; 0: any */
-	void *cq_ctx; /* completions of an XRC SRQ */
+	u32 srqn;     /* a number that another table assigned; 0: any */
+	void *cq_ctx; /* for completions of an XRC SRQ */
 	void *rq_ctx; /* for rq_next, rq_count */
 	void *ctx;    /* for srq_event */
 };
@@ -111,29 +119,32 @@ struct ur_qp_init {
 	void *ctx;    /* for sq_next, sq_retire, qp_event */
 	void *rq_ctx; /* for rq_next, rq_count; unused with srq */
 	/* Queue pairs of one port in different realms do not reach each other.
-	 * 0: every one reaches it. Its address vectors are in the same. */
+	 * 0: every queue pair reaches it. Its address vectors have the same
+	 * realm. */
 	u32 realm;
-	/* The owner: queue pairs of different owners share no window. */
+	/* The owner; queue pairs of different owners never share a path's
+	 * window. */
 	u32 owner;
-	/* RAW_PACKET: the address vector of its frames, by which the host knows
-	 * whose frames they are. A reference is taken. */
+	/* RAW_PACKET: the address vector of its frames, from which the host
+	 * knows their sender. A reference is taken. */
 	struct ur_av *raw_av;
-	/* UD: what it sends to a group that it is in does not come back. */
+	/* UD: does not receive what it sends to a group of its own. */
 	bool block_self_mcast;
-	/* For a host that plays a hostile card. packets: messages to and from
-	 * it never go the short way inside the port. rest: what a receive has
-	 * behind its message is written over. */
+	/* For a host that plays a hostile card. packets: no message to or from
+	 * it takes the shortcut inside the port. rest: overwrites the rest of a
+	 * receive buffer behind the message. */
 	bool packets, rest;
-	/* UR_QP_SHOWN zeros that are the host's for as long as the queue pair lives,
-	 * or NULL: the queue pair has its own. */
+	/* UR_QP_SHOWN zeroed words, the host's for the life of the queue pair;
+	 * or NULL, and the queue pair has its own. */
 	u64 *shown;
-	/* The number that another port has given it, or an earlier one of this device; 0: a new one. */
+	/* A number that another port or an earlier life of the device assigned; 0: a new one. */
 	u32 qpn;
-	/* The number is of that port among the device's, which has the queue
-	 * pair of that number: this one only keeps its attributes, and no packet
-	 * finds it. 0: it is this port's. */
+	/* Which port of the device runs the queue pair of this number: this one
+	 * only keeps its attributes, and no packet reaches it. 0: this port
+	 * runs it. */
 	u32 away;
-	/* Another number would do: -EEXIST where the table would have to grow for this one. */
+	/* The caller can draw another qpn: -EEXIST where the table would have
+	 * to grow for this one. */
 	bool drawn;
 };
 
@@ -170,8 +181,9 @@ struct ur_qp_attr {
 	u8 max_rd_atomic, max_dest_rd_atomic;
 	u8 min_rnr_timer, timeout, retry_cnt, rnr_retry;
 	u8 en_sqd_async_notify, sq_draining, path_mig_state;
-	u32 rate_limit;	  /* kilobits per second; 0: none */
-	u64 static_bps;	  /* with AV: the path's static rate; 0: none */
+	u32 rate_limit; /* kilobits per second; 0: none */
+	/* with AV: the path's static rate, bits per second; 0: none */
+	u64 static_bps;
 	struct ur_av *av; /* a reference is taken */
 };
 

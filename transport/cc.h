@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Limits the rate of one queue pair: by DCQCN, and by a rate that the program
- * has set. Rates in bits per second, alpha in 2^-20. */
+ * sets. Rates in bits per second, alpha in 2^-20. */
 #ifndef UR_TRANSPORT_CC_H
 #define UR_TRANSPORT_CC_H
 
@@ -17,19 +17,21 @@ struct ur_cc {
 	u32 alpha;
 	u32 timer_stage, byte_stage;
 	u64 bytes;
-	bool increased; /* since the last CNP */
-	ur_time heeded; /* the last CNP that counted; 0: none */
+	bool increased; /* the rate rose since the last CNP */
+	ur_time heeded; /* time of the last CNP that counted; 0: none */
 	ur_time alpha_at, rate_at;
-	ur_time next_send; /* pacing: not before */
-	/* Asked for by the program: holds whatever a CNP says. */
+	ur_time next_send; /* pacing: no packet leaves before */
+	/* The program's rate limit, which CNPs do not change. */
 	u64 cap_bps; /* 0: none */
 	ur_time cap_next;
-	bool answered; /* the last paced packet was a READ's answer */
-	/* UD: addresses that ECT packets went to, by their hash (ud_marks.c). */
+	bool answered; /* the last paced packet answered a READ */
+	/* UD: hashes of addresses that ECT packets were sent to
+	 * (ud_marks.c). */
 	u32 sent_to[1u << UR_CC_SENT_BITS];
 };
 
-/* Returns whether nothing but its rate can follow marks. */
+/* Returns whether only the rate, and no window, can react to congestion
+ * marks. */
 static inline bool ur_cc_is_windowless(const struct ur_qp *qp)
 {
 	return qp->svc == UR_SVC_UD ||
@@ -44,7 +46,7 @@ static inline ur_time ur_cc_next(const struct ur_cc *cc)
 	return cc && cc->cap_bps && cc->cap_next > at ? cc->cap_next : at;
 }
 
-/* A value of the settings, where 0 stands for the default. */
+/* Returns the setting v, or its default d where v is 0. */
 static inline u64 ur_cc_or_default(u64 v, u64 d)
 {
 	return v ? v : d;

@@ -90,8 +90,8 @@ enum ur_qp_counter {
 		UR_QP_CNT_COUNT
 };
 
-/* Others may read so many words of a queue pair: its counters, and behind them its
- * state (enum ur_qp_state), and the PSN that it began to send with, plus UR_QP_SHOWN_SET once
+/* Layout of the shown words of a queue pair, which other threads and processes may read: its
+ * counters; its state (enum ur_qp_state); the PSN of its first request, plus UR_QP_SHOWN_SET once
  * that is set. */
 #define UR_QP_SHOWN_STATE  UR_QP_CNT_COUNT
 #define UR_QP_SHOWN_SQ_PSN (UR_QP_CNT_COUNT + 1)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The fast path's ranges of memory (fastpath.h): what was checked for one packet is so for those after it. */
+/* Memory ranges of the fast path (fastpath.h): checks made for one packet hold for the next
+ * ones. */
 #ifndef UR_TRANSPORT_FASTPATH_RANGE_H
 #define UR_TRANSPORT_FASTPATH_RANGE_H
 
@@ -13,15 +14,15 @@ static inline bool ur_range_holds(const struct ur_qp *qp,
 	       off >= s->first && off < s->end && s->end - off >= qp->mtu;
 }
 
-/* These serve one packet and a run of packets: a call would cost a twentieth of what a
- * packet does. */
+/* Serves both one packet and a run of packets. A call would cost a twentieth of
+ * a packet. */
 #define UR_RANGE_INLINE static inline __attribute__((always_inline))
 
-/* Keeps what was found from message offset off on. Returns whether it is enough for a packet. */
+/* Stores span as the memory from message offset off on. Returns whether it holds a whole packet. */
 bool ur_range_keep(const struct ur_qp *qp, struct ur_mr_range *s, u32 owner,
 		   u32 off, const struct ur_span *span, enum ur_range_use use);
 
-/* Finds the memory of a scatter or gather list from message offset off on. */
+/* Finds the memory of a scatter or gather list at message offset off. */
 UR_RANGE_INLINE bool
 ur_range_find_local(struct ur_qp *qp, struct ur_mr_range *s, u32 owner, u32 pd,
 		    const struct ur_sge *sge, u32 count, struct ur_cursor *cur,

@@ -15,7 +15,7 @@
 
 #include "transport/qp.h"
 
-/* ---- what all of them speak of ---- */
+/* ---- shared definitions ---- */
 
 /* How a queue pair's quantum, its share of one ur_port_tx(), ended. */
 enum ur_quantum {
@@ -34,26 +34,26 @@ static inline u32 ur_inflight(const struct ur_requester *req)
 
 /* Sets the window to its initial size, cfg.window_pkts. */
 void ur_inflight_reset(struct ur_qp *qp);
-/* Tells the window that the peer answered so many more packets. The window
- * doubles after enough of them without a loss. */
+/* Grows the window for that many answered packets. It doubles after enough of
+ * them without a loss. */
 void ur_inflight_answered(struct ur_qp *qp, u32 packets);
-/* Tells the window that a packet was lost. A grown window falls back to its
- * initial size, and needs longer to grow after each such loss; where the path is
- * congested, it is cut. */
+/* Notes a lost packet. A grown window falls back to its initial size, and
+ * needs longer to grow after each such loss. On a congested path the window
+ * is cut. */
 void ur_inflight_lost(struct ur_qp *qp);
-/* Returns whether round trips show that packets wait on the way. */
+/* Returns whether round trips show packets waiting in a queue. */
 bool ur_inflight_queues(const struct ur_requester *req);
-/* Returns whether many packets were lost of late. */
+/* Returns whether many packets were lost recently. */
 bool ur_inflight_many(const struct ur_requester *req);
-/* Returns whether congestion has made the window smaller than it began. */
+/* Returns whether congestion has cut the window below its initial size. */
 static inline bool ur_inflight_is_cut(const struct ur_qp *qp)
 {
 	return qp->req.window < qp->port->cfg.window_pkts;
 }
 
-/* Returns after how many packets at most one asks for an acknowledgement. A
- * small window asks after its first half, which is answered while the second
- * half is under way. */
+/* Returns the largest number of packets between acknowledgement requests. A
+ * small window requests one after its first half, which is answered while the
+ * second half is under way. */
 static inline u32 ur_inflight_ask(const struct ur_qp *qp)
 {
 	if (qp->req.window >= 2 * UR_ACK_PKTS || !ur_inflight_is_cut(qp))
@@ -91,33 +91,32 @@ u32 ur_credit_count(u8 code);
 
 /* ---- cc.c: DCQCN (cc_init.c: its memory) ---- */
 
-/* Gives a queue pair that has its address vector what CNPs need, and DCQCN state
- * where the port has DCQCN enabled. Without memory for it the queue pair goes on
- * without a limit, and its CNPs have the class of the connection. Allocates. */
+/* Allocates what CNPs need, and DCQCN state if the port has DCQCN enabled, for
+ * a queue pair with an address vector. Without memory its rate is not limited,
+ * and its CNPs have the class of the connection. */
 void ur_cc_init(struct ur_qp *qp);
-/* Makes room for a rate that the program asks for. Returns 0 or -ENOMEM.
- * Allocates. */
+/* Allocates room for a rate limit of the program. Returns 0 or -ENOMEM. */
 int ur_cc_reserve(struct ur_qp *qp);
-/* Takes the rate of the attributes, for which there is room if it is one. */
+/* Applies the rate limit of the attributes; needs ur_cc_reserve() unless the
+ * limit is 0. */
 void ur_cc_cap(struct ur_qp *qp);
-/* Frees that state, if there is one. */
+/* Frees the congestion control state, if there is one. */
 void ur_cc_fini(struct ur_qp *qp);
-/* A CNP was received: lowers the rate where the settings have DCQCN limit that of
- * the queue pair, else the window of its path. Where it has neither, it is counted
- * as ignored. */
+/* Handles a received CNP: lowers the rate if DCQCN limits it, else the window
+ * of the path. Without either, counts the CNP as ignored. */
 void ur_cc_cnp(struct ur_qp *qp);
-/* Takes a CE-marked packet: the peer is owed a CNP, unless one went less than
- * cnp_interval_ns ago. If the packet answers a READ of ours, the window of the path
- * is cut too. */
+/* Handles a CE-marked packet: owes the peer a CNP, unless one left less than
+ * cnp_interval_ns ago. If the packet answers a READ, also cuts the window of
+ * the path. */
 void ur_cc_marked(struct ur_qp *qp, const struct ur_pkt *pkt);
-/* Returns the address vector of a CNP, as the settings have it now: that of the
- * connection, or the queue pair's other one. State RTR or later. */
+/* Returns the address vector for a CNP, by the present settings: the
+ * connection's or cnp_av. State RTR or later. */
 const struct ur_av *ur_cc_cnp_av(struct ur_qp *qp);
-/* Returns whether the rate allows a packet now. If not, the queue pair's
- * deadline is armed for when it does. */
+/* Returns whether the rate allows a packet now. If not, arms the deadline for
+ * the time when it does. */
 bool ur_cc_may_send(struct ur_qp *qp);
-/* Returns whether an answer lets the requests of the queue pair, which has cc, go
- * first: where a rate limits both, they take turns. */
+/* Returns whether an answer yields to the queue pair's own requests: where a
+ * rate limits both, they alternate. The queue pair has cc. */
 bool ur_cc_yields(struct ur_qp *qp);
 /* Charges a packet of so many bytes, BTH to pad, to the rate. */
 void ur_cc_sent(struct ur_qp *qp, u32 bytes);
@@ -126,7 +125,7 @@ void ur_cc_expire(struct ur_qp *qp);
 
 /* ---- failure.c: the details of failures for the host ---- */
 
-/* A request of the peer, as far as it is known. */
+/* A request of the peer, as far as known. */
 struct ur_asked {
 	u8 opcode; /* enum ur_wr_opcode */
 	u8 reason; /* enum ur_reason */
@@ -135,14 +134,14 @@ struct ur_asked {
 	u64 va, length;
 };
 
-/* Tells the host that the queue pair fails with entry e, which may be NULL, and
- * why. Before anything of its state changes. */
+/* Reports to the host why entry e (or NULL) makes the queue pair fail. Called
+ * before any state changes. */
 void ur_failure_own(const struct ur_qp *qp, const struct ur_swqe *e, u8 status);
 /* Does the same for a request of the peer: v and status as of
  * ur_responder_fatal(). asked may be NULL. */
 void ur_failure_peers(const struct ur_qp *qp, enum ur_verdict v, u8 status,
 		      const struct ur_asked *asked);
-/* Does the same where a queue of the program's own is broken or full. */
+/* Does the same where a queue of the program is corrupt or full. */
 void ur_failure_broken(const struct ur_qp *qp, enum ur_reason reason);
 
 /* ---- finish.c: the end of posted work ---- */
@@ -158,9 +157,9 @@ void ur_completer_retire(struct ur_qp *qp);
  * sequence error). The in-device path uses it too. */
 void ur_completer_nak(struct ur_qp *qp, u8 code);
 
-/* ---- rest.c: receive buffers behind the message ---- */
+/* ---- rest.c: receive buffers behind the message, for a hostile host ---- */
 
-/* Writes over some of the held receive's memory behind the first used bytes. */
+/* Overwrites some of the held receive's memory behind the first used bytes. */
 void ur_rest_write(struct ur_qp *qp, u32 used);
 /* Does so where the queue pair was made for it (ur_qp_init.rest). */
 static inline void ur_rest_scribble(struct ur_qp *qp, u32 used)
@@ -176,28 +175,29 @@ static inline void ur_rest_scribble(struct ur_qp *qp, u32 used)
  * annex A14). Does nothing for other types. */
 void ur_responder_domain(struct ur_qp *qp, u32 xrc_srqn);
 /*
- * Gets a receive WQE for the message that comes: from the queue pair's own
- * queue, its SRQ, or, for an XRC target, the SRQ with number xrc_srqn. Returns
- * true with resp.rqe held. Returns false with the verdict in *v: RNR where no
+ * Gets a receive WQE for an incoming message: from the queue pair's own queue,
+ * its SRQ, or, for an XRC target, the SRQ with number xrc_srqn. Returns true
+ * with resp.rqe held. Returns false with the verdict in *v: RNR where no
  * receive is posted, else the NAK to send.
  */
 bool ur_responder_take(struct ur_qp *qp, u32 xrc_srqn, enum ur_verdict *v);
-/* Does so for a request whose memory is refused: a WRITE with immediate ends its
- * receive with a local access error (IBTA 11.6.2). flags: UR_OPF_* of the packet
- * that has the immediate; others take none. */
+/* Gets a receive WQE for a request whose memory is refused: a WRITE with
+ * immediate ends its receive with a local access error (IBTA 11.6.2). flags:
+ * UR_OPF_* of the packet with the immediate; for other packets nothing is
+ * taken. */
 bool ur_responder_take_refused(struct ur_qp *qp, u32 flags, u32 xrc_srqn);
 /* Returns the verdict for the result of a copy: ACCEPT for 0, GONE for -ESRCH
  * (the client's process has ended), v for any other error. */
 enum ur_verdict ur_responder_blame(int err, enum ur_verdict v);
-/* Ends the connection for a request with verdict v, which is not ACCEPT: ERR
- * state, event, and, if a receive WQE is held and status is not 0, its
- * completion with that status. asked, which may be NULL, is for the host alone.
- * Sends nothing. */
+/* Ends the connection for a request with verdict v, which is not ACCEPT: state
+ * ERR, an event and, if a receive WQE is held and status is not 0, its
+ * completion with that status. asked, which may be NULL, is for the host's
+ * report. Sends nothing. */
 void ur_responder_fatal(struct ur_qp *qp, enum ur_verdict v, u8 status,
 			const struct ur_asked *asked);
-/* Does the same after it owed the peer the NAK of asked->psn that fits v. With
- * verdict GONE it owes nothing: the peer gets the message that closing the
- * device sends; with CLASS_J what it owed before. */
+/* Does the same after owing the peer the NAK of asked->psn that fits v. Verdict
+ * GONE owes nothing, since closing the device sends a message; CLASS_J leaves
+ * what was owed before. */
 void ur_responder_refuse(struct ur_qp *qp, enum ur_verdict v, u8 status,
 			 const struct ur_asked *asked);
 
@@ -216,8 +216,8 @@ bool ur_replay_free(const struct ur_qp *qp);
  * is queued already is replaced. Returns false where the queue has no room. */
 bool ur_replay_queue(struct ur_qp *qp, struct ur_resource *res, u32 psn,
 		     u32 npkts);
-/* Deals with a request that came before: acknowledges or answers it again.
- * Silent where the resource is too old. */
+/* Handles a duplicate request: acknowledges or answers it again. Does nothing
+ * where its resource was reused. */
 void ur_replay_duplicate(struct ur_qp *qp, const struct ur_pkt *pkt);
 
 /* ---- retry.h: when to send again, and when to give up ---- */
@@ -227,17 +227,17 @@ void ur_replay_duplicate(struct ur_qp *qp, const struct ur_pkt *pkt);
 /* Returns the verdict on a request of RC or XRC: the first check, in the order
  * of the specification, that it does not pass, or ACCEPT. Changes nothing. */
 enum ur_verdict ur_rx_check(const struct ur_qp *qp, const struct ur_pkt *pkt);
-/* Returns the reason of that check, if a check refused the request. */
+/* Returns the reason for which ur_rx_check() refuses the request. */
 enum ur_reason ur_rx_check_reason(const struct ur_qp *qp,
 				  const struct ur_pkt *pkt);
-/* Returns whether the queue pair's access rights let its peer do this at all.
+/* Returns whether the queue pair's access rights allow the peer's operation.
  * flags: UR_OPF_* of the request; placement: UR_FETH_* of a FLUSH, else 0. */
 bool ur_rx_check_allows(const struct ur_qp *qp, u32 flags, u8 placement);
 
 /* ---- execute.c: accepted requests ---- */
 
-/* Carries out a request that ur_rx_check() accepted. Returns ACCEPT, or the
- * verdict to refuse it with; *status is then the status of the receive WQE's
+/* Executes a request that ur_rx_check() accepted. Returns ACCEPT, or the
+ * verdict to refuse it with; *status is then the status for the receive WQE's
  * completion, or 0. */
 enum ur_verdict ur_execute(struct ur_qp *qp, const struct ur_pkt *pkt,
 			   u8 *status);
@@ -249,16 +249,16 @@ enum ur_verdict ur_execute(struct ur_qp *qp, const struct ur_pkt *pkt,
  */
 void ur_execute_complete(struct ur_qp *qp, u32 flags, u32 byte_len, u32 imm,
 			 u32 inv_rkey, bool se);
-/* Carries out an atomic on span, which is 8 checked bytes. cmp_swap: CMP_SWAP;
- * else FETCH_ADD, which uses swap_add alone. Returns 0 with the value from
- * before in *orig, or -EFAULT, or -ESRCH. */
+/* Executes an atomic on span, which is 8 checked bytes. cmp_swap: CMP_SWAP;
+ * else FETCH_ADD, which uses swap_add alone. Returns 0 with the former value in
+ * *orig, -EFAULT or -ESRCH. */
 int ur_execute_atomic(const struct ur_span *span, bool cmp_swap, u64 swap_add,
 		      u64 compare, u64 *orig);
 
 /* ---- ud.c, uc.c: packets that come in, datagrams that go out ---- */
 
 /* Receives a datagram for a UD queue pair: completes a receive WQE with it, or
- * drops and counts it. Returns whether the queue pair is what it was for. */
+ * drops and counts it. Returns whether the queue pair was its destination. */
 bool ur_ud_rx(struct ur_qp *qp, const struct ur_rx_meta *meta,
 	      const struct ur_pkt *pkt);
 /* Sends entry e of a UD queue pair and completes it, with an error where its
@@ -267,24 +267,23 @@ bool ur_ud_rx(struct ur_qp *qp, const struct ur_rx_meta *meta,
 enum ur_quantum ur_ud_send(struct ur_qp *qp, struct ur_swqe *e,
 			   struct ur_tx *tx);
 
-/* ---- ud_marks.c: marks and datagrams ---- */
+/* ---- ud_marks.c: congestion marks of datagrams ---- */
 
-/* A datagram for a UD queue pair, from that one of its sender, was marked: the
- * sender is owed a CNP, unless this queue pair owes one already, or sent one less
- * than cnp_interval_ns ago. */
+/* Handles a marked datagram from queue pair sqpn: owes its sender a CNP, unless
+ * one is owed already or left less than cnp_interval_ns ago. */
 void ur_ud_marked(struct ur_qp *qp, const struct ur_rx_meta *meta, u32 sqpn);
-/* A CNP has come for a UD queue pair: lowers its rate if it has sent ECT packets
- * there, else is counted as ignored. */
+/* Handles a CNP for a UD queue pair: lowers the rate if the queue pair has sent
+ * ECT packets to that address, else counts the CNP as ignored. */
 void ur_ud_cnp(struct ur_qp *qp, const struct ur_rx_meta *meta);
-/* Gives av, with ECN bits that the transport may change, those of a datagram that
- * is sent there now, and notes that it is. */
+/* Sets the ECN bits of av, whose ecn is set, for a datagram that leaves now,
+ * and notes the address if they are ECT. */
 void ur_ud_set_ecn(struct ur_qp *qp, struct ur_av *av);
 #if UROCE_WITH_RAW_PACKET
 /* raw.c: does the same for a frame of a raw packet queue pair. */
 enum ur_quantum ur_raw_send(struct ur_qp *qp, struct ur_swqe *e,
 			    struct ur_tx *tx);
 #else
-/* Without it no such queue pair can be made (qp_life.c). */
+/* qp_life.c refuses such queue pairs where this is not built. */
 static inline enum ur_quantum ur_raw_send(struct ur_qp *qp, struct ur_swqe *e,
 					  struct ur_tx *tx)
 {
@@ -297,14 +296,14 @@ void ur_uc_rx(struct ur_qp *qp, const struct ur_pkt *pkt);
 /* ---- loop.c: a peer on this port ---- */
 
 enum ur_loopback {
-	UR_LOOP_PACKETS, /* not in step: use packets */
+	UR_LOOP_PACKETS, /* not in step; use packets */
 	UR_LOOP_DONE,	 /* executed; the entry is completed or failed */
-	UR_LOOP_MORE,	 /* partly; go on in the next quantum */
+	UR_LOOP_MORE,	 /* partly executed; go on in the next quantum */
 	UR_LOOP_WAIT,	 /* receiver not ready; the timer is armed */
 };
-/* Carries out entry e, the one that is sent next, by copying from the sender's
- * memory to the receiver's. *bytes: how many bytes may still be copied in this
- * quantum; reduced by those that were. */
+/* Executes entry e, the next to send, by copying from the sender's memory to
+ * the receiver's. *bytes: the bytes that this quantum may still copy; reduced
+ * by those copied. */
 enum ur_loopback ur_loopback_run(struct ur_qp *qp, struct ur_swqe *e,
 				 u32 *bytes);
 
@@ -312,9 +311,9 @@ enum ur_loopback ur_loopback_run(struct ur_qp *qp, struct ur_swqe *e,
 
 /* Receives an acknowledgement or response for the requester of RC and XRC. */
 void ur_completer_rx(struct ur_qp *qp, const struct ur_pkt *pkt);
-/* Everything before una is answered: moves req.una there, lets the window grow
- * and restarts the timers. una is between req.una and req.max_psn. The caller
- * then calls ur_completer_retire(). */
+/* Moves req.una to una: everything before is answered. Grows the window and
+ * restarts the timers. una is between req.una and req.max_psn. The caller then
+ * calls ur_completer_retire(). */
 void ur_completer_advance(struct ur_qp *qp, u32 una);
 
 /* ---- request.c: the next packet of the entry being sent ---- */
@@ -322,8 +321,8 @@ void ur_completer_advance(struct ur_qp *qp, u32 una);
 enum ur_request_result {
 	UR_REQUEST_SENT,
 	UR_REQUEST_FULL,  /* no room in the ur_tx */
-	UR_REQUEST_BLOCK, /* as many READs and atomics are open as may be */
-	UR_REQUEST_FAULT, /* its memory cannot be read */
+	UR_REQUEST_BLOCK, /* the limit of open READs and atomics is reached */
+	UR_REQUEST_FAULT, /* the entry's memory cannot be read */
 };
 
 /* Adds the packet at req.tx_psn of e, a SEND or WRITE, to tx. With FULL
@@ -334,25 +333,25 @@ enum ur_request_result ur_request_data(struct ur_qp *qp, struct ur_swqe *e,
  * ask for read_pkts packets. With BLOCK, too, nothing has changed. */
 enum ur_request_result ur_request_read_type(struct ur_qp *qp, struct ur_swqe *e,
 					    struct ur_tx *tx);
-/* Moves req.tx_psn on by psns, which took that many packets to send, and counts
- * the packets as resent where req.max_psn shows that they are. */
+/* Advances req.tx_psn by psns, which were sent in that many packets. Counts the
+ * packets as resent where req.max_psn shows that they are. */
 void ur_requester_sent(struct ur_qp *qp, u32 psns, u32 packets);
 
 /* ---- responder.c: requests of RC and XRC ---- */
 
-/* Receives a request: checks it, carries it out, and owes its answer. */
+/* Receives a request: checks it, executes it, and owes its answer. */
 void ur_responder_rx(struct ur_qp *qp, const struct ur_pkt *pkt);
-/* Puts the responder into the state before the first packet: drops the packets
- * that were kept and the answers that are owed, and expects PSN 0. */
+/* Resets the responder: drops the packets that were kept and the answers that
+ * are owed, and expects PSN 0. */
 void ur_responder_reset(struct ur_qp *qp);
 
 /* ---- answer.c: what the responder sends ---- */
 
-/* Adds to tx what the responder owes, in the order of PSNs, as far as tx and
- * the quantum have room. */
+/* Adds to tx what the responder owes, in the order of PSNs, as far as the room
+ * of tx and the quantum allow. */
 enum ur_quantum ur_answer_run(struct ur_qp *qp, struct ur_tx *tx);
-/* The queue pair is about to end: the acknowledgement or NAK that it owes, if
- * any, becomes an orphan that the port sends, as far as it has room for one. */
+/* Saves the acknowledgement or NAK that a queue pair owes when it is destroyed.
+ * The port sends it as an orphan, if there is room for one. */
 void ur_answer_orphan(struct ur_qp *qp);
 
 /* ---- requester.c: turns work into packets ---- */
@@ -363,8 +362,8 @@ enum ur_quantum ur_requester_run(struct ur_qp *qp, struct ur_tx *tx);
 
 /* ---- qp_run.c: a queue pair's quantum ---- */
 
-/* Forgets all posted work without completions, and all state of the connection
- * with it, as RESET and destroy want it. */
+/* Drops all posted work without completions, and the connection's state, for
+ * RESET and destruction. */
 void ur_qp_drop_work(struct ur_qp *qp);
 /* Does what is due for the queue pair by now, and rearms it. */
 void ur_qp_expire(struct ur_qp *qp);
@@ -374,9 +373,9 @@ bool ur_qp_run(struct ur_qp *qp, struct ur_tx *tx, bool *full);
 
 /* ---- qp_life.c: what a queue pair allocates ---- */
 
-/* Makes room for count READs and atomics of the peer (max_dest_rd_atomic). With
- * another count than before, those that there were are forgotten. Returns 0, or
- * -ENOMEM with nothing changed. */
+/* Allocates room for count READs and atomics of the peer (max_dest_rd_atomic).
+ * A new count drops the present ones. Returns 0, or -ENOMEM with nothing
+ * changed. */
 int ur_replay_resize(struct ur_qp *qp, u32 count);
 
 #endif

@@ -30,7 +30,7 @@ struct ur_mr {
 	struct ur_key k;
 	struct ur_port *port;
 	struct ur_mr_attr attr;
-	u32 windows; /* bound to this region */
+	u32 windows; /* number of windows bound to it */
 };
 
 struct ur_mw {
@@ -55,7 +55,7 @@ struct ur_span {
 /* The position of a walk over a gather or scatter list. */
 struct ur_cursor {
 	u32 index; /* element */
-	u32 off;   /* bytes of the message before it all */
+	u32 off;   /* message offset at which the element begins */
 };
 
 /* Returns the region with that key, or NULL. */
@@ -82,26 +82,26 @@ static inline u32 ur_access_needed(u32 flags, u8 placement)
 	return access;
 }
 
-/* Checks a range that a remote peer names by the key of a region or window.
- * Returns true with the range in *span, or false: wrong key, domain, range or
- * rights. */
+/* Checks a range that a peer names by the key of a region or window. Returns
+ * true with the range in *span; false for a wrong key, domain, range or
+ * right. */
 bool ur_mem_remote(const struct ur_qp *qp, u32 rkey, u64 addr, u64 len,
 		   u32 access, struct ur_span *span);
 
-/* Does the same for a FLUSH. level: UR_FETH_SEL_*. Where it names the whole
- * region, addr and len are not looked at and may be anything. */
+/* Does the same for a FLUSH. level: UR_FETH_SEL_*. For the whole region, addr
+ * and len are ignored. */
 bool ur_mem_flushed(const struct ur_qp *qp, u32 rkey, u64 addr, u64 len,
 		    u8 placement, u8 level, struct ur_span *span);
 
-/* Returns whether keys, ranges and rights of all count elements are good, in
- * protection domain pd. */
+/* Returns whether the keys, ranges and rights of all count elements are valid
+ * in protection domain pd. */
 bool ur_mem_check_list(struct ur_port *port, u32 pd, const struct ur_sge *sge,
 		       u32 count, u32 access);
 
-/* Finds the piece of the list's memory at message offset off, at most len
- * bytes, not beyond an element's end. Moves *cur there; an offset behind the
- * last one is found faster than one before it. Returns true with the piece in
- * *span, or false: bad key, range or rights, or an offset beyond the list. */
+/* Finds the memory at message offset off of a list: at most len bytes, not
+ * beyond an element's end. Moves *cur there; ascending offsets are found
+ * faster. Returns true with the memory in *span; false for a bad key, range or
+ * right, or an offset beyond the list. */
 bool ur_mem_list_span(struct ur_port *port, u32 pd, const struct ur_sge *sge,
 		      u32 count, struct ur_cursor *cur, u32 off, u32 len,
 		      u32 access, struct ur_span *span);
@@ -145,12 +145,11 @@ struct ur_swqe;
 /* Binds a window as entry e says. Returns UR_WC_SUCCESS, or UR_WC_MW_BIND_ERR
  * with nothing changed. */
 u8 ur_mw_bind(struct ur_qp *qp, const struct ur_swqe *e);
-/* Invalidates a type 2 window. Returns false where there is no such window, or
- * this queue pair may not invalidate it. Without commit it only returns
- * that. */
+/* Invalidates a type 2 window. Without commit, only checks. Returns false where
+ * there is no such window, or this queue pair may not invalidate it. */
 bool ur_mw_invalidate(struct ur_qp *qp, u32 rkey, bool commit);
-/* Returns whether this queue pair may reach the range through the window, and
- * in *off the address in the region where the range begins. */
+/* Returns whether the queue pair may access the range through the window. *off
+ * gets the region's address of the start of the range. */
 bool ur_mw_access(const struct ur_mw *mw, const struct ur_qp *qp, u64 addr,
 		  u64 len, u32 access, u64 *off);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Requests that came too early. The standard lets a responder drop everything
- * behind a missing packet. One that keeps it instead needs only the missing
- * packet again. On the wire this shows only as an acknowledgement that jumps.
+ * Requests ahead of a gap. The standard lets a responder drop everything behind
+ * a missing packet. This one keeps it, and needs only the missing packet again.
+ * On the wire this shows only as an acknowledgement that jumps.
  *
- * All functions run on the port's thread. Queue pairs without ooo (resp.ooo is
- * NULL) keep nothing: the functions below then do nothing and find nothing.
+ * All functions run on the port's thread. For queue pairs without ooo (resp.ooo
+ * is NULL) the functions below do nothing and find nothing.
  */
 #ifndef UR_TRANSPORT_OOO_H
 #define UR_TRANSPORT_OOO_H
@@ -25,8 +25,9 @@ _Static_assert(UR_OOO_SLOTS < UR_OOO_NONE, "a slot's number is not none");
 struct ur_ooo_slot {
 	u32 psn;
 	u16 bytes; /* BTH to pad */
-	u16 next;  /* of those given back, or of a queue pair (unready.h) */
-	/* When and how it came, where its queue pair was not ready. */
+	/* next slot of the free list, or of a queue pair (unready.h) */
+	u16 next;
+	/* Time and origin of a packet whose queue pair was not ready. */
 	ur_time at;
 	struct ur_rx_meta meta;
 	u8 packet[UR_HEADERS_MAX_BYTES + UR_MTU_MAX_BYTES];
@@ -34,8 +35,8 @@ struct ur_ooo_slot {
 
 struct ur_ooo_pool {
 	struct ur_ooo_slot *slot;
-	u16 free; /* given back, or UR_OOO_NONE */
-	u16 used; /* those from here on were never taken: no memory yet */
+	u16 free; /* head of the free list, or UR_OOO_NONE */
+	u16 used; /* slots from here on were never used: no memory yet */
 };
 
 /* Returns the number of a free slot, or UR_OOO_NONE. */
@@ -59,7 +60,7 @@ static inline void ur_ooo_give(struct ur_ooo_pool *pool, u16 s)
 	pool->free = s;
 }
 
-/* The part of a queue pair: which slot holds the PSN with these low bits. */
+/* A queue pair's kept packets: the slot by the low bits of the PSN. */
 struct ur_ooo {
 	u32 count;
 	u16 slot[UR_OOO_SPAN];
@@ -75,16 +76,16 @@ int ur_ooo_create(struct ur_qp *qp);
 void ur_ooo_destroy(struct ur_qp *qp);
 
 /*
- * Keeps a copy of a packet whose PSN is beyond the expected one, if there is
- * room and the packet comes from the same port as the accepted ones. When two
- * packets have one PSN and differ, neither is kept: somebody who does not see
- * the peer's packets must not get one in by being first, and the peer sends its
- * own again. pkt was parsed from a buffer that still holds its headers and
- * payload.
+ * Keeps a copy of a packet ahead of the expected PSN, if there is room and the
+ * packet comes from the same source port as the accepted ones. If two packets
+ * with one PSN differ, neither is kept: a forger who comes first must not win,
+ * and the peer repeats its own. pkt was parsed from a buffer that still holds
+ * its headers and payload.
  */
 void ur_ooo_keep(struct ur_qp *qp, const struct ur_pkt *pkt);
-/* Parses the kept packet with that PSN into *pkt. Returns false where none is
- * kept. pkt->payload points into the slot, which stays until it is dropped. */
+/* Parses the kept packet with that PSN into *pkt. Returns false where there is
+ * none. pkt->payload points into the slot, and is valid until the packet is
+ * dropped. */
 bool ur_ooo_find(struct ur_qp *qp, u32 psn, struct ur_pkt *pkt);
 /* Frees the slot of the packet with that PSN, if there is one. */
 void ur_ooo_drop(struct ur_qp *qp, u32 psn);

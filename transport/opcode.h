@@ -47,7 +47,7 @@
  * with immediate of a WRITE. */
 #define UR_OPF_RECV_WQE (1u << 28)
 
-/* Requests answered by a packet of their own and not by an acknowledgement. */
+/* Requests that get their own answer packet, not an acknowledgement. */
 #define UR_OPF_OWN_ANSWER \
 	(UR_OPF_READ_REQ | UR_OPF_ATOMIC | UR_OPF_ATOMIC_WRITE | UR_OPF_FLUSH)
 

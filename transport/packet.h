@@ -10,7 +10,7 @@
 #include "transport/opcode.h"
 #include "transport/wire_format.h"
 
-/* Why a packet is not one. */
+/* Why bytes are not a valid packet. */
 enum ur_pkt_error {
 	UR_PKT_OK,
 	UR_PKT_SHORT,	 /* shorter than a BTH, or than its opcode's headers */
@@ -24,10 +24,11 @@ enum ur_pkt_error {
 	UR_PKT_ERRORS
 };
 
-/* op->flags determines which group of fields is meaningful; the parser sets the
- * others to zero and the builder ignores them. */
+/* op->flags says which groups of fields are valid. The parser zeroes the
+ * others; the builder ignores them. */
 struct ur_pkt {
-	const struct ur_opcode *op; /* entry of opcode; the parser's */
+	/* table entry of opcode; set by the parser */
+	const struct ur_opcode *op;
 	/* BTH */
 	u8 opcode; /* UR_OP_* */
 	bool se;   /* solicited event */
@@ -66,9 +67,10 @@ struct ur_pkt {
 	 * builder uses the length only, for the pad count. */
 	const u8 *payload;
 	u32 payload_bytes;
-	u8 pad;		 /* 0..3; the parser's, always -payload_bytes & 3 */
-	u8 header_bytes; /* BTH to payload; the parser's */
-	u16 sport;	 /* UDP source port; the port's, 0 after parsing */
+	/* 0..3; set by the parser, always -payload_bytes & 3 */
+	u8 pad;
+	u8 header_bytes; /* bytes from BTH to payload; set by the parser */
+	u16 sport;	 /* UDP source port; set by the port, 0 after parsing */
 };
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * How much may be in flight to one address: from round trips, losses and marks,
- * whoever measured them, to a window. It knows nothing of queue pairs.
+ * The window of one address: how much may be in flight, from measured round
+ * trips, losses and marks. It knows nothing of queue pairs.
  *
  * Windows are in 1/256 packets, times in nanoseconds, shares of losses in
  * 1/1024.
@@ -13,57 +13,63 @@
 
 #define UR_PATH_ONE 256u /* packet */
 
-/* Round trips that what a timer finds out is behind, about. */
+/* Round trips kept, since a timer notices a loss about so many trips late. */
 #define UR_PATH_PAST 4
 
-/* Is nobody else on the path (path_alone.c)? Rates in packets a second. */
+/* The search for a smaller window while nobody else uses the path
+ * (path_alone.c). Rates in packets per second. */
 struct ur_path_alone {
 	enum {
-		UR_ALONE_NOT,	/* or it is not known */
-		UR_ALONE_ASKED, /* the window gets smaller and smaller */
+		UR_ALONE_NOT,	/* others use the path, or it is not known */
+		UR_ALONE_ASKED, /* the window is being reduced */
 		UR_ALONE,
 	} state;
-	u32 rate;   /* with the window that filled the queue; 0: not known */
-	u32 before; /* that window */
-	u32 regain; /* what it has soon again; 0: as it grows */
+	/* rate with the window that filled the queue; 0: not known */
+	u32 rate;
+	u32 before; /* window that filled the queue */
+	u32 regain; /* size to regain quickly; 0: none */
 	u32 steps;
-	u32 trip; /* with the window that it keeps, at most */
-	u32 hold; /* times that it was given up in a row, at most HOLD_MAX */
+	u32 trip; /* round trip with the window that it keeps, at most */
+	u32 hold; /* failed searches in a row, at most HOLD_MAX */
 	ur_time next_at;
-	/* The measurement: it began then, and counts after that round. */
+	/* The measurement: its start, and the round from which it counts. */
 	ur_time from;
 	u32 from_round;
-	u64 packets, unwanted; /* answered; of these, where nobody waited */
+	/* packets answered; those answered while nobody waited */
+	u64 packets, unwanted;
 };
 
 struct ur_path_window {
 	u32 size, slow_until;
 	struct ur_path_alone alone;
-	u32 grown; /* 1/65536 packets that are not in size yet */
+	u32 grown; /* growth not yet in size, 1/65536 packets */
 	u32 srtt;
-	u32 rtt_min[2]; /* of this period and the one before; 0: none */
-	ur_time min_at; /* when this one began */
+	/* shortest round trips of this period and the one before; 0: none */
+	u32 rtt_min[2];
+	ur_time min_at; /* start of this period */
 	u32 round_min,
-		round_last;	/* the shortest of this round trip, the last */
-	u32 past[UR_PATH_PAST]; /* of those before */
+		/* shortest round trip of this round, of the last round */
+		round_last;
+	u32 past[UR_PATH_PAST]; /* those of earlier rounds */
 	u32 rounds;
 	ur_time round_at, sampled_at;
-	u32 full; /* the round trip where a queue ended; 0: not known */
+	u32 full; /* round trip at which a queue overflowed; 0: not known */
 	ur_time cut_at;
 	u32 cuts, cut_round;
-	u32 losses, answered; /* packets, since they are counted */
-	u32 heard, marked;    /* packets, of this round trip */
-	u32 alpha;	      /* the share that is marked; 65536: all */
-	bool by_marks;	      /* was it a mark that cut it last? */
-	u32 sign_ns; /* between two signs of marks, at the least; not 0 */
-	u32 clean;   /* answered since the last of these losses */
-	/* The share of losses that a trial is about, and the window before;
-	 * 0: no trial. */
+	/* packets lost and answered, since losses are counted */
+	u32 losses, answered;
+	u32 heard, marked; /* packets answered and marked in this round */
+	u32 alpha;	   /* smoothed share of marked packets; 65536: all */
+	bool by_marks;	   /* the last cut was for a mark */
+	u32 sign_ns;	   /* shortest time between two CNPs; not 0 */
+	u32 clean;	   /* packets answered since the last loss */
+	/* share of losses that a trial examines, and the window before it; 0:
+	 * no trial */
 	u32 blamed, before;
-	u32 usual; /* the share of losses that no window changes */
+	u32 usual; /* share of losses that no window changes */
 };
 
-/* Packets wait where a trip is longer than the shortest one by so long and a quarter. */
+/* Packets count as waiting where a trip exceeds the shortest one by a quarter and this. */
 #define UR_PATH_WAITING_NS 30000u
 
 static inline u32 ur_path_window_shortest(const struct ur_path_window *w)
@@ -73,7 +79,7 @@ static inline u32 ur_path_window_shortest(const struct ur_path_window *w)
 	return ur_min_u32(w->rtt_min[0], w->rtt_min[1]);
 }
 
-/* Do packets wait somewhere, where that is the round trip? */
+/* Returns whether that round trip shows waiting packets. */
 static inline bool ur_path_window_long(const struct ur_path_window *w, u32 trip)
 {
 	u32 least = ur_path_window_shortest(w);
@@ -85,38 +91,39 @@ void ur_path_window_init(struct ur_path_window *w, ur_time now);
 
 /* path_alone.c */
 
-/* A queue has ended at a window of before, which was cut: it is found out now if
- * anybody else is there. */
+/* Notes that a queue overflowed at window "before", which was cut: starts to
+ * find out whether others use the path. */
 void ur_path_alone_ended(struct ur_path_window *w, ur_time now, u32 before);
-/* It was cut for another reason, or begins again. */
+/* Ends the search, after a cut for another reason or a restart. */
 void ur_path_alone_over(struct ur_path_window *w, ur_time now);
-/* A round trip has ended. waits: do packets wait somewhere? */
+/* Notes the end of a round. waits: packets wait in a queue. */
 void ur_path_alone_round(struct ur_path_window *w, ur_time now, bool waits);
 
 /* path_window.c */
 
-/* A round trip was measured; again: of what was sent more than once, so of any
- * of these. */
+/* Takes a measured round trip. again: the packet was sent more than once, so
+ * any of its sendings may have been answered. */
 void ur_path_window_trip(struct ur_path_window *w, ur_time now, u32 rtt,
 			 bool again);
-/* So many packets have arrived; wanted: somebody had to wait. */
+/* Notes that so many packets arrived. wanted: a queue pair had to wait. */
 void ur_path_window_answered(struct ur_path_window *w, ur_time now, u32 packets,
 			     bool wanted);
-/* So many packets were lost, which were sent since the last cut. late: a timer
- * found out, and not what came after them. Returns whether it was cut. */
+/* Notes that so many packets were lost that were sent since the last cut. late:
+ * a timer found it, not an answer to a later packet. Returns whether the window
+ * was cut. */
 bool ur_path_window_lost(struct ur_path_window *w, ur_time now, u32 packets,
 			 bool late);
-/* So many of the packets that arrived were marked, about. Returns whether it was
- * cut. */
+/* Notes that roughly so many of the arrived packets were marked. Returns
+ * whether the window was cut. */
 bool ur_path_window_marked(struct ur_path_window *w, ur_time now, u32 packets);
-/* Returns whether packets wait somewhere, by the last round trips. */
+/* Returns whether the last round trips show waiting packets. */
 bool ur_path_window_waits(const struct ur_path_window *w);
-/* Begins again after a time without a window, with something like this in
- * flight; trip: where packets wait for so long, else 0. */
+/* Restarts the window after a time without one. out: packets in flight. trip: a
+ * round trip that shows waiting packets, else 0. */
 void ur_path_window_resume(struct ur_path_window *w, ur_time now, u32 out,
 			   u32 trip);
-/* Returns whether that is about the round trip where a queue ended, or none is
- * known. */
+/* Returns whether trip is about the round trip at which a queue overflowed, or
+ * none is known. */
 bool ur_path_window_full(const struct ur_path_window *w, u32 trip);
 
 #endif

@@ -18,18 +18,17 @@
 #include "util/rng.h"
 
 #define UR_GSI_SLOTS	64  /* MADs waiting to be sent */
-#define UR_ORPHAN_ACKS	256 /* of queue pairs that are no more */
+#define UR_ORPHAN_ACKS	256 /* acknowledgements of destroyed queue pairs */
 #define UR_MAD_BYTES	256
 #define UR_AV_PUT_SLOTS 1024
-/* Bytes of memory that is not mapped, copied at a time: a call costs as much as
- * some KiB, and more would fall out of the processor's second cache. A burst
- * fits. */
-/* At first and after a loss, as deployed peers use. */
+/* Bytes copied at a time from unmapped memory. A call costs as much as copying
+ * some KiB; more would fall out of the processor's L2 cache. A burst fits. */
+/* Window at first and after a loss, as deployed peers have it. */
 #define UR_WINDOW_PKTS	   128
 #define UR_QUANTUM_PKTS	   64 /* packets of one queue pair's quantum */
 #define UR_QUANTUM_ENTRIES (2 * UR_QUANTUM_PKTS) /* its work requests */
 #define UR_QUANTUM_BYTES   (256u << 10)		 /* its in-device bytes */
-#define UR_CALL_QUANTA	   256 /* quanta of one ur_port_tx call */
+#define UR_CALL_QUANTA	   256 /* quanta in one ur_port_tx() call */
 #define UR_PATHS_BITS	   12
 #define UR_MARK_BITS	   8
 
@@ -39,7 +38,7 @@ struct ur_gsi_send {
 	u8 mad[UR_MAD_BYTES];
 };
 
-/* An acknowledgement or NAK that a queue pair owed when it was taken away. */
+/* An acknowledgement or NAK that a destroyed queue pair owed. */
 struct ur_orphan_ack {
 	struct ur_av *av; /* a reference */
 	u8 syndrome;
@@ -53,7 +52,7 @@ struct ur_mark_memory {
 	u8 dgid[16];
 	u32 owner;
 	bool answers;
-	u64 until; /* 0: nothing is known */
+	u64 until; /* end of validity; 0: nothing is known */
 };
 
 struct ur_port {
@@ -69,22 +68,22 @@ struct ur_port {
 	struct ur_list mcast; /* struct ur_mcast_group */
 
 	struct ur_ooo_pool ooo; /* when cfg.ooo */
-	u32 unready;		/* of its slots, those of queue pairs in INIT */
+	u32 unready;		/* slots of ooo used by queue pairs in INIT */
 
-	struct ur_qp *rx_qp; /* the last packet's, or NULL */
-	u32 mem_gen;	     /* new whenever a key or region changes; not 0 */
-	bool placed;	     /* the host's payload_place() was of use */
+	struct ur_qp *rx_qp; /* queue pair of the last packet, or NULL */
+	u32 mem_gen;	     /* changes with every key or region; not 0 */
+	bool placed;	     /* payload_place() has returned a handle */
 
 	struct ur_list active; /* queue pairs with something to do */
-	struct ur_list held;   /* those of them that the host holds */
+	struct ur_list held;   /* active queue pairs that the host holds back */
 	bool holds;	       /* ur_port_hold() */
-	/* By address and owner: a list for each hash, of a secret key. */
+	/* Paths by address and owner: lists by a keyed hash. */
 	struct ur_path *paths[1u << UR_PATHS_BITS];
 	u64 path_key[10];
 	struct ur_mark_memory marks[1u << UR_MARK_BITS];
 
-	/* Deadlines of queue pairs. If a deadline moved later, the old one is
-	 * kept here and the move is found when it comes. */
+	/* Deadlines of queue pairs. A deadline that moves later stays here at
+	 * its old time, which then finds the new one. */
 	struct ur_heap deadlines;
 	u32 deadlines_cap;
 
@@ -99,7 +98,7 @@ struct ur_port {
 	struct ur_orphan_ack orphan_ack[UR_ORPHAN_ACKS];
 	u32 orphan_ack_head, orphan_ack_tail;
 
-	struct ur_send_wr wr; /* scratch: what sq_next fills */
+	struct ur_send_wr wr; /* scratch for sq_next() */
 	struct ur_recv_wr rwr;
 	u8 *bounce; /* UR_BOUNCE_BYTES: own_bounce, or the host's */
 	u8 own_bounce[UR_BOUNCE_BYTES];
@@ -108,15 +107,15 @@ struct ur_port {
 	u64 own_counters[UR_CNT_COUNT];
 };
 
-/* A key, region or window has changed: every ur_mr_range of the port is
- * void. */
+/* Voids every ur_mr_range of the port: a key, region or window has changed. */
 static inline void ur_mem_changed(struct ur_port *port)
 {
 	if (!++port->mem_gen)
 		port->mem_gen = 1;
 }
 
-/* The same, and by an old one nothing may be reached any more. */
+/* Does the same, and revokes payload places: memory must not be reached by an
+ * old key. */
 static inline void ur_mem_ended(struct ur_port *port)
 {
 	ur_mem_changed(port);
@@ -124,7 +123,7 @@ static inline void ur_mem_ended(struct ur_port *port)
 		port->cfg.ops->payload_taken_back(port->cfg.ctx);
 }
 
-/* Returns the low byte of a new key, which its consumer may change. */
+/* Returns a random low byte for a new key; the program may change that byte. */
 static inline u8 ur_port_key_byte(struct ur_port *port)
 {
 	return (u8)ur_secret_u64(&port->secret);
@@ -144,8 +143,9 @@ static inline void ur_count(struct ur_port *port, enum ur_counter c)
 	ur_count_many(port, c, 1);
 }
 
-/* Count packets of so many bytes, BTH to pad, by their priority. To be called
- * before they are counted among all, of which those of priority 0 are the rest. */
+/* Count packets of so many bytes in total, BTH to pad, by priority. Called
+ * before they are counted in the total, since priority 0 is computed as the
+ * rest. */
 void ur_count_prio(struct ur_port *port, enum ur_counter c, u32 packets,
 		   u64 bytes);
 static inline void ur_count_tx_prio(struct ur_port *port,
@@ -165,8 +165,8 @@ static inline void ur_count_rx_prio(struct ur_port *port, u8 tos, u32 packets,
 		ur_count_prio(port, UR_CNT_RX_PRIO(tos >> 5), packets, bytes);
 }
 
-/* Reports a trace point; trace.h says what a and b are. Costs one branch where
- * nobody traces. */
+/* Reports a trace point; trace.h defines a and b. Costs one branch without a
+ * tracer. */
 static inline void ur_trace(struct ur_port *port, enum ur_trace_id id, u32 qpn,
 			    u64 a, u64 b)
 {
@@ -189,29 +189,28 @@ static inline u8 *ur_tx_room(const struct ur_tx *tx, u32 bytes)
 void ur_tx_commit(struct ur_port *port, struct ur_tx *tx,
 		  const struct ur_av *av, u32 bytes);
 
-/* The queue pair, which is in no list, waits until the host holds others. */
+/* Parks the queue pair, which is in no list, until the next ur_port_hold(). */
 void ur_port_held(struct ur_port *port, struct ur_qp *qp);
 
-/* Drops a reference of av (NULL: none) once no ur_tx can name it any more,
- * which is at the next call of the host. At most UR_AV_PUT_SLOTS in one
- * call. */
+/* Drops a reference of av (or NULL) at the host's next call, when no ur_tx
+ * names it any more. At most UR_AV_PUT_SLOTS in one call. */
 void ur_port_av_put(struct ur_port *port, struct ur_av *av);
-/* Drops the references that ur_port_av_put() was given. To be called when a
- * call of the host begins, since no ur_tx names them then. */
+/* Drops the references given to ur_port_av_put(). Called when a call of the
+ * host begins, since no ur_tx names them then. */
 static inline void ur_port_put_avs(struct ur_port *port)
 {
 	while (port->av_put_count)
 		ur_av_put(port->av_put[--port->av_put_count]);
 }
 
-/* Returns the first rule of the port's own structures that does not hold, in
+/* Returns the first invariant of the port's structures that does not hold, in
  * words, or NULL. */
 const char *ur_port_check(const struct ur_port *port);
 
-/* Makes the port call ur_qp_expire() of the queue pair not later than at.
- * UR_NEVER changes nothing, and a later time than the armed one neither. */
+/* Makes the port call ur_qp_expire() for the queue pair at that time at the
+ * latest. UR_NEVER, or a time later than the armed one, changes nothing. */
 void ur_port_arm(struct ur_port *port, struct ur_qp *qp, ur_time at);
-/* Takes the queue pair's deadline away, if it has one. */
+/* Disarms the queue pair's deadline, if it has one. */
 void ur_port_disarm(struct ur_port *port, struct ur_qp *qp);
 
 /* gsi.c: QP1. Adds the queued MADs to tx. Returns true where tx has no room for
@@ -225,15 +224,14 @@ void ur_gsi_rx(struct ur_port *port, const struct ur_rx_meta *meta,
 /* answer.c: adds the orphan ACKs to tx. Returns true where tx has no room for
  * all of them. */
 bool ur_answer_last(struct ur_port *port, struct ur_tx *tx);
-/* Drops the orphan ACKs: the port ends. */
+/* Drops the orphan ACKs when the port is destroyed. */
 void ur_answer_last_drop(struct ur_port *port);
 
-/* ud.c: delivers the packet to every queue pair that is attached to the group
- * of its destination. */
+/* ud.c: delivers the packet to every queue pair attached to its group. */
 void ur_mcast_rx(struct ur_port *port, const struct ur_qp *sender,
 		 const struct ur_rx_meta *meta, const struct ur_pkt *pkt);
 
-/* mcast.c: frees all groups: the port ends. */
+/* mcast.c: frees all groups when the port is destroyed. */
 void ur_mcast_fini(struct ur_port *port);
 
 #endif

@@ -42,8 +42,8 @@ static inline bool ur_psn_within(u32 psn, u32 first, u32 count)
 	return ur_psn_sub(psn, first) < count;
 }
 
-/* A PSN that acknowledgements have yet to reach. It is forgotten when they have:
- * one of long ago would look like one to come. */
+/* A PSN that acknowledgements have yet to reach. It is cleared when they do:
+ * after a wrap an old mark would look like a future one. */
 struct ur_psn_mark {
 	u32 psn;
 	bool set;
@@ -60,8 +60,8 @@ static inline bool ur_psn_before_mark(const struct ur_psn_mark *m, u32 una)
 	return m->set && ur_psn_diff(una, m->psn) < 0;
 }
 
-/* Forgets the mark where una has reached it. To be called before una is 2^23
- * beyond it. */
+/* Clears the mark if una has reached it. Called before una is 2^23 beyond
+ * it. */
 static inline void ur_psn_mark_reach(struct ur_psn_mark *m, u32 una)
 {
 	m->set = ur_psn_before_mark(m, una);

@@ -17,11 +17,11 @@
 #include "transport/unready.h"
 #include "transport/wqe.h"
 
-#define UR_SQ_WINDOW	128 /* WQEs taken from the ring and not retired */
-#define UR_ACK_PKTS	64  /* acknowledge request at least this often */
+#define UR_SQ_WINDOW	128 /* WQEs taken from the ring and not yet retired */
+#define UR_ACK_PKTS	64  /* most packets between acknowledgement requests */
 #define UR_PROBE_MIN_NS 400000u
-#define UR_READ_PKTS	128 /* packets of one READ request, or about so many */
-#define UR_CALM_NS	20000000u /* without a loss: READ requests may be longer */
+#define UR_READ_PKTS	128 /* packets of one READ request, approximately */
+#define UR_CALM_NS	20000000u /* READs may be longer without a loss for it */
 
 _Static_assert(UR_IS_POW2(UR_SQ_WINDOW),
 	       "the window is a power of two at its largest, too");
@@ -37,27 +37,27 @@ enum ur_verdict {
 	UR_VERDICT_NAK_ACCESS,
 	UR_VERDICT_NAK_OP,
 	UR_VERDICT_RNR,
-	UR_VERDICT_GONE, /* our process ended: its memory is no more */
-	/* Class J of IBTA 9.9.3: the key to invalidate is not good. No NAK. */
+	UR_VERDICT_GONE, /* the process of our memory has ended */
+	/* Class J of IBTA 9.9.3: the key to invalidate is bad. No NAK. */
 	UR_VERDICT_CLASS_J,
 };
 
 /* A READ, atomic, ATOMIC WRITE or FLUSH that may have to be answered again. */
 struct ur_resource {
 	u8 opc;	       /* UR_OPC_* of the request */
-	bool queued;   /* an item of the response queue points here */
-	bool answered; /* completely, at least once */
+	bool queued;   /* the response queue has an item for it */
+	bool answered; /* sent completely at least once */
 	u32 psn, npkts;
 	u32 msn;
 	u32 rkey;
-	u32 pd; /* XRC: of the SRQ that the request named */
+	u32 pd; /* XRC: domain of the SRQ that the request named */
 	u64 va;
 	u32 length;
-	u64 orig; /* result of an atomic */
+	u64 orig; /* former value of an atomic's target */
 };
 
 enum ur_resp_kind {
-	UR_RESP_NONE, /* withdrawn */
+	UR_RESP_NONE, /* withdrawn item */
 	UR_RESP_ACK,
 	UR_RESP_READ, /* also ATOMIC WRITE and FLUSH: no data */
 	UR_RESP_ATOMIC,
@@ -66,11 +66,11 @@ enum ur_resp_kind {
 /* One answer to send, in order. */
 struct ur_resp_item {
 	u8 kind;     /* enum ur_resp_kind */
-	u8 syndrome; /* ACK */
+	u8 syndrome; /* of an ACK */
 	u32 resource;
-	u32 psn;  /* ACK: its PSN; READ: first PSN of this (re)play */
-	u32 next; /* READ: PSN of the next packet */
-	u32 end;  /* READ: PSN behind the last one */
+	u32 psn;  /* PSN of an ACK; first PSN of this (re)play of a READ */
+	u32 next; /* PSN of the next packet of a READ */
+	u32 end;  /* PSN behind the last packet of a READ */
 	u32 msn;
 };
 
@@ -82,98 +82,105 @@ struct ur_requester {
 	u8 *entries;
 	u32 stride, mask;
 	/* Free-running entry numbers: head <= tx <= tail. */
-	u32 head;  /* oldest not completed */
-	u32 tx;	   /* being sent */
-	u32 tail;  /* taken from the ring so far */
-	bool dry;  /* the ring was empty; until the next kick */
+	u32 head;  /* oldest entry not completed */
+	u32 tx;	   /* entry being sent */
+	u32 tail;  /* behind the newest entry taken from the ring */
+	bool dry;  /* the ring was empty; cleared by the next kick */
 	bool dead; /* the ring is corrupt; never read it again */
 
-	u32 una;	   /* oldest PSN not acknowledged */
-	u32 tx_psn;	   /* next PSN to send */
-	u32 max_psn;	   /* PSN behind the newest ever sent */
-	u32 window;	   /* packets that may be in flight */
-	u32 lossless_pkts; /* answered since it last changed, with none lost */
-	u32 grow_at;	   /* so many of them */
-	u8 growth_backoff; /* losses of a grown window */
-	u32 recent_losses; /* since una was losses_psn */
-	ur_time lost_at;   /* the last one, or when it began */
+	u32 una;     /* oldest unacknowledged PSN */
+	u32 tx_psn;  /* next PSN to send */
+	u32 max_psn; /* PSN behind the highest ever sent */
+	u32 window;  /* packets that may be in flight */
+	/* packets answered since the window changed, none lost */
+	u32 lossless_pkts;
+	u32 grow_at;	   /* lossless_pkts at which it grows */
+	u8 growth_backoff; /* number of losses of a grown window */
+	u32 recent_losses; /* losses since una was losses_psn */
+	ur_time lost_at;   /* time of the last loss, or of the first packet */
 	u32 losses_psn;
-	struct ur_psn_mark cut; /* max_psn when the window was cut */
-	u32 asked_end;		/* behind the last packet that asked for one */
+	struct ur_psn_mark cut; /* max_psn when the window was last cut */
+	/* PSN behind the last packet that requested an answer */
+	u32 asked_end;
 	u32 since_ackreq;
-	u32 rd_out;	/* READ/atomic requests sent and not answered */
-	u32 ssn;	/* requests started, 24 bits */
-	u32 credit_ssn; /* last ssn that may be sent */
+	u32 rd_out;	/* READs and atomics sent and not answered */
+	u32 ssn;	/* requests started; 24 bits */
+	u32 credit_ssn; /* highest ssn that credits allow */
 	bool credit_limited;
 
-	/* Sending missing packets alone: hole_pkts from hole_psn on, of which
-	 * hole_left are to be sent, for a peer that keeps what came after them. */
-	bool hole_due;	  /* to be sent */
-	bool hole_open;	  /* sent, not acknowledged yet */
-	bool hole_second; /* the one before was missing, too */
-	u8 holdoff_left;  /* so many losses go without trying it */
+	/* A hole: hole_pkts missing packets from hole_psn on, hole_left of them
+	 * still to be sent, to a peer that keeps later packets. */
+	bool hole_due;	  /* to be sent again */
+	bool hole_open;	  /* sent again, not yet acknowledged */
+	bool hole_second; /* it follows directly on the hole before */
+	u8 holdoff_left;  /* number of losses before holes are tried again */
 	u32 hole_psn, hole_pkts, hole_left;
-	u32 hole_end; /* max_psn at that time */
+	u32 hole_end; /* max_psn when the hole was found */
 	ur_time hole_at;
-	u32 back_psn; /* last gone back to */
+	u32 back_psn; /* PSN of the last go-back */
 	ur_time back_at;
-	/* For a lost answer, since the last progress: asked for all again;
-	 * and answers say that it was in vain. */
+	/* Since the last progress: all was requested again for a lost answer;
+	 * and answers show that this was in vain. */
 	bool asked_again, asked_in_vain;
-	u32 answer_psn; /* of the last answer behind a gap */
-	/* When una was this, the peer had refused a later request. */
+	u32 answer_psn; /* PSN of the last answer behind a gap */
+	/* The peer refused a later request; and una at that time. */
 	bool peer_failed;
 	u32 failed_una;
-	bool fresh;	  /* the packet sent last was never sent before */
-	u8 retries;	  /* used since the last progress */
-	ur_time retry_at; /* when the last of them was */
+	bool fresh;	  /* the last packet sent was not a repetition */
+	u8 retries;	  /* retries used since the last progress */
+	ur_time retry_at; /* time of the last retry */
 	u8 rnr_retries;
 	u8 probes;	    /* early retransmissions since the last progress */
-	ur_time rnr_until;  /* 0: not waiting */
+	ur_time rnr_until;  /* end of the RNR wait; 0: not waiting */
 	ur_time timeout_at; /* UR_NEVER: nothing outstanding */
 	ur_time probe_at;
-	u32 patience; /* no probe is earlier: UR_PROBE_MIN_NS, or for the path */
+	/* shortest wait for a probe: UR_PROBE_MIN_NS, or by the path */
+	u32 patience;
 	/* Round trip, ns; 0 before the first sample. */
 	u32 srtt, rttvar;
-	u32 rtt_last;	   /* not yet passed on to the path; 0: none */
-	u32 rtt_min;	   /* of the measured ones, slowly forgotten */
-	ur_time sample_at; /* 0: none running */
-	ur_time begin_at;  /* first packet of all, until srtt is known */
+	/* round trip not yet reported to the path; 0: none */
+	u32 rtt_last;
+	u32 rtt_min;	   /* shortest round trip, slowly forgotten */
+	ur_time sample_at; /* start of the running measurement; 0: none */
+	ur_time begin_at;  /* time of the first packet, until srtt is known */
 	u32 sample_psn;
-	ur_time again_at; /* 0: none; the same of a packet sent again */
+	ur_time again_at; /* time of sending again_psn again; 0: not measured */
 	u32 again_psn;
-	u32 again_ns; /* the last such trip; 0: one was measured since */
-	/* rtt_last may be that of a packet that waited for one sent again. */
+	/* round trip of a repeated packet; 0: of none, or a certain one was
+	 * measured since */
+	u32 again_ns;
+	/* rtt_last may include a wait for a repeated packet. */
 	bool again_with;
-	struct ur_origin origin;   /* of answers that counted */
-	struct ur_mr_range source; /* of the entry being sent */
-	struct ur_mr_range place;  /* of a READ's data */
-	/* for reports of why it failed */
+	struct ur_origin origin;   /* source of valid answers */
+	struct ur_mr_range source; /* memory of the entry being sent */
+	struct ur_mr_range place;  /* memory of a READ's data */
+	/* For the report of a failure. */
 	bool told;	   /* the last retry was for a NAK */
-	u8 stray_syndrome; /* of the last answer to nothing that was sent */
+	u8 stray_syndrome; /* of the last answer that matched no request */
 	u32 stray_psn;
-	ur_time stray_at;  /* 0: none */
-	ur_time silent_at; /* the first retry since the last progress */
-	ur_time rnr_at;	   /* the same of RNR retries */
+	ur_time stray_at;  /* time of that answer; 0: none */
+	ur_time silent_at; /* time of the first retry since the last progress */
+	/* time of the first RNR retry since the last progress */
+	ur_time rnr_at;
 };
 
 struct ur_responder {
 	u32 epsn;
 	u32 msn;
-	u8 msg;	       /* enum ur_rx_msg: in the middle of what */
-	bool nak_sent; /* nothing more until epsn comes */
-	bool rnr_sent; /* and that was an RNR NAK */
+	u8 msg;	       /* enum ur_rx_msg: the message under way */
+	bool nak_sent; /* owes no answer until epsn arrives */
+	bool rnr_sent; /* with nak_sent: the NAK was an RNR NAK */
 	bool rq_dead;
 	bool by_rule;	/* the host refuses this packet */
 	bool rq_wanted; /* rq_want_kick(true) was called */
 	u32 ooo_last;	/* newest PSN seen beyond the gap */
 	ur_time nak_at;
-	u32 since_nak;	/* packets beyond the gap since the last NAK */
-	u8 renak_shift; /* how often the same packet was asked for again */
-	struct ur_origin origin; /* of requests accepted in their turn */
-	struct ur_ooo *ooo;	 /* NULL: nothing is kept */
+	u32 since_nak;		 /* packets behind the gap since the last NAK */
+	u8 renak_shift;		 /* repetitions of the NAK for this packet */
+	struct ur_origin origin; /* source of requests accepted in sequence */
+	struct ur_ooo *ooo;	 /* NULL: keeps no packets ahead of a gap */
 	u32 offset;		 /* bytes of the message so far */
-	u64 va;			 /* WRITE */
+	u64 va;			 /* of a WRITE */
 	u32 rkey, length;
 	u32 inv_rkey;
 	struct ur_rqe rqe;
@@ -182,17 +189,17 @@ struct ur_responder {
 
 	struct ur_resource *res;
 	u32 res_count, res_next;
-	struct ur_resp_item *items; /* ring */
+	struct ur_resp_item *items; /* ring of answers to send */
 	u32 item_mask, item_head, item_tail;
 
 	bool ack_due;
 	u8 ack_syndrome;
 	u32 ack_psn;
 	bool cnp_due;
-	u32 cnp_dqpn; /* UD: whose it is */
+	u32 cnp_dqpn; /* destination of the CNP of a UD queue pair */
 	ur_time cnp_last;
-	struct ur_mr_range place;  /* of the message that comes */
-	struct ur_mr_range source; /* of the answer to a READ */
+	struct ur_mr_range place;  /* memory of the message under way */
+	struct ur_mr_range source; /* memory of the answer to a READ */
 };
 
 struct ur_qp {
@@ -203,49 +210,52 @@ struct ur_qp {
 	enum ur_qp_state state;
 	bool receives; /* ur_qp_set_receives() */
 	struct ur_qp_init init;
-	struct ur_qp_attr attr; /* as modified; av holds a reference */
+	struct ur_qp_attr attr; /* as modified; holds a reference of av */
 	u32 mtu, mtu_shift;
 	u64 ack_ns;		 /* ur_ack_timeout_ns() of attr.timeout */
-	u32 burst;		 /* packets of a burst; 0: none */
+	u32 burst;		 /* packets of a full burst; 0: no bursts */
 	u32 read_pkts;		 /* of one READ request */
-	u32 read_most;		 /* the same where nothing is congested */
-	u32 read_long;		 /* and where nothing has been lost for long */
-	struct ur_list active;	 /* in port->active, or held */
+	u32 read_most;		 /* read_pkts without congestion */
+	u32 read_long;		 /* read_pkts without a loss for UR_CALM_NS */
+	struct ur_list active;	 /* in port->active, or port->held */
 	struct ur_heap_node due; /* in port->deadlines */
-	u32 attached;		 /* multicast groups */
-	/* Number of the neighbour whose loopback send found no receive here;
-	 * 0: none. It goes on with the next receive, before its RNR timer. */
+	u32 attached;		 /* number of multicast groups */
+	/* Number of the queue pair on this port whose loopback send found no
+	 * receive here; 0: none. The next receive wakes it before its RNR
+	 * timer. */
 	u32 loop_waiter;
 	bool comm_est;
-	bool cut_off; /* by the buffer, in the turn before */
-	bool held;    /* in port->held, if in any list */
+	bool cut_off; /* its last turn ended for lack of room in the ur_tx */
+	bool held;    /* if in a list: in port->held */
 	bool last_wqe_said;
 	bool fatal_said;
-	bool placed; /* packets of it had payload_place() */
+	bool placed; /* some of its packets used payload_place() */
 	struct ur_unready unready;
 	struct ur_requester req;
 	struct ur_responder resp;
 	struct ur_cc *cc; /* NULL: not limited */
 	struct ur_share share;
-	struct ur_av *cnp_av; /* of CNPs; NULL: the connection's, if any */
-	u64 *shown;	      /* own_shown, or the host's */
+	/* address vector of CNPs; NULL: the connection's */
+	struct ur_av *cnp_av;
+	u64 *shown; /* own_shown, or the host's */
 	u64 own_shown[UR_QP_SHOWN];
 };
 
-/* Returns whether its peer has one of this port's own addresses. */
+/* Returns whether its peer is on this host: it has one of this port's own
+ * addresses. */
 static inline bool ur_qp_is_near(const struct ur_qp *qp)
 {
 	return qp->attr.av && qp->attr.av->loop;
 }
 
-/* Returns whether it has packets that came before it could receive, and can now. */
+/* Returns whether packets that came too early can be received now. */
 static inline bool ur_unready_is_due(const struct ur_qp *qp)
 {
 	return qp->unready.count && qp->state != UR_QP_INIT;
 }
 
-/* Returns the queue pair of that number that packets find here, or NULL: none, or
- * one that another port has (struct ur_qp_init, away). */
+/* Returns the queue pair of that number for incoming packets, or NULL: there is
+ * none, or another port runs it (struct ur_qp_init, away). */
 static inline struct ur_qp *ur_port_qp(const struct ur_port *port, u32 qpn)
 {
 	struct ur_qp *qp = ur_table_lookup(&port->qps, qpn);
@@ -288,8 +298,8 @@ static inline struct ur_swqe *ur_sq_entry(const struct ur_qp *qp, u32 index)
 					  qp->req.stride);
 }
 
-/* Returns, of READ entry e, the index of the packet behind the READ request
- * that packet i belongs to: a long READ is sent as several requests. */
+/* Returns the index of the packet behind the READ request that contains packet
+ * i of entry e: a long READ is sent as several requests. */
 static inline u32 ur_read_end(const struct ur_qp *qp, const struct ur_swqe *e,
 			      u32 i)
 {
@@ -303,19 +313,20 @@ static inline bool ur_qp_realm_fits(const struct ur_qp *qp,
 	return !meta->realm || !qp->init.realm || meta->realm == qp->init.realm;
 }
 
-/* Returns whether queue pair peer, of the packet's sender, may reach this one. */
+/* Returns whether the packet's sender may reach this queue pair from its queue
+ * pair peer. */
 static inline bool ur_qp_sender_fits(const struct ur_qp *qp,
 				     const struct ur_rx_meta *meta, u32 peer)
 {
-	/* Most senders are kept from nothing. */
+	/* Most senders are not restricted. */
 	if (__builtin_expect(!(meta->realm | meta->slot_bits), 1))
 		return true;
 	return ur_qp_realm_fits(qp, meta) && ur_rx_slot_fits(meta, peer);
 }
 
-/* Returns whether the packet came from the address that the queue pair sends
- * to, to the address that it sends from, and from somebody who may have its peer, and had it
- * when it was connected. False while it is not connected. */
+/* Returns whether the packet came from the address that the queue pair sends to, to the address
+ * that it sends from, and whether its sender owns the peer's number, as when the queue pair was
+ * connected. False while it is not connected. */
 static inline bool ur_qp_addresses_fit(const struct ur_qp *qp,
 				       const struct ur_rx_meta *meta)
 {
@@ -327,7 +338,8 @@ static inline bool ur_qp_addresses_fit(const struct ur_qp *qp,
 	       memcmp(meta->daddr, av->sgid, 16) == 0;
 }
 
-/* Returns whether the window of its path holds the queue pair: seldom. */
+/* Returns whether the window of its path holds the queue pair, which is
+ * rare. */
 static inline bool ur_path_holds(const struct ur_qp *qp)
 {
 	return __builtin_expect(qp->share.held, 0);
@@ -339,21 +351,22 @@ static inline bool ur_qp_is_reliable(const struct ur_qp *qp)
 	return qp->svc == UR_SVC_RC || qp->svc == UR_SVC_XRC;
 }
 
-/* Returns whether each of its requests is a packet that nobody answers. */
+/* Returns whether no request of the queue pair is answered, and each is one
+ * packet. */
 static inline bool ur_qp_is_datagram(const struct ur_qp *qp)
 {
 	return qp->svc == UR_SVC_UD || qp->svc == UR_SVC_RAW;
 }
 
-/* Puts the queue pair at the end of the port's list of those that have
- * something to do, if it is not on the list. The next ur_port_tx() runs it. */
+/* Puts the queue pair at the end of the port's active list, if it is in no
+ * list. The next ur_port_tx() runs it. */
 static inline void ur_port_activate(struct ur_port *port, struct ur_qp *qp)
 {
 	if (ur_list_empty(&qp->active))
 		ur_list_add_tail(&port->active, &qp->active);
 }
 
-/* It is active, if the host held it. */
+/* Activates the queue pair if the host held it. */
 static inline void ur_qp_hold_no_more(struct ur_qp *qp)
 {
 	if (!qp->held)
@@ -365,24 +378,24 @@ static inline void ur_qp_hold_no_more(struct ur_qp *qp)
 
 /* qp.c */
 
-/* Returns the first rule of the structure that does not hold, in words, or
+/* Returns the first invariant of the structure that does not hold, in words, or
  * NULL. For tests and debug builds. */
 const char *ur_qp_check(const struct ur_qp *qp);
-/* Sets whether it receives: by its state (IBTA 9.6.1.1.2), and not before what came too
- * early. */
+/* Updates whether it receives: by its state (IBTA 9.6.1.1.2), and only after
+ * the packets that came too early. */
 void ur_qp_set_receives(struct ur_qp *qp);
 /* Changes the state and what follows from it, with a trace point. */
 void ur_qp_set_state(struct ur_qp *qp, enum ur_qp_state state);
-/* The memory that its packets name, as payload_place() has it, is the program's again, and may have other
- * bytes. */
+/* Revokes the memory that its packets name by payload_place(): the program may change it from now
+ * on. */
 void ur_qp_take_back(struct ur_qp *qp);
 /* Reports an asynchronous event to the host, with a trace point. */
 void ur_qp_event(struct ur_qp *qp, enum ur_event ev);
 /* Moves the queue pair to ERR: timers stop, and the next quanta flush what is
  * queued. Does nothing in ERR. Sends no event. */
 void ur_qp_fail(struct ur_qp *qp);
-/* Arms the port's deadline for the earliest time of this queue pair. To be
- * called when one of these times was set. */
+/* Arms the port's deadline for the earliest timer of the queue pair. Called
+ * after a timer was set. */
 void ur_qp_rearm(struct ur_qp *qp);
 
 /* wq.c */
@@ -424,9 +437,9 @@ struct ur_srq {
 	bool dead;
 	bool limit_armed;
 };
-/* A receive was taken: reports the limit event if it is due. */
+/* Notes that a receive was taken: reports the limit event if it is due. */
 void ur_srq_taken(struct ur_srq *srq);
-/* The ring is corrupt: no receive is taken any more. Reports
+/* Fails the SRQ, whose ring is corrupt: no more receives are taken. Reports
  * UR_EVENT_SRQ_ERR. */
 void ur_srq_fail(struct ur_srq *srq);
 

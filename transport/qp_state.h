@@ -10,8 +10,8 @@
 #define UR_QP_STATES (UR_QP_ERR + 1)
 #define UR_QP_TYPES  (UR_QPT_XRC_TGT + 1)
 
-/* One cell: is it a transition, which UR_QP_ATTR_* must come with it, and
- * which may, for each enum ur_qp_type. */
+/* One cell: whether the transition exists, and which UR_QP_ATTR_* it requires
+ * and allows, for each enum ur_qp_type. */
 struct ur_qp_transition {
 	bool valid;
 	u32 required[UR_QP_TYPES];
@@ -21,7 +21,8 @@ struct ur_qp_transition {
 extern const struct ur_qp_transition ur_qp_transitions[UR_QP_STATES]
 						      [UR_QP_STATES];
 
-/* May a QP of that type go from cur to next with these attributes? */
+/* Returns whether a QP of that type may go from cur to next with these
+ * attributes. */
 bool ur_qp_modify_allowed(enum ur_qp_state cur, enum ur_qp_state next,
 			  enum ur_qp_type type, u32 mask);
 

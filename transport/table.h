@@ -20,9 +20,11 @@ struct ur_table {
 	struct ur_table_slot *slot;
 	u32 mask; /* slots - 1 */
 	u32 count, max;
-	u32 first, last, next;	  /* numbers given out */
-	struct ur_secret *secret; /* what they are drawn from; NULL: counted */
-	u64 *spent;		  /* a bit for each number; NULL: not kept */
+	u32 first, last, next; /* range of numbers; the next to try */
+	/* source of random numbers; NULL: numbers count up */
+	struct ur_secret *secret;
+	/* bit for each number that was used; NULL: not kept */
+	u64 *spent;
 	u32 n_spent;
 };
 
@@ -33,22 +35,22 @@ void ur_table_init(struct ur_table *t, u32 first, u32 last, u32 max,
 		   struct ur_secret *secret);
 /* Frees the table, but not the objects. */
 void ur_table_fini(struct ur_table *t);
-/* From now on a number that was freed is not given out again, until three
- * quarters of all were. Returns 0 or -ENOMEM. */
+/* Makes the table not reuse a freed number until three quarters of all were
+ * used. Returns 0 or -ENOMEM. */
 int ur_table_spend(struct ur_table *t);
 /* Gives object a number, in *id. Returns 0, or -ENOMEM, also where the table
  * has max objects. */
 int ur_table_add(struct ur_table *t, void *object, u32 *id);
-/* Does so with a number from first to last, which need not be the table's own:
- * far more of them than the table has objects. */
+/* Does the same with a number from first to last, within or outside the table's
+ * range. The range must be far larger than the number of objects. */
 int ur_table_add_from(struct ur_table *t, void *object, u32 first, u32 last,
 		      u32 *id);
-/* Puts object in with a number that another table gave it. Returns 0, -EEXIST
- * where the number is in use, or the table would have to be far larger than it need be: with
- * another number it may work; or -ENOMEM. */
+/* Enters object under a number that another table assigned. Returns 0; -EEXIST where the number
+ * is in use, or the table would grow far beyond its need, so that another number may do; or
+ * -ENOMEM. */
 int ur_table_put(struct ur_table *t, void *object, u32 id);
-/* Does so where somebody who may not be trusted names the number: for him alone the table does not
- * grow beyond that many slots, a power of two. */
+/* Does the same for a number chosen by an untrusted party: the table does not grow beyond slots, a
+ * power of two, for it. */
 int ur_table_put_within(struct ur_table *t, void *object, u32 id, u32 slots);
 /* Frees the number, which must be in use. The object is the caller's. */
 void ur_table_remove(struct ur_table *t, u32 id);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Work requests and completions, as the host and the transport hand them to
- * each other, and the address vectors that say where packets go.
+ * Work requests, completions and address vectors, as the host and the transport
+ * exchange them.
  */
 #ifndef UR_TRANSPORT_WORK_H
 #define UR_TRANSPORT_WORK_H
@@ -42,7 +42,7 @@ struct ur_sge {
 	u32 lkey;
 };
 
-#define UR_NO_LOAN UINT32_MAX /* nobody's */
+#define UR_NO_LOAN UINT32_MAX /* the peer's prefix belongs to nobody */
 
 /*
  * Address vector: where a packet goes. Filled by the host; the transport keeps
@@ -54,23 +54,25 @@ struct ur_av {
 	u32 flow_label;	  /* 20 bits */
 	u16 udp_sport;	  /* RoCEv2 source port, 0xC000..0xFFFF */
 	u8 traffic_class; /* whole ToS / TC byte, ECN bits included */
-	/* UR_ECN_ECT0 or 1: the ECN bits where the peer answers marks, of RC also
-	 * where that is not known. 0: the transport leaves them. */
+	/* UR_ECN_ECT0 or ECT1: ECN bits to use if the peer answers marks; for
+	 * RC also if that is not known. 0: the transport leaves the class as it
+	 * is. */
 	u8 ecn;
 	u8 hop_limit;
 	u8 sl;
 	bool v4;   /* both GIDs are IPv4-mapped */
 	bool v1;   /* RoCEv1 (GID type), Ethernet only */
-	bool loop; /* dgid is one of this port's own: packets come back */
+	bool loop; /* dgid is one of this port's own addresses */
 	bool mcast;
-	bool raw;  /* Ethernet frames as they are; all but wire is unused */
-	u32 realm; /* whose it is: see ur_qp_init; 0: anybody's */
-	u32 loan; /* of a connection: struct ur_rx_meta's of its peer, or UR_NO_LOAN */
-	u32 lqpn; /* for the host: of this queue pair alone; 0: of any */
+	bool raw;  /* raw Ethernet frames; only wire is used */
+	u32 realm; /* as in ur_qp_init; 0: unrestricted */
+	/* of a connection: the peer's ur_rx_meta.loan, or UR_NO_LOAN */
+	u32 loan;
+	u32 lqpn; /* for the host: only this queue pair uses it; 0: any */
 	u32 refs;
-	u64 wire; /* for the wire backend: its cached route; 0 = none */
-	/* The host's: why its last packets that did not leave did not, and
-	 * when that was. */
+	u64 wire; /* for the wire backend: cached route; 0: none */
+	/* For the host: the error of the last packets that could not be sent,
+	 * and its time. */
 	int send_error;
 	u64 send_error_at;
 	void (*free)(
@@ -92,16 +94,16 @@ static inline void ur_av_put(struct ur_av *av)
 		av->free(av);
 }
 
-/* Instead of an opcode: the request completes with the status of the low bits,
- * whatever it asks for. No client can say that, since a host checks opcodes. */
+/* In place of an opcode: the request completes with the status in the low bits.
+ * No client can use it, since a host checks opcodes. */
 #define UR_WR_FAILS 0x80
 
-/* One send work request, copied out of the ring and checked by the host for
- * form (opcode, counts), not for keys and ranges. */
+/* A send work request, copied out of the ring. The host has checked its form
+ * (opcode, counts), not keys and ranges. */
 struct ur_send_wr {
 	u64 wr_id;
 	u32 wqe_counter; /* ring index of the WQE, echoed in the completion */
-	u32 ring_end;	 /* consumer index once this one is retired */
+	u32 ring_end;	 /* consumer index after this WQE is retired */
 	u8 opcode;	 /* enum ur_wr_opcode */
 	u8 flags;	 /* UR_WR_F_* */
 	u16 num_sge;
@@ -120,8 +122,8 @@ struct ur_send_wr {
 	u32 flush_type, flush_level;
 	u64 flush_length;
 	/* Inline payload, in up to two pieces of ring memory that stay readable
-	 * until the WQE is retired. Bytes may change under the reader (only the
-	 * client's own data suffers); lengths are fixed here. */
+	 * until the WQE is retired. The client may change the bytes meanwhile,
+	 * which harms only its own data; the lengths here are fixed. */
 	const u8 *inl[2];
 	u32 inl_len[2];
 	struct ur_sge sge[UR_MAX_SGE];
@@ -150,20 +152,21 @@ struct ur_wc {
 	u8 wc_flags;
 	u8 sl; /* UD: enum ur_wc_sl */
 	u8 syndrome;
-	bool recv;	/* of the receive side */
-	bool solicited; /* an ARM_SOLICITED queue wakes (also for errors) */
+	bool recv; /* completion of a receive */
+	/* wakes a queue armed with ARM_SOLICITED (set for errors too) */
+	bool solicited;
 };
 
-/* The meaning of the service level of a UD completion, as with Mellanox's
- * cards: bit 3 for a UDP header, below it the kind of network header. */
+/* Meaning of the service level in a UD completion, as with Mellanox's cards:
+ * bit 3 for a UDP header, below it the kind of network header. */
 enum ur_wc_sl {
 	UR_WC_SL_ROCE_V1 = 0,
 	UR_WC_SL_ROCE_V2_IPV6 = 9,
 	UR_WC_SL_ROCE_V2_IPV4 = 10,
 };
 
-/* The Ethernet priority of a service level, 0..7: the lower three bits are it,
- * except where a program answers with the service level of a completion. */
+/* Returns the Ethernet priority of a service level, 0..7. Values above 7, which
+ * a program may copy from a completion, give 0. */
 static inline int ur_sl_priority(u8 sl)
 {
 	return sl < 8 ? sl : 0;

@@ -12,7 +12,8 @@
 enum ur_swqe_state {
 	UR_SWQE_PULLED,	 /* taken from the ring */
 	UR_SWQE_STARTED, /* has PSNs */
-	UR_SWQE_DONE,	 /* a local operation has run; waits its turn */
+	/* a local operation was executed; waits for its turn */
+	UR_SWQE_DONE,
 };
 
 struct ur_swqe {
@@ -21,17 +22,17 @@ struct ur_swqe {
 	u8 opcode; /* enum ur_wr_opcode */
 	u8 flags;  /* UR_WR_F_* */
 	u8 state;  /* enum ur_swqe_state */
-	u8 status; /* nonzero: fails with this when its turn comes */
+	u8 status; /* nonzero: fails with this status in its turn */
 	u16 num_sge;
 	u32 imm_inv;
 	u32 rkey;
 	u64 raddr;
 	u32 xrc_srqn;
-	u32 length;   /* of the message */
-	u32 psn;      /* first */
-	u32 npkts;    /* PSNs; 0 for local operations */
-	u32 ssn;      /* number of its last request, for credits */
-	u32 loop_off; /* in-device: bytes already copied */
+	u32 length;   /* bytes of the message */
+	u32 psn;      /* first PSN */
+	u32 npkts;    /* number of PSNs; 0: local operation */
+	u32 ssn;      /* ssn of its last request, for credits */
+	u32 loop_off; /* bytes copied so far inside the device */
 	struct ur_cursor cur;
 	union {
 		struct {
@@ -52,11 +53,11 @@ struct ur_swqe {
 	};
 	const u8 *inl[2];
 	u32 inl_len[2];
-	struct ur_sge sge[]; /* max_send_sge */
+	struct ur_sge sge[]; /* max_send_sge elements */
 };
 
-/* Returns whether the entry is a READ, atomic, ATOMIC WRITE or FLUSH: the peer
- * answers it with a packet of its own and not with an acknowledgement. */
+/* Returns whether the entry is a READ, atomic, ATOMIC WRITE or FLUSH, which the
+ * peer answers with a packet of its own, not an acknowledgement. */
 static inline bool ur_swqe_is_read_type(const struct ur_swqe *e)
 {
 	return e->opcode == UR_WR_READ || e->opcode == UR_WR_ATOMIC_WRITE ||
@@ -65,13 +66,13 @@ static inline bool ur_swqe_is_read_type(const struct ur_swqe *e)
 		e->opcode <= UR_WR_MASK_FETCH_ADD);
 }
 
-/* Returns the PSN behind the last one of the entry, which has PSNs. */
+/* Returns the PSN behind the entry's last one. */
 static inline u32 ur_swqe_end(const struct ur_swqe *e)
 {
 	return ur_psn_add(e->psn, e->npkts);
 }
 
-/* The receive WQE being filled; held from when it was taken until done. */
+/* The receive WQE being filled; held from its taking to its completion. */
 struct ur_rqe {
 	bool held;
 	u64 wr_id;
@@ -79,7 +80,8 @@ struct ur_rqe {
 	u32 num_sge;
 	u32 length;
 	u32 srqn;
-	u32 pd; /* its keys are of: the SRQ's (IBTA 10.2.9), else its own */
+	/* domain of its keys: the SRQ's (IBTA 10.2.9), else the queue pair's */
+	u32 pd;
 	void *cq_ctx;
 	struct ur_cursor cur;
 };
