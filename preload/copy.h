@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Copies that a handler of faults can end (kernel-abi/uroce-copies.h). None of these
- * functions uses the stack, and all of them lie together: where one of their instructions
- * faults, whoever goes on at ur_copy_fault instead returns -EFAULT from the function. */
+/* Copies that a fault handler can end (kernel-abi/uroce-copies.h). The functions use no stack and
+ * lie together: a handler that resumes a faulting instruction of theirs at ur_copy_fault makes the
+ * function return -EFAULT. */
 #ifndef UR_PRELOAD_COPY_H
 #define UR_PRELOAD_COPY_H
 
@@ -17,20 +17,20 @@
 #endif
 
 #if UR_COPY_HERE
-/* The first instruction of all, and where they end. */
+/* Begin and end of the functions' code. */
 extern const char ur_copy_begin[] __attribute__((visibility("hidden")));
 extern const char ur_copy_end[] __attribute__((visibility("hidden")));
 extern const char ur_copy_fault[] __attribute__((visibility("hidden")));
 
-/* They are copy, copy_away and swap of struct uroce_copies, which says what they do. */
+/* Implement copy, copy_away and swap of struct uroce_copies. */
 __attribute__((visibility("hidden"))) int ur_copy(void *to, const void *from,
 						  size_t len);
 #ifdef __x86_64__
 __attribute__((visibility("hidden"))) int
 ur_copy_away(void *to, const void *from, size_t len);
-/* Does the same as ur_copy() with 128 bytes or more, of which all but the last 64 are stored in no
- * order. Processors of AMD are slow there, some at a tenth of their speed, where the target is
- * up to 64 bytes ahead of the source, counted from the beginning of their pages. */
+/* Does the same as ur_copy(), for at least 128 bytes; stores all but the last 64 in no order. AMD
+ * processors are slow, some at a tenth of their speed, where the target is up to 64 bytes ahead of
+ * the source, counted within a page. */
 __attribute__((visibility("hidden"))) int
 ur_copy_string(void *to, const void *from, size_t len);
 #endif

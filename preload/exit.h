@@ -2,10 +2,11 @@
 #ifndef UR_PRELOAD_EXIT_H
 #define UR_PRELOAD_EXIT_H
 
-/* Arranges that the end of the process is noticed, before others that register
- * for it notice it. Called once, when the library is loaded. */
+/* Registers for the end of the process, before other handlers do. Called once,
+ * when the library is loaded. */
 void ur_exit_init(void);
-/* The first thread ends, or may by a call that is not seen: util/os/first_thread.h. */
+/* Notes that the first thread ends, or may end by an unseen system call:
+ * util/os/first_thread.h. */
 void ur_exit_first(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The handler of faults that stands before the program's own, from when an engine in the
- * program asks for copies on (kernel-abi/uroce-copies.h). Until then nothing of it is
- * there but one load in the functions of signals.c. */
+/* The fault handler in front of the program's own. It is installed when an engine in the program
+ * first asks for copies (kernel-abi/uroce-copies.h). Before that it costs one load in the functions
+ * of signals.c. */
 #ifndef UR_PRELOAD_FAULTS_H
 #define UR_PRELOAD_FAULTS_H
 
@@ -9,10 +9,10 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* Nonzero once the handler stands there. */
+/* Nonzero once the handler is installed. */
 extern _Atomic int ur_faults_on;
 
-/* Returns whether ur_faults_action() is to be asked about the signal. */
+/* Returns whether ur_faults_action() must handle the signal's action. */
 static inline bool ur_faults_guards(int sig)
 {
 	return __builtin_expect(atomic_load_explicit(&ur_faults_on,
@@ -21,14 +21,14 @@ static inline bool ur_faults_guards(int sig)
 	       (sig == SIGSEGV || sig == SIGBUS);
 }
 
-/* Does for one of those signals what sigaction(2) does, with what the program sees as its
- * action. The kernel's is ours, with the program's mask and flags, except where the program
- * ignores the signal: that must survive exec(). Any thread, signal handlers, and children
- * of vfork(), which change the kernel's alone. */
+/* Does what sigaction(2) does, on the action that the program sees. The kernel keeps our handler,
+ * with the program's mask and flags; except where the program ignores the signal, which must
+ * survive exec(). Any thread, signal handlers, and children of vfork(), which change only the
+ * kernel's action. */
 int ur_faults_action(int sig, const struct sigaction *act,
 		     struct sigaction *old);
 
-/* The calling thread may have changed what it blocks. */
+/* Called after the calling thread may have changed its signal mask. */
 void ur_faults_masked(void);
 
 #endif

@@ -3,15 +3,15 @@
  * The descriptors of this process that are virtual RDMA files.
  *
  * One struct ur_file is one open file description, shared by all descriptors
- * that dup() made of it, with the hidden socket of uroce-tunnel.h as its twin.
- * Files live in a static pool and descriptors in a static array, so nothing
- * here allocates, and the question "is this one ours" is one load.
+ * that dup() made of it. Its twin is the hidden socket of uroce-tunnel.h. Files
+ * live in a static pool and descriptors in a static array: nothing here
+ * allocates, and one load tells whether a descriptor is ours.
  *
- * Lock-free: a reference is taken by compare-and-swap, the pool likewise.
+ * Lock-free: references and the pool use compare-and-swap.
  *
- * A vfork() child runs in our memory with its own descriptor table, until it
- * execs: it must change nothing here. A fork() child owns a copy of all of it.
- * A page that the kernel wipes on fork shows which of the two it is.
+ * A vfork() child runs in our memory with its own descriptor table until it
+ * execs, so it must change nothing here. A fork() child owns a copy of all of
+ * it. A page that the kernel wipes on fork distinguishes the two.
  */
 #ifndef UR_PRELOAD_FDMAP_H
 #define UR_PRELOAD_FDMAP_H
@@ -29,9 +29,9 @@
 #define UR_FDMAP_FDS	(1 << 20)
 #define UR_FDMAP_FILES	16384
 #define UR_FDMAP_HIDDEN 0xffff
-/* Beside the index of a file: somebody closes the number. */
+/* With the index of a file: its number is being closed. */
 #define UR_FDMAP_CLOSING 0x8000
-/* So many event files of a device file end within one command. */
+/* Event files of a device file that can end within one command. */
 #define UR_FDMAP_ENDED 8
 
 struct ur_reply_cache; /* reply_cache.h */
@@ -41,44 +41,50 @@ struct ur_file {
 	_Atomic uint32_t refs;
 	_Atomic uint32_t used; /* pool: 0 when free */
 	uint32_t kind;	       /* enum uroce_tun_kind */
-	uint32_t generation;   /* of the process that sock belongs to */
-	uint64_t serial;       /* never reused, names the file to its events */
-	uint64_t cookie;       /* the device's name for it */
+	/* ur_fdmap_generation() of the process that owns sock */
+	uint32_t generation;
+	/* never reused; by it event files find their parent */
+	uint64_t serial;
+	uint64_t cookie; /* the device's name for it */
 	uint64_t rdev;
-	uint64_t features; /* UROCE_TUN_F_* that the device has too */
-	uint32_t answers;  /* to commands on an rdma_cm file; the lock's */
-	/* uverbs: generation of the process that has its engine */
+	uint64_t features; /* UROCE_TUN_F_* that the device supports as well */
+	/* number of answers on an rdma_cm file; guarded by lock */
+	uint32_t answers;
+	/* uverbs: generation of the process with its engine */
 	_Atomic uint32_t engine;
-	/* the name of that engine; completion channel: of that which its
+	/* name of that engine; of a completion channel: the engine that its
 	 * sending end is kept for (uroce-resumes.h) */
 	const void *_Atomic engine_name;
-	/* completion channel: sender.h. Noticed to be another file by its
-	 * inode, too */
+	/* completion channel: its sending end (sender.h), and the inode by
+	 * which a reused number is noticed */
 	int sender;
 	ino_t sender_ino;
-	ino_t sock_ino; /* the same of sock */
-	/* the visible descriptor, to notice when its number was closed behind
-	 * our back (by fclose() or a raw system call) and used again */
+	ino_t sock_ino; /* inode of sock, likewise */
+	/* Identity of the visible descriptor: shows that its number was closed
+	 * unseen (fclose(), raw system call) and reused. */
 	dev_t dev;
 	ino_t ino;
-	/* who made it: real and effective user, then group */
+	/* its creator: real and effective user, then group */
 	uint32_t opener[4];
-	int sock; /* hidden twin, or -1: an event file, counter or netlink */
-	uint32_t parent;	  /* event file: pool index of the file ... */
-	uint64_t parent_serial;	  /* ... that it came from */
-	_Atomic uint32_t dead;	  /* the device went away */
+	int sock; /* hidden twin; -1: event file, counter or netlink */
+	/* event file: pool index of its parent file */
+	uint32_t parent;
+	uint64_t parent_serial;	  /* serial of that file */
+	_Atomic uint32_t dead;	  /* the device is gone */
 	_Atomic uint32_t joined;  /* opened by another process */
-	_Atomic uint32_t shared;  /* a forked child may have it too */
-	pthread_mutex_t lock;	  /* one command at a time on sock */
-	_Atomic uintptr_t caller; /* the thread that the command is of, or 0 */
-	/* The lock's: cookies of event files that ended within the command. */
+	_Atomic uint32_t shared;  /* a forked child may use it too */
+	pthread_mutex_t lock;	  /* serializes commands on sock */
+	_Atomic uintptr_t caller; /* thread that gives the command, or 0 */
+	/* Cookies of event files that ended within the command; guarded by
+	 * lock. */
 	uint64_t ended[UR_FDMAP_ENDED];
 	uint32_t ended_count;
-	struct ur_reply_cache *reply_cache; /* NULL: none; the lock's */
-	/* For a netlink socket, netlink.c. If two threads change them at once,
-	 * one of the two values stays, as with the kernel. */
+	struct ur_reply_cache *reply_cache; /* or NULL; guarded by lock */
+	/* Netlink socket (netlink.c). Of two concurrent changes one wins, as in
+	 * the kernel. */
 	uint32_t nl_type, nl_bound,
-		nl_port;	      /* socket(2)'s; bind() was called */
+		/* socket(2)'s protocol; bind() was called */
+		nl_port;
 	uint64_t nl_groups, nl_flags; /* as in UROCE_TUN_BIND */
 };
 
@@ -108,22 +114,21 @@ static inline bool ur_fdmap_is_hidden(int fd)
  * ur_fdmap_put().
  */
 struct ur_file *ur_fdmap_get(int fd);
-/* Drops such a reference. */
+/* Drops a reference of ur_fdmap_get(). */
 void ur_fdmap_put(struct ur_file *file);
 
 /**
  * ur_fdmap_looks() - the kind of file that a descriptor was last known as
  *
- * Costs no system call, so it may be wrong where ur_fdmap_get() would notice
- * that the number was used again: for those who do the same as the kernel would
- * in either case.
+ * Costs no system call. It may be wrong where ur_fdmap_get() would notice a
+ * reused number, so the caller must do what the kernel would do in either case.
  *
  * Return: 0 when the descriptor is not ours.
  */
 uint32_t ur_fdmap_looks(int fd);
 
-/* Beside enum uroce_tun_kind: an open counter, an ordinary file that the device
- * brings up to date before each read. */
+/* In addition to enum uroce_tun_kind: an open counter, an ordinary file that
+ * the device updates before each read. */
 #define UR_KIND_COUNTER 100
 
 /**
@@ -134,24 +139,24 @@ uint32_t ur_fdmap_looks(int fd);
  */
 struct ur_file *ur_fdmap_new(uint32_t kind, int sock);
 
-/* Returns whether the calling thread has the user and group, real and effective,
- * of the one that opened the file. */
+/* Returns whether the calling thread has the opener's user and group, both real
+ * and effective. */
 bool ur_fdmap_is_opener(const struct ur_file *file);
 
-/* Holds a file as if by a descriptor (the connection kept for SYNC). */
+/* Keeps a file open without a descriptor (the connection for SYNC). */
 void ur_fdmap_keep(struct ur_file *file);
-/* Ends that. */
+/* Undoes ur_fdmap_keep(). */
 void ur_fdmap_unkeep(struct ur_file *file);
 
-/* Returns the open device file that @fd is a descriptor of, though it is not
- * known as one, with a reference, or NULL. */
+/* Returns the open device file that @fd, though not tracked, is a descriptor
+ * of, with a reference; or NULL. */
 struct ur_file *ur_fdmap_find(int fd);
 
-/* Binds a new descriptor to a file. Returns false where the number is too
- * high. */
+/* Tracks a new descriptor as one of the file. Returns false where the number is
+ * too high. */
 bool ur_fdmap_bind(int fd, struct ur_file *file);
 
-/* Makes @fd, a fresh descriptor, a copy of what @from is. */
+/* Tracks the new descriptor @fd as a copy of @from. */
 void ur_fdmap_copy(int from, int fd);
 
 /**
@@ -161,7 +166,7 @@ void ur_fdmap_copy(int from, int fd);
  */
 void ur_fdmap_closing(int fd);
 
-/* Forgets @fd, which was closed, if nobody has done so or bound it anew. Keeps errno. */
+/* Forgets @fd, which was closed, unless it is forgotten or tracked anew already. Keeps errno. */
 void ur_fdmap_closed(int fd);
 
 /**
@@ -175,27 +180,28 @@ void ur_fdmap_forget(int fd);
 
 /* Locks a device file for a command. */
 void ur_fdmap_begin_call(struct ur_file *file);
-/* Ends that. The device gets to know of event files that ended within the command. */
+/* Unlocks the file, and reports to the device the event files that ended within
+ * the command. */
 void ur_fdmap_end_call(struct ur_file *file);
 
-/* Returns the file that @file came from, with a reference, or NULL where it is
- * not open any more. */
+/* Returns the parent of an event file, with a reference, or NULL where it is
+ * closed. */
 struct ur_file *ur_fdmap_parent(struct ur_file *file);
-/* Returns the number of the file in the pool. */
+/* Returns the file's index in the pool. */
 uint32_t ur_fdmap_index(const struct ur_file *file);
 
-/* Returns whether this is a vfork() child: its descriptors are its own, this
- * memory is not. */
+/* Returns whether this is a vfork() child, which has its own descriptors but
+ * shares this memory. */
 bool ur_fdmap_borrowed(void);
 
-/* Returns a number that changes with every fork(). A file of another generation
- * is the parent's. */
+/* Returns a number that changes with every fork(). A file with another one is
+ * the parent's. */
 uint32_t ur_fdmap_generation(void);
 
-/* Has what the process posted fetched, before the process ends. Waits for no
- * lock, so it may be called in a signal handler. */
+/* Makes the device fetch what the process posted, before the process ends.
+ * Takes no lock: signal handlers may call it. */
 void ur_fdmap_settle(void);
-/* Makes the table. Called once, when the library is loaded. */
+/* Initializes the table. Called once, when the library is loaded. */
 void ur_fdmap_init(void);
 
 /**
@@ -208,32 +214,31 @@ struct ur_file *ur_fdmap_next(uint32_t *at);
 /* Returns the file that @fd is a hidden twin of, with a reference, or NULL. */
 struct ur_file *ur_fdmap_find_hidden(int fd);
 
-/* Closes a number that was hidden as @ino, and which its file has no more. One
- * that is another file by now stays open, and whatever it is here. */
+/* Closes a number that was hidden as @ino and that its file gave up; unless the
+ * number is another file by now. */
 void ur_fdmap_close_hidden(int fd, ino_t ino);
 
-/* Returns whether @fd is the hidden twin of some file. One whose number was closed behind
- * our back is hidden no more. */
+/* Returns whether @fd is a hidden twin. One that was closed unseen is no longer hidden. */
 bool ur_fdmap_is_kept(int fd);
 
 /* ---- fdmap_slot.c ---- */
 
 /* Returns the number beyond the highest that was ever tracked. */
 int ur_fdmap_end(void);
-/* Says what the number @fd, below UR_FDMAP_FDS, is: a file's index or
+/* Sets the slot of @fd, below UR_FDMAP_FDS: a file's index or
  * UR_FDMAP_HIDDEN. */
 void ur_fdmap_set_slot(int fd, uint16_t value);
 
-/* Hides the number of a socket that a file owns. ur_fdmap_keeps() knows it by
- * *ino. */
+/* Hides the number of a socket that a file owns. *ino gets the inode, for
+ * ur_fdmap_keeps(). */
 void ur_fdmap_hide(int fd, ino_t *ino);
 
-/* Returns whether the number @fd, or -1, is still the socket that was hidden as
- * @ino, and not closed behind our back, or another file by now. */
+/* Returns whether @fd is still the socket hidden as @ino: not closed unseen,
+ * and not reused. @fd may be -1. */
 bool ur_fdmap_keeps(int fd, ino_t ino);
 
-/* Ends that a number is hidden, where it is. By now it may be a descriptor of ours
- * that the program sees. */
+/* Unhides a number, if it is hidden. By now it may be a visible descriptor of
+ * ours. */
 void ur_fdmap_uncover(int fd);
 
 /* ---- fdmap_hidden.c ---- */
@@ -242,11 +247,11 @@ void ur_fdmap_uncover(int fd);
  * 0 or -errno. */
 int ur_fdmap_evict(int fd);
 
-/* Closes the descriptors first..last, and forgets them, but no hidden twins of
- * others. Returns as close_range(2). */
+/* Closes and forgets the descriptors first..last, except the hidden twins of
+ * other files. Returns as close_range(2). */
 int ur_fdmap_close_range(unsigned int first, unsigned int last, int flags);
 
-/* Gives a locked file another hidden twin; the old one is closed. */
+/* Replaces the hidden twin of a locked file, and closes the old one. */
 void ur_fdmap_replace(struct ur_file *file, int sock);
 
 #endif

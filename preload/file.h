@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * System calls on a virtual file, answered by the device. All return what the
- * system call would (a negative value is -errno).
+ * System calls on a virtual file, executed by the device. All return what the
+ * system call would, or -errno.
  */
 #ifndef UR_PRELOAD_FILE_H
 #define UR_PRELOAD_FILE_H
@@ -13,7 +13,7 @@
 #include "preload/fdmap.h"
 #include "preload/rewrite.h"
 
-/* open(2) of a node. Return: the visible descriptor. */
+/* open(2) of a node. Returns the visible descriptor. */
 int ur_file_open(const struct ur_rewritten *path, int flags);
 
 /**
@@ -26,7 +26,7 @@ int ur_file_open(const struct ur_rewritten *path, int flags);
  */
 bool ur_file_claim(int fd);
 
-/* ioctl(2) with a command that the device is to see. */
+/* ioctl(2) with a command for the device. */
 long ur_file_ioctl(struct ur_file *file, int fd, unsigned long cmd,
 		   uint64_t arg);
 
@@ -34,11 +34,12 @@ long ur_file_ioctl(struct ur_file *file, int fd, unsigned long cmd,
 ssize_t ur_file_write(struct ur_file *file, int fd, const void *buf,
 		      size_t len);
 
-/* Turns the result of a read(2) on an event file into the kernel's. */
+/* Converts the result of a read(2) on an event file to what the kernel would
+ * return. */
 ssize_t ur_file_after_read(struct ur_file *file, void *buf, size_t len,
 			   ssize_t ret, int err);
 
-/* Bytes of one event of a file of that kind; 0 for what is no event file. */
+/* Returns the bytes of one event of a file of that kind; 0: no event file. */
 size_t ur_kind_event_size(uint32_t kind);
 
 static inline size_t ur_file_event_size(const struct ur_file *file)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Reads of event files and the end of the process, for an engine in the program
- * (kernel-abi/uroce-forks.h). */
+/* Notifies an engine in the program of reads of event files and of the end of
+ * the process (kernel-abi/uroce-forks.h). */
 #ifndef UR_PRELOAD_FORKS_H
 #define UR_PRELOAD_FORKS_H
 
-/* A descriptor that may be an event file is about to be read. Any thread. */
+/* Called before a read of a descriptor that may be an event file. Any
+ * thread. */
 void ur_forks_before_read(int fd);
-/* The process is about to end, or to run another program. Any thread, also in a handler of a
- * signal. */
+/* Called before the process ends or executes another program. Any thread, also in a signal
+ * handler. */
 void ur_forks_last(void);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The list of mounts, which has configfs where the device has a part of it. */
+/* The list of mounts, which shows configfs where the device has a part of
+ * it. */
 #ifndef UR_PRELOAD_MOUNTS_H
 #define UR_PRELOAD_MOUNTS_H
 
@@ -7,7 +8,7 @@
 
 struct ur_rewritten;
 
-/* Returns whether to open this with ur_mounts_open(). */
+/* Returns whether ur_mounts_open() must open this path. */
 bool ur_mounts_is(const struct ur_rewritten *path, int flags);
 /* open(2). Returns a descriptor or -errno. */
 int ur_mounts_open(const struct ur_rewritten *path, int flags);

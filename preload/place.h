@@ -1,31 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The run directory of this process is the one that its environment names; else its
- * user's own; else, where no device has been there, that of the
- * whole host. A process with the rights of another user (AT_SECURE: set-uid,
- * set-gid, capabilities of its file) looks at the host's only: its caller may have
- * written everything else.
+ * The run directory of this process: the one that its environment names; else
+ * its user's own; else, if no device has been there, the host's. A process with
+ * another user's rights (AT_SECURE: set-uid, set-gid, file capabilities) uses
+ * only the host's, since its caller may have written all others.
  */
 #ifndef UR_PRELOAD_PLACE_H
 #define UR_PRELOAD_PLACE_H
 
 #include <stdbool.h>
 
-/* Bytes of such a name, with its end. */
+/* Bytes of a run directory's name, with the NUL. */
 #define UR_RUNDIR_MAX 512
 
 /* Returns the run directory, without a trailing slash. */
 const char *ur_place(void);
 
-/* Looks whether it is the host's directory: before a name of the device's is used.
- * Once a device has been found somewhere, it stays there. */
+/* Decides whether the host's directory is used. Called before a name of the
+ * device is used. Once a device was found, the choice stays. */
 void ur_place_look(void);
 
-/* Returns whether the tree exists: there is, or was, a device process. */
+/* Returns whether the tree exists: a device process runs or ran. */
 bool ur_place_serves(void);
 
-/* Returns the rest of @name, "/...", where it lies in the run directory, or
- * NULL. */
+/* Returns the part of @name behind the run directory, "/...", or NULL where
+ * @name lies elsewhere. */
 const char *ur_place_behind(const char *name);
 
 #endif

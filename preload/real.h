@@ -108,10 +108,10 @@ enum ur_real_index {
 
 extern void *ur_real_fn[UR_REAL_COUNT];
 
-/* Finds one on its first use before ur_real_init() ran. */
+/* Finds a function on its first use before ur_real_init(). */
 void *ur_real_find(enum ur_real_index index);
 
-/* Finds those of the first list. */
+/* Finds the functions of the first list. */
 void ur_real_init(void);
 
 static inline void *ur_real_get(enum ur_real_index index)

@@ -44,11 +44,10 @@ struct ur_rewritten {
 	char buf[1024];
 };
 
-/* Does the work of ur_rewrite() for a name that may be ours. */
+/* Does the work of ur_rewrite() for names that may be ours. */
 void ur_rewrite_slow(struct ur_rewritten *path, int dirfd, const char *name);
 
-/* Returns false for a name that cannot be ours, at the price of a look at its
- * first letter. */
+/* Returns false for a name that cannot be ours, by its first letter. */
 static inline bool ur_rewrite_maybe(const char *name)
 {
 	/* Ours begin with /sys /dev, the run directory, or, relative to "/" or
@@ -76,12 +75,12 @@ static inline void ur_rewrite(struct ur_rewritten *path, int dirfd,
  * the whole pattern is. */
 void ur_rewrite_pattern(struct ur_rewritten *path, const char *pattern);
 
-/* Returns the st_rdev of a node, from the placeholder file, or 0 where that
+/* Returns the st_rdev of a node, from its placeholder file, or 0 where that
  * cannot be read. */
 uint64_t ur_rewrite_node_rdev(const struct ur_rewritten *path);
 
-/* Turns a name inside the tree back into the name that the application knows,
- * in place: it becomes shorter. Returns false where it was none of ours. */
+/* Turns a name inside the tree back into the application's, in place: it
+ * becomes shorter. Returns false for other names. */
 bool ur_rewrite_back(char *name);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * One message of kernel-abi/uroce-tunnel.h over one socket. Raw system calls
- * throughout: a command is no cancellation point (the kernel's ioctl() is
- * none), and no wrapper of ours is entered again. Errors are -errno.
+ * One message of kernel-abi/uroce-tunnel.h over one socket. Uses raw system
+ * calls throughout: a command is no cancellation point, as the kernel's ioctl()
+ * is none, and enters none of our wrappers. Errors are -errno.
  */
 #ifndef UR_PRELOAD_TUNNEL_H
 #define UR_PRELOAD_TUNNEL_H
@@ -16,13 +16,12 @@
 /* Connects to the device of the run directory. Returns a socket or -errno. */
 int ur_tunnel_connect(void);
 
-/* The same, and shows the device the right to administer its network, where the
- * calling thread has it: for what only an administrator may. */
+/* Does the same, and proves to the device the right to administer its network,
+ * if the calling thread has it. */
 int ur_tunnel_connect_with_rights(void);
 
-/* Moves @fd up, out of the numbers that programs count on, and closes @fd
- * itself where that worked. Returns the new number, or -errno with @fd still
- * open. */
+/* Moves @fd to a high number, away from those that programs expect, and closes
+ * @fd on success. Returns the new number, or -errno with @fd still open. */
 int ur_tunnel_raise(int fd);
 
 /**
@@ -56,45 +55,47 @@ int ur_tunnel_send_call(int sock, struct uroce_tun_msg *msg, const void *mem,
  */
 int ur_tunnel_recv(int sock, struct uroce_tun_msg *msg, int *ret_fds);
 
-/* Receives the first answer of a connection: @sent is the result of sending the first
- * message. A client that is turned away learns why, whether or not that got through; no
- * answer is waited for that nobody was asked for. Returns 0 or -errno. */
+/* Receives the first reply of a connection. @sent: the result of sending the
+ * first message. A rejected client gets the reason even if its message was
+ * not sent. Does not wait for a reply that nobody will send. Returns 0 or
+ * -errno. */
 int ur_tunnel_recv_first(int sock, struct uroce_tun_msg *msg, int *ret_fds,
 			 int sent);
 
-/* Closes those of the descriptors that nobody took, and sets all to -1. */
+/* Closes the descriptors that are left, and sets all to -1. */
 void ur_tunnel_close_fds(int *fds);
 
-/* Does the same, and puts what is behind the message, *@ret_len bytes, into
- * @outs, which has UROCE_TUN_WINDOW. */
+/* Does the same as ur_tunnel_recv(), and puts the *@ret_len bytes behind the
+ * message into @outs, which has UROCE_TUN_WINDOW. */
 int ur_tunnel_recv_done(int sock, struct uroce_tun_msg *msg, int *ret_fds,
 			void *outs, size_t *ret_len);
 
-/* Opens what goes with OPEN, for the device to reach our memory by. Returns how
- * many of fds: 0 in a process that may not open its own (it is not dumpable), or
- * without a /proc, which the device asks; or -errno where there is no room. */
+/* Opens the descriptors for OPEN by which the device reaches our memory.
+ * Returns their number: 0 in a process that may not open its own memory (not
+ * dumpable), or without /proc: then the device asks for it by messages; or
+ * -errno where there is no room. */
 int ur_memory_open(int fds[UROCE_TUN_MAX_FDS]);
-/* Sends an OPEN for the node; or, with "", for the file with that cookie, or the one that @fd is a
- * descriptor of, as UROCE_TUN_OPEN has it. The device looks for *@msg in our memory: it stays until
- * the answer. Returns 0 or -errno. */
+/* Sends an OPEN for the node; or, with "", for the file with that cookie or of the descriptor @fd,
+ * as UROCE_TUN_OPEN says. The device looks for *@msg in our memory, so it must stay until the
+ * reply. Returns 0 or -errno. */
 int ur_tunnel_send_open(int sock, struct uroce_tun_msg *msg, uint32_t kind,
 			const char *node, uint64_t cookie, uint64_t fd);
 
-/* Answers GET_MEMORY and PUT_MEMORY. The kernel finds out whether the memory is
- * there. Returns 0, or -EIO when the device is gone or makes no sense. */
+/* Answer GET_MEMORY and PUT_MEMORY. The kernel checks whether the memory
+ * exists. Return 0, or -EIO when the device is gone or the message is
+ * malformed. */
 int ur_tunnel_get_memory(int sock, const struct uroce_tun_msg *msg);
 int ur_tunnel_put_memory(int sock, const struct uroce_tun_msg *msg);
 
 /* Makes the device fetch what was posted, before the process or its file ends.
- * Waits for a second at most. Returns 0, or -EIO where @sock is of no more
- * use. */
+ * Waits at most a second. Returns 0, or -EIO where @sock is unusable. */
 int ur_tunnel_settle(int sock);
 
-/* Says that nothing more comes over @sock, and waits, for a second at most, until the
- * device has closed what was open over it. No other process may have @sock. */
+/* Ends sending on @sock, and waits, at most a second, until the device has
+ * closed what was open over it. No other process may have @sock. */
 void ur_tunnel_end(int sock);
 
-/* sync.c: asks the device to bring the counter files up to date, and waits. */
+/* sync.c: makes the device update the counter files, and waits. */
 void ur_tunnel_sync(void);
 
 #endif

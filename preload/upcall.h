@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The device's questions in the middle of a command: for a descriptor of the
- * process, or that the process takes one. */
+/* Requests of the device in the middle of a command: to pass a descriptor of
+ * the process, or to take one. */
 #ifndef UR_PRELOAD_UPCALL_H
 #define UR_PRELOAD_UPCALL_H
 
