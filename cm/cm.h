@@ -39,10 +39,8 @@ struct ur_cm_id;
 
 #define UR_CM_NEVER UINT64_MAX
 
-/*
- * How to reach the peer, seen from here: sgid is ours, dgid the peer's. port
- * and sgid_index mean something to the caller only and travel unchanged.
- */
+/* The way to the peer, seen from here: sgid is ours, dgid the peer's. port and
+ * sgid_index are the caller's and stay unchanged. */
 struct ur_cm_path {
 	u8 sgid[16];
 	u8 dgid[16];
@@ -128,33 +126,34 @@ struct ur_cm_event {
 	int status;
 	const struct ur_cm_mad *mad;   /* what arrived; NULL for *_ERROR etc. */
 	const struct ur_cm_path *path; /* to the peer */
-	struct ur_cm_id *listener;     /* REQ, SIDR_REQ: who listened */
+	struct ur_cm_id *listener;     /* listener of a REQ or SIDR_REQ */
 	bool has_ip; /* REQ, SIDR_REQ to an IP service: ip is filled */
 	struct ur_ip_cm ip;
 };
 
 struct ur_cm_config {
 	void *ctx; /* given to the callbacks */
-	/* Queue one MAD to QP1 of the peer; mad is UR_CM_MAD_BYTES. */
+	/* Queues one MAD of UR_CM_MAD_BYTES to QP1 of the peer. */
 	void (*send)(void *ctx, const struct ur_cm_path *path, const u8 *mad);
 	/*
-	 * REQ and SIDR_REQ hand over a new id: the callee owns it from then
-	 * on (destroying it inside the callback rejects, ur_cm_id_abandon is
-	 * silent). After any event the id may already have been destroyed by
-	 * the callee.
+	 * Reports an event. The callee owns the new id of a REQ or SIDR_REQ:
+	 * destroying it inside the callback rejects the request,
+	 * ur_cm_id_abandon() drops it silently. The callee may destroy the id
+	 * of any event.
 	 */
 	void (*event)(void *ctx, struct ur_cm_id *id,
 		      const struct ur_cm_event *event);
-	/* Secret: communication and transaction ids are drawn with it, so that
-	 * nobody can predict one from others. The same key gives the same
-	 * ids. */
+	/* Secret key of communication and transaction ids, so that nobody can
+	 * predict one from others. The same key gives the same ids. */
 	u64 key[2];
-	u32 max_ids;	 /* all ids; 0: 65536 */
-	u32 max_pending; /* requests nobody has looked at; 0: 4096 */
-	/* How long a request may wait for its listener before it is refused;
+	u32 max_ids; /* all ids; 0: 65536 */
+	/* requests not yet taken by the application; 0: 4096 */
+	u32 max_pending;
+	/* How long a request may wait for its listener before it is rejected;
 	 * 0: not at all. */
 	u32 listen_grace_ms;
-	u32 max_lingering; /* destroyed ids still owed to peers; 0: 8192 */
+	/* destroyed ids that still owe the peer something; 0: 8192 */
+	u32 max_lingering;
 };
 
 struct ur_cm_stats {
@@ -162,15 +161,15 @@ struct ur_cm_stats {
 	u64 rx_malformed;
 	u64 rx_by_attr[UR_CM_ATTR_END - UR_CM_REQ];
 	u64 tx_by_attr[UR_CM_ATTR_END - UR_CM_REQ];
-	u64 rx_duplicate;   /* of a message already handled */
+	u64 rx_duplicate;   /* repetitions of a message already handled */
 	u64 rx_unknown_id;  /* no such connection */
-	u64 rx_wrong_state; /* known, but not expected now */
-	u64 rx_wrong_peer;  /* comm id known, sender is another */
+	u64 rx_wrong_state; /* connection known, message not expected now */
+	u64 rx_wrong_peer;  /* comm id known, sender is not its peer */
 	u64 rx_no_listener;
 	u64 rx_stale;
-	u64 dropped_backlog;   /* requests dropped: listener's backlog */
-	u64 dropped_pending;   /* ... cap on pending requests */
-	u64 dropped_no_memory; /* ... cap on ids, or malloc failed */
+	u64 dropped_backlog;   /* requests dropped by the listener's backlog */
+	u64 dropped_pending;   /* by the cap on pending requests */
+	u64 dropped_no_memory; /* by the cap on ids, or for lack of memory */
 	u64 retransmitted;
 	u64 timeouts;
 	u64 evicted_lingering;
@@ -182,23 +181,24 @@ struct ur_cm_stats {
 /* Returns a new manager, or NULL where there is no memory. config is copied;
  * its ctx must outlive the manager. */
 struct ur_cm *ur_cm_create(const struct ur_cm_config *config);
-/* Frees the manager and every id, silently: no MAD, no event. cm may be
+/* Frees the manager and every id. Sends no MAD, reports no event. cm may be
  * NULL. */
 void ur_cm_destroy(struct ur_cm *cm);
 
 /*
- * Receives a datagram of len bytes to QP1. from is the path of an answer: its
- * sgid is the address that the datagram was sent to. Any bytes of any length
- * may come.
+ * Receives a datagram of len bytes to QP1. from: the path of a reply, whose
+ * sgid is the address that the datagram was sent to. The bytes may be anything.
  */
 void ur_cm_rx(struct ur_cm *cm, u64 now, const struct ur_cm_path *from,
 	      const u8 *mad, size_t len);
 /* Returns when ur_cm_expire() wants to run: a time, perhaps past, or
  * UR_CM_NEVER. */
 u64 ur_cm_deadline(const struct ur_cm *cm);
-/* Does what is due by now: repeats, gives up, forgets. Too early is fine. */
+/* Does what is due by now: repetitions, timeouts, the end of ids. May be called
+ * early. */
 void ur_cm_expire(struct ur_cm *cm, u64 now);
-/* Sets the time for what is sent next. */
+/* Sets the present time, for messages sent outside ur_cm_rx() and
+ * ur_cm_expire(). */
 void ur_cm_set_now(struct ur_cm *cm, u64 now);
 /* Fills *stats with the counters so far. */
 void ur_cm_get_stats(const struct ur_cm *cm, struct ur_cm_stats *stats);
@@ -217,24 +217,24 @@ enum ur_cm_state ur_cm_id_state(const struct ur_cm_id *id);
 u32 ur_cm_id_local_comm_id(const struct ur_cm_id *id);
 
 /*
- * Ends whatever the id is doing and takes it from its owner: a listener stops,
- * a request is rejected or cancelled (REJ), a connection gets a DREQ that is
- * retried in the background, a received DREQ its DREP. No event comes
- * afterwards.
+ * Ends what the id is doing and takes it from its owner: a listener stops, a
+ * request is rejected or cancelled (REJ), a connection gets a DREQ that is
+ * repeated in the background, a received DREQ its DREP. No event follows.
  */
 void ur_cm_id_destroy(struct ur_cm_id *id);
-/* Does the same for a request that was just received, silently: the peer gets
- * no answer and will ask again. */
+/* Does the same for a request that was just received, without a reply: the peer
+ * will repeat it. */
 void ur_cm_id_abandon(struct ur_cm_id *id);
 
 /*
- * All that an id is but its deadline, for a manager in another process that goes on with it:
- * bytes without pointers. The caller may change path, and what the comments say.
+ * The state of an id without its deadline, for a manager in another process: bytes without
+ * pointers. The caller may change path, and what the comments name.
  */
 struct ur_cm_saved {
 	u32 state; /* enum ur_cm_state */
 	u32 local_id;
-	u32 remote_id; /* 0, with REQ_SENT: no REP is known, the peer will repeat it */
+	/* with REQ_SENT: 0 forgets a REP, which the peer will repeat */
+	u32 remote_id;
 	u32 remote_qpn;
 	u32 local_qpn;
 	u32 attr_mod;
@@ -253,44 +253,45 @@ struct ur_cm_saved {
 	u8 reply[UR_CM_MAD_BYTES];
 };
 
-/* Fills *saved. A listener's is its state alone: it listens again by ur_cm_listen(). */
+/* Fills *saved. Of a listener only the state is saved: it listens again by
+ * ur_cm_listen(). */
 void ur_cm_id_save(const struct ur_cm_id *id, struct ur_cm_saved *saved);
 /*
- * Returns an id like the one that was saved, which the caller owns as one of its own; or NULL where it
- * listened, its communication id is in use, there are max_ids, or there is no memory. A
- * request that waits for its answer is due for repetition at once.
+ * Returns an id with the saved state, which the caller owns; or NULL for a listener, a
+ * communication id in use, max_ids, or lack of memory. A request that waits for its reply is
+ * repeated at once.
  */
 struct ur_cm_id *ur_cm_id_restore(struct ur_cm *cm, void *ctx,
 				  const struct ur_cm_saved *saved);
 
-/* The requests that a listener accepts, besides its service id. */
+/* The requests that a listener accepts, in addition to its service id. */
 struct ur_cm_match {
-	/* 0: do not look; 4, 6: an IP service with this version */
+	/* 0: any; 4, 6: an IP service with this version */
 	u8 ip_version;
-	bool any_addr;	  /* the wildcard of ip_version */
+	bool any_addr;	  /* any destination address of ip_version */
 	bool v6_only;	  /* with ip_version 6 and any_addr: refuse IPv4 */
 	u8 addr[16];	  /* destination; IPv4 as ::ffff:a.b.c.d */
-	bool any_port;	  /* from any device port */
-	u32 port;	  /* ur_cm_path.port of the listener */
+	bool any_port;	  /* on any device port */
+	u32 port;	  /* ur_cm_path.port to listen on */
 	bool any_service; /* any service id: AF_IB wildcard */
 };
 
 /*
- * Makes the id a listener for service_id. match: what it accepts besides, or
- * NULL for all. backlog: how many requests may wait for an answer (0: none).
- * Where two listeners fit, the one on a specific address wins. Returns 0,
- * -EINVAL (not IDLE) or -EADDRINUSE (another has the same service and match).
+ * Makes the id a listener for service_id. match: restrictions, or NULL for
+ * none. backlog: requests that may wait for a reply (0: none). Of two matching
+ * listeners the one on a specific address wins. Returns 0, -EINVAL (not IDLE)
+ * or -EADDRINUSE (same service and match as another).
  */
 int ur_cm_listen(struct ur_cm_id *id, u64 service_id,
 		 const struct ur_cm_match *match, u32 backlog);
-/* The application got the request that brought this id: it leaves the backlog
- * of its listener. */
+/* Notes that the application has the request that created this id: it leaves
+ * the backlog of its listener. */
 void ur_cm_id_taken(struct ur_cm_id *id);
 
 /*
- * Sets the attribute modifier of the REQ, REP or SIDR_REP to come. Together
- * with the vendor_id of the message it carries the options of enhanced
- * connection establishment.
+ * Sets the attribute modifier of the next REQ, REP or SIDR_REP. With the
+ * vendor_id of the message it carries the options of enhanced connection
+ * establishment.
  */
 void ur_cm_set_attr_mod(struct ur_cm_id *id, u32 attr_mod);
 
@@ -311,11 +312,12 @@ int ur_cm_send_rtu(struct ur_cm_id *id, const void *data, u32 bytes);
  * NULL. */
 int ur_cm_send_rej(struct ur_cm_id *id, u16 reason, const void *ari,
 		   u32 ari_bytes, const void *data, u32 bytes);
-/* Sends an MRA, or, with delayed, only once the peer asks again.
+/* Sends an MRA; delayed: only when the peer repeats its message.
  * service_timeout is an exponent: 4.096 us * 2^t. */
 int ur_cm_send_mra(struct ur_cm_id *id, u8 service_timeout, bool delayed,
 		   const void *data, u32 bytes);
-/* Sends a DREQ: the connection ends when the peer answers, or never does. */
+/* Sends a DREQ. The connection ends with the peer's reply, or without one after
+ * the repetitions. */
 int ur_cm_send_dreq(struct ur_cm_id *id, const void *data, u32 bytes);
 /* Sends the DREP to the peer's DREQ. */
 int ur_cm_send_drep(struct ur_cm_id *id, const void *data, u32 bytes);
@@ -331,9 +333,9 @@ int ur_cm_send_sidr_req(struct ur_cm_id *id, const struct ur_cm_path *path,
  * service_id. */
 int ur_cm_send_sidr_rep(struct ur_cm_id *id, const struct ur_cm_sidr_rep *rep);
 /*
- * Data arrived before the RTU. Returns 0 with the event USER_ESTABLISHED,
- * -EISCONN where the connection is established already, -EINVAL in other
- * states.
+ * Handles data that arrived before the RTU. Returns 0 with the event
+ * USER_ESTABLISHED, -EISCONN where the connection is established already,
+ * -EINVAL in other states.
  */
 int ur_cm_notify_established(struct ur_cm_id *id);
 
@@ -343,10 +345,8 @@ const char *ur_cm_state_name(enum ur_cm_state state);
 /* Returns the name of an event, as above. */
 const char *ur_cm_event_name(enum ur_cm_event_type type);
 
-/*
- * Checks every invariant of the structures, in order of cost: for tests and
- * fuzzers, after each step. Returns NULL, or the sentence that does not hold.
- */
+/* Checks every invariant of the structures, cheap ones first, for tests and
+ * fuzzers. Returns NULL, or the invariant that does not hold. */
 const char *ur_cm_check(const struct ur_cm *cm);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The RDMA IP CM service (IBA annex A11): the 36 bytes in front of the private
- * data of a REQ or SIDR_REQ that say which IP addresses and ports connect, and
- * the service ids that stand for port spaces.
+ * data of a REQ or SIDR_REQ, with the IP addresses and ports; and the service
+ * ids of port spaces.
  */
 #ifndef UR_CM_IP_CM_H
 #define UR_CM_IP_CM_H

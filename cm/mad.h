@@ -45,14 +45,14 @@ enum ur_cm_attr {
 	UR_CM_ATTR_END,
 };
 
-/* The message that an MRA or REJ speaks of. */
+/* The kind of message that an MRA or REJ refers to. */
 enum ur_cm_answered {
 	UR_CM_ANSWERS_REQ = 0,
 	UR_CM_ANSWERS_REP = 1,
 	UR_CM_ANSWERS_OTHER = 2,
 };
 
-/* REJ reasons, IBA 12.6.7.2: those that uroce itself gives or looks at. */
+/* REJ reasons, IBA 12.6.7.2, that uroce sends or handles. */
 enum ur_cm_rej_reason {
 	UR_CM_REJ_NO_QP = 1,
 	UR_CM_REJ_NO_RESOURCES = 3,
@@ -253,10 +253,10 @@ struct ur_cm_mad {
 };
 
 /*
- * Reads one MAD from the len bytes at buf into *mad; bytes after the 256th are
- * not looked at. Returns 0, -EINVAL (too short, another class, version or
- * method) or -EOPNOTSUPP (a CM attribute that is none of enum ur_cm_attr). *mad
- * is all zero on error.
+ * Parses a MAD of len bytes at buf into *mad; ignores bytes after the 256th.
+ * Returns 0, -EINVAL (too short, another class, version or method) or
+ * -EOPNOTSUPP (an attribute that is not in enum ur_cm_attr). *mad is all zero
+ * on error.
  */
 int ur_cm_mad_parse(const u8 *buf, size_t len, struct ur_cm_mad *mad);
 
