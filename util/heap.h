@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Deadlines: a binary min-heap of nodes embedded in their owners. Each node
- * knows its place, so that it can be moved and removed in O(log n). The array
- * of places belongs to the owner of the heap, who makes it long enough. Not
- * thread safe. Nothing here fails or allocates.
+ * Deadlines: a binary min-heap of nodes embedded in their owners. A node knows
+ * its place, so moving and removing are O(log n). The heap's owner provides a
+ * large enough array of places. Not thread safe. Nothing here fails or
+ * allocates.
  */
 #ifndef UR_UTIL_HEAP_H
 #define UR_UTIL_HEAP_H
@@ -12,10 +12,10 @@
 
 struct ur_heap_node {
 	u64 at;	  /* the key: earliest first */
-	u32 slot; /* where in the heap, from 1; 0: not in it */
+	u32 slot; /* index in the heap + 1; 0: not in it */
 };
 
-/* The key stands beside the pointer: sifting touches no node that stays. */
+/* The key beside the pointer, so that sifting reads only nodes that move. */
 struct ur_heap_place {
 	u64 at;
 	struct ur_heap_node *node;
@@ -110,7 +110,7 @@ static inline void ur_heap_remove(struct ur_heap *h, struct ur_heap_node *n)
 	ur_heap_down_(h, last.node->slot - 1);
 }
 
-/* Returns the first rule that does not hold, in words, or NULL. */
+/* Returns the first broken rule, in words, or NULL. */
 static inline const char *ur_heap_check(const struct ur_heap *h)
 {
 	for (u32 i = 0; i < h->count; i++) {

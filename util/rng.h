@@ -22,7 +22,7 @@ static inline u64 ur_rng_u64(struct ur_rng *r)
 	return z ^ (z >> 31);
 }
 
-/* Passes over the next n numbers. */
+/* Skips n numbers. */
 static inline void ur_rng_skip(struct ur_rng *r, u64 n)
 {
 	r->state += n * 0x9e3779b97f4a7c15ull;
@@ -34,8 +34,8 @@ static inline u32 ur_rng_below(struct ur_rng *r, u32 n)
 	return (u32)(((ur_rng_u64(r) >> 32) * n) >> 32);
 }
 
-/* Returns a generator of its own for one named part, so that a draw that is
- * added in one part does not change the others. */
+/* Returns a generator for one named part, so that an additional draw in one
+ * part does not change the others. */
 static inline struct ur_rng ur_rng_derive(const struct ur_rng *root,
 					  const char *name)
 {

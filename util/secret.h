@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Numbers that nobody can guess from others of them: SipHash-2-4 of a counter
+ * Numbers that nobody can predict from others: SipHash-2-4 of a counter
  * (Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012). The same
- * key gives the same numbers. struct ur_rng is different: its numbers give its
- * state away.
+ * key gives the same numbers. The numbers of struct ur_rng, by contrast, reveal
+ * its state.
  */
 #ifndef UR_UTIL_SECRET_H
 #define UR_UTIL_SECRET_H

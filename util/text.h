@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Text of strangers, names of processes most of all, on its way to a terminal, a
- * log, JSON or a page.
+ * Sanitizes untrusted text, such as names of processes, for a terminal, a log,
+ * JSON or a page.
  */
 #ifndef UR_UTIL_TEXT_H
 #define UR_UTIL_TEXT_H
@@ -9,9 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Returns how many bytes of a character of UTF-8 begin at s, which ends with a
- * NUL; 0: none that may be shown, that is a control character (ECMA-48's C0, DEL,
- * C1) or no UTF-8 (RFC 3629). */
+/* Returns the bytes of the UTF-8 character at s, a NUL-terminated string; 0 for
+ * a control character (ECMA-48's C0, DEL, C1) or invalid UTF-8 (RFC 3629). */
 static inline size_t ur_text_character(const char *s)
 {
 	const unsigned char *p = (const unsigned char *)s;
@@ -24,7 +23,7 @@ static inline size_t ur_text_character(const char *s)
 	for (size_t i = 1; i < n; i++)
 		if ((p[i] & 0xc0) != 0x80)
 			return 0;
-	/* Longer than need be; surrogates; more than there are; C1. */
+	/* Overlong forms; surrogates; beyond U+10FFFF; C1. */
 	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
 	    (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f) ||
 	    (p[0] == 0xc2 && p[1] < 0xa0))
@@ -32,8 +31,8 @@ static inline size_t ur_text_character(const char *s)
 	return n;
 }
 
-/* Puts "?" in place of each byte that may not be shown; lines: ends of lines and
- * tabs may. */
+/* Replaces each byte that may not be shown by "?". lines: newlines and tabs may
+ * be shown. */
 static inline void ur_text_clean(char *s, bool lines)
 {
 	while (*s) {

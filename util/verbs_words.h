@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The words of verbs, once for all programs: what the numbers of libibverbs and
- * librdmacm are called. Each list is X(number, name, ...), without the prefix of
- * the enum; the lists _NEWER are of releases newer than the oldest that this
- * builds with. Static asserts hold them: against libibverbs
- * providers/uroce/words.c, librdmacm check/cm.c, the kernel's ABI
- * device/uverbs/obj_qp.c, our own engine/core/ring_io.c.
+ * Names of verbs' numbers, once for all programs, as libibverbs and librdmacm
+ * spell them. Each list is X(number, name, ...), without the prefix of the
+ * enum; lists _NEWER belong to releases newer than the oldest that this builds
+ * with. Static asserts check them: against libibverbs in
+ * providers/uroce/words.c, librdmacm in check/cm.c, the kernel's ABI in
+ * device/uverbs/obj_qp.c, our own in engine/core/ring_io.c.
  *
- * Functions return constant strings, "?" where a number has no name. Any thread.
+ * Functions return constant strings, "?" for a number without a name. Any
+ * thread.
  */
 #ifndef UR_UTIL_VERBS_WORDS_H
 #define UR_UTIL_VERBS_WORDS_H
 
 #include "util/verbs_event.h"
 
-/* enum ibv_wc_status: those that a request of this device can fail with. The
- * words of fault rules, and of ibv_wc_status_str(). */
+/* enum ibv_wc_status: errors of this device's requests. The names of fault
+ * rules, and the texts of ibv_wc_status_str(). */
 #define UR_WC_ERROR_LIST(X)                                                   \
 	X(1, LOC_LEN_ERR, "loc_len_err", "local length error")                \
 	X(2, LOC_QP_OP_ERR, "loc_qp_op_err", "local QP operation error")      \
@@ -35,12 +36,12 @@
 	X(19, FATAL_ERR, "fatal_err", "fatal error")                          \
 	X(21, GENERAL_ERR, "general_err", "general error")
 
-/* The others that it makes. */
+/* enum ibv_wc_status: the others that this device reports. */
 #define UR_WC_END_LIST(X)                   \
 	X(0, SUCCESS, "success", "success") \
 	X(5, WR_FLUSH_ERR, "wr_flush_err", "Work Request Flushed Error")
 
-/* Those that it never makes. */
+/* enum ibv_wc_status: those that this device never reports. */
 #define UR_WC_FOREIGN_LIST(X)                                                 \
 	X(3, LOC_EEC_OP_ERR, "loc_eec_op_err",                                \
 	  "local EE context operation error")                                 \
@@ -69,7 +70,7 @@
 	X(129, RECV_RDMA_WITH_IMM)
 #define UR_WC_OPCODE_LIST_NEWER(X) X(8, FLUSH) X(9, ATOMIC_WRITE)
 
-/* enum uroce_wqe_opcode, and what a sentence calls it. */
+/* enum uroce_wqe_opcode, with its name in a sentence. */
 #define UR_WQE_OPCODE_LIST(X)                          \
 	X(0, NOP, "request")                           \
 	X(1, SEND, "SEND")                             \
@@ -200,8 +201,8 @@ static inline const char *ur_wqe_opcode_name(unsigned int opcode)
 	return "?";
 }
 
-/* Returns the words of a sentence: "SEND with immediate"; "request" for what is
- * none. */
+/* Returns the name of an opcode in a sentence, such as "SEND with immediate";
+ * "request" for an unknown one. */
 static inline const char *ur_wqe_opcode_words(unsigned int opcode)
 {
 	switch (opcode) {

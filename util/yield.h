@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The meaning of the time that sched_yield() takes, in nanoseconds. */
+/* What the duration of sched_yield() means, in nanoseconds. */
 #ifndef UR_UTIL_YIELD_H
 #define UR_UTIL_YIELD_H
 
-/* A shorter one found nobody to yield to. */
+/* A shorter yield found no other thread. */
 #define UR_YIELD_SHORT_NS 700u
-/* One of this length was to somebody who does not yield. */
+/* A yield of this length went to a thread that does not yield itself. */
 #define UR_YIELD_LONG_NS 500000u
 
 #endif

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Clocks of the system, whatever the program that we are in takes for the time. Any thread; nothing is allocated. */
+/* The kernel's clocks, even where something in the program fakes the time. Any thread; nothing is
+ * allocated. */
 #ifndef UR_UTIL_OS_CLOCK_H
 #define UR_UTIL_OS_CLOCK_H
 
 #include <time.h>
 #include "util/bytes.h"
 
-/* Fills in the kernel's time of one of its clocks. errno may change for a clock that is not there. */
+/* Fills *ts with the kernel's time of a clock. errno may change for an unknown clock. */
 void ur_kernel_clock(clockid_t id, struct timespec *ts);
 
 /* Returns the nanoseconds of a clock. */
@@ -18,7 +19,7 @@ static inline u64 ur_clock_ns(clockid_t id)
 	return (u64)ts.tv_sec * 1000000000ull + (u64)ts.tv_nsec;
 }
 
-/* Sleeps for so long, or until a signal comes. No cancellation point. */
+/* Sleeps for ns nanoseconds, or until a signal comes. No cancellation point. */
 void ur_nap_ns(u64 ns);
 
 #endif

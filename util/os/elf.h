@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Finds out whether a preloaded library can get into a program. */
+/* Finds out whether a preloaded library can be loaded into a program. */
 #ifndef UR_UTIL_OS_ELF_H
 #define UR_UTIL_OS_ELF_H
 
@@ -8,25 +8,25 @@
 
 enum ur_elf {
 	UR_ELF_DYNAMIC,	   /* it can */
-	UR_ELF_STATIC,	   /* no dynamic linker looks at LD_PRELOAD */
+	UR_ELF_STATIC,	   /* statically linked: LD_PRELOAD is ignored */
 	UR_ELF_PRIVILEGED, /* setuid, setgid or file capabilities */
-	UR_ELF_FOREIGN,	   /* another machine's, or of 32 bits: not ours */
-	UR_ELF_MUSL,	   /* of another C library than ours */
-	UR_ELF_OTHER,	   /* a script */
-	UR_ELF_DENIED,	   /* it may not be executed */
+	UR_ELF_FOREIGN,	   /* for another machine, or 32 bits */
+	UR_ELF_MUSL,	   /* linked with musl */
+	UR_ELF_OTHER,	   /* no ELF file, such as a script */
+	UR_ELF_DENIED,	   /* not executable by this user */
 	UR_ELF_MISSING,
 };
 
-/* Finds @program as execvp() would: path, of size bytes, gets the name of its
- * file. Returns 0, -ENOENT or -EACCES, or another -errno. Any thread. */
+/* Finds the file of @program as execvp() would. path, size bytes, gets its
+ * name. Returns 0, -ENOENT or -EACCES, or another -errno. Any thread. */
 int ur_program_find(const char *program, char *path, size_t size);
 
-/* Returns what kind of program @program is, which is looked up as execvp()
- * would. @path gets the name of the file, of size bytes. Any thread. */
+/* Returns the kind of @program, which is found as execvp() would. @path, size
+ * bytes, gets the file's name. Any thread. */
 enum ur_elf ur_elf_kind(const char *program, char *path, size_t size);
 
-/* Returns whether the program's file asks for dlopen() or dlmopen(): it may load
- * libibverbs in a way that passes by a preloaded library. */
+/* Returns whether the file imports dlopen() or dlmopen(): the program may load
+ * libibverbs past a preloaded library. */
 bool ur_elf_opens_libraries(const char *path);
 
 #endif

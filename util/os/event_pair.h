@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A pair of sockets whose one end is what a program holds of an event file: it
- * is readable when there is an event, and never writable, as the kernel's event
- * files are.
+ * A pair of sockets, one end of which is a program's event file: readable when
+ * there is an event, and never writable, like the kernel's.
  */
 #ifndef UR_UTIL_OS_EVENT_PAIR_H
 #define UR_UTIL_OS_EVENT_PAIR_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The preload library's message to the provider about filters of system
- * calls. */
+/* System call filters of the process, as the preload library reports them to
+ * the provider. */
 #ifndef UR_UTIL_OS_FILTERED_H
 #define UR_UTIL_OS_FILTERED_H
 
@@ -8,14 +8,15 @@
 #include <stdint.h>
 
 /*
- * Nonzero once this process has asked the kernel for a filter of its system
- * calls, or for PR_SET_NO_NEW_PRIVS, which comes before one; never zero again.
- * The preload library defines it (preload/filter.c); weak, since the provider
- * may be there without. Atomic.
+ * Nonzero once this process has asked the kernel for a system call filter, or
+ * for PR_SET_NO_NEW_PRIVS, which precedes one; never zero again. Defined by the
+ * preload library (preload/filter.c); weak, since the provider also runs
+ * without it. Atomic.
  */
 extern uint32_t ur_preload_filtered __attribute__((weak));
 
-/* Returns whether that is so. Calls nothing. Any thread. */
+/* Returns whether the process has asked for a filter. Makes no system call. Any
+ * thread. */
 static inline bool ur_is_filtered(void)
 {
 	return &ur_preload_filtered &&

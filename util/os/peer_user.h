@@ -7,8 +7,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Returns whether the process that connected the socket at its other end, or
- * listened there, is of this process's effective user. Any thread. */
+/* Returns whether the process that connected, or listened on, the other end of
+ * the socket has this process's effective user. Any thread. */
 static inline bool ur_peer_is_own_user(int sock)
 {
 	struct ucred peer;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * How a command of ours gets a library of ours into programs: finds the file, and
- * puts it into LD_PRELOAD. One thread, since the environment is the process's.
+ * Loads a library of ours into programs: finds its file, and adds it to
+ * LD_PRELOAD. Single-threaded, since the environment is the process's.
  */
 #ifndef UR_UTIL_OS_PRELOAD_H
 #define UR_UTIL_OS_PRELOAD_H
@@ -34,13 +34,13 @@ int ur_own_file(const char *file, const char *const *beside,
  */
 int ur_preload_value(const char *library, const char *before, char **value);
 
-/* Does that to LD_PRELOAD of this process's children. Returns the same, or
- * -errno. */
+/* Adds the library to LD_PRELOAD for this process's children. Returns as
+ * ur_preload_value(), or -errno. */
 int ur_preload_add(const char *library);
 
-/* Gives the variable the absolute name of file, since a program may change its
- * directory before it opens that; file NULL: takes the variable away. Returns 0
- * or -errno. */
+/* Sets the variable to the absolute name of file, since a program may change
+ * its directory before it opens the file. file NULL: unsets the variable.
+ * Returns 0 or -errno. */
 int ur_setenv_file(const char *variable, const char *file);
 
 #endif

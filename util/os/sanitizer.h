@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Runtimes of compilers' sanitizers in LD_PRELOAD. They want to be first: that of
- * AddressSanitizer ends the program where it is not.
+ * Runtimes of compilers' sanitizers in LD_PRELOAD. They must come first:
+ * AddressSanitizer's aborts the program otherwise.
  */
 #ifndef UR_UTIL_OS_SANITIZER_H
 #define UR_UTIL_OS_SANITIZER_H
@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Returns whether a library's name, which ends after len bytes, is that of a
- * runtime of gcc's or clang's. */
+/* Returns whether the library name of len bytes is that of a runtime of gcc or
+ * clang. */
 static inline bool ur_is_sanitizer(const char *name, size_t len)
 {
 	static const char *const begins[] = {"libasan.so",   "libtsan.so",
@@ -34,8 +34,8 @@ static inline bool ur_is_sanitizer(const char *name, size_t len)
 	return false;
 }
 
-/* Returns how many bytes of a value of LD_PRELOAD, separators behind them
- * included, stay in front of a library of ours: those up to the last runtime. */
+/* Returns how many bytes of a value of LD_PRELOAD, with separators, must stay
+ * in front of our library: those up to the last runtime. */
 static inline size_t ur_after_sanitizers(const char *list)
 {
 	size_t at = 0, after = 0;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Descriptors beside a message of an AF_UNIX socket (SCM_RIGHTS, unix(7)). This
- * is only their form: each sender and receiver calls the system in its own
- * way. */
+/* Descriptors of a message over an AF_UNIX socket (SCM_RIGHTS, unix(7)): only
+ * their format. Senders and receivers make the system calls. */
 #ifndef UR_UTIL_OS_SCM_H
 #define UR_UTIL_OS_SCM_H
 

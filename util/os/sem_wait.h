@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A semaphore that a thread waits for, and looks around from time to time. */
+/* A semaphore wait with a time limit. */
 #ifndef UR_UTIL_OS_SEM_WAIT_H
 #define UR_UTIL_OS_SEM_WAIT_H
 
@@ -9,10 +9,8 @@
 #include <time.h>
 #include "util/bytes.h"
 
-/* Waits for sem, ms milliseconds at most, 999 at most. Returns whether it was
- * posted. The time is longer or shorter where somebody sets the clock. Whoever has put a clock
- * in front of the C library's has put one in front of sem_timedwait(), too. Any
- * thread. */
+/* Waits for sem, ms milliseconds at most, 999 at most. Returns whether it was posted. Changes of
+ * the clock change the time. Programs that fake the clock fake sem_timedwait(), too. Any thread. */
 static inline bool ur_sem_wait_ms(sem_t *sem, u32 ms)
 {
 	struct timespec until;

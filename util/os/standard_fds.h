@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Descriptors 0, 1 and 2 of a program of ours may be closed when it is started. The first that it opens would get
- * these numbers, and its messages would be written there.
+ * Keeps descriptors 0, 1 and 2 open. If they were closed when a program of ours starts, its first
+ * files would get these numbers and receive its messages.
  */
 #ifndef UR_UTIL_OS_STANDARD_FDS_H
 #define UR_UTIL_OS_STANDARD_FDS_H
@@ -9,9 +9,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* Opens those of 0, 1 and 2 that are closed: /dev/null, or where there is none the root directory as a path, which
- * cannot be written to. They are close-on-exec, so that a program that this one becomes finds them closed. First in
- * main(). */
+/* Opens those of 0, 1 and 2 that are closed: as /dev/null, or without one as the root directory
+ * with O_PATH, which cannot be written. They are close-on-exec, so that a program that replaces
+ * this one finds them closed. First call in main(). */
 static inline void ur_open_standard_fds(void)
 {
 	int fd;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A lock that is waited for, but not for ever. */
+/* A mutex lock with a time limit. */
 #ifndef UR_UTIL_OS_TIMED_LOCK_H
 #define UR_UTIL_OS_TIMED_LOCK_H
 
@@ -9,8 +9,7 @@
 #include "util/bytes.h"
 #include "util/os/clock.h"
 
-/* Takes the mutex as soon as it is free, within so many nanoseconds. Returns whether the
- * caller has it. Any thread. */
+/* Locks the mutex within ns nanoseconds. Returns whether it did. Any thread. */
 static inline bool ur_lock_within(pthread_mutex_t *mutex, u64 ns)
 {
 	struct timespec until;
