@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The table of what the program has: one struct ur_watched for each verbs and
- * rdma_cm object, with the stack of its creation. It is found by its handle (the
- * pointer that the program has) or its number (QPN, lkey).
+ * The table of the program's objects: one struct ur_watched for each verbs and
+ * rdma_cm object, with the stack of its creation. It is found by its handle
+ * (the program's pointer) or its number (QPN, lkey).
  *
- * One lock guards all of it. It is never held across a call into the libraries
- * underneath, nor across code of the program.
+ * One lock guards the table. It is never held across a call into the libraries
+ * underneath or into the program.
  */
 #ifndef UR_CHECK_OBJECT_H
 #define UR_CHECK_OBJECT_H
@@ -33,7 +33,7 @@ enum ur_kind {
 	UR_KINDS
 };
 
-/* How many other objects one needs. */
+/* Most objects that one object needs. */
 #define UR_NEEDS 5
 
 struct ur_watched {
@@ -42,23 +42,27 @@ struct ur_watched {
 	const void *context; /* struct ibv_context *, or NULL */
 	uint32_t number;     /* QPN, lkey */
 	struct ur_stack made;
-	struct ur_watched *needs[UR_NEEDS]; /* NULL: nothing */
-	unsigned int users;		    /* how many objects need this one */
-	unsigned int async_unacked; /* events got and not acknowledged */
-	bool inherited;		    /* a forked child's parent made it */
+	/* objects that this one needs, or NULL */
+	struct ur_watched *needs[UR_NEEDS];
+	unsigned int users; /* how many objects need this one */
+	/* events received and not yet acknowledged */
+	unsigned int async_unacked;
+	/* created by the parent of this forked child */
+	bool inherited;
 	struct ur_watched *same_handle, *same_number; /* chains of the table */
-	struct ur_watched *older, *newer;	      /* all of the kind */
+	/* list of all of the kind */
+	struct ur_watched *older, *newer;
 };
 
-/* A request that the program posted and knows no end of. */
+/* A request that the program posted, and whose end it does not know. */
 struct ur_request {
 	uint64_t wr_id;
-	struct ur_code_place place; /* of the posting */
+	struct ur_code_place place; /* where it was posted */
 	enum ibv_wr_opcode opcode;
 	bool receive, signaled, inlined, fenced, has_sum, done;
 	uint32_t length, rkey, sum;
 	uint64_t remote_addr;
-	int sges; /* of which UR_REQUEST_SGES are kept */
+	int sges; /* elements; UR_REQUEST_SGES of them are kept */
 	struct ibv_sge sge[4];
 };
 
@@ -68,16 +72,17 @@ struct ur_request {
 struct ur_queue {
 	struct ur_request *ring;
 	uint32_t size, head, used; /* the oldest is ring[head] */
-	uint32_t count;		   /* of used: not done */
-	uint32_t signaled;	   /* of count: those that make completions */
-	uint32_t fetches;	   /* of count: READs and atomics */
+	uint32_t count;		   /* those of used that are not done */
+	uint32_t signaled;	   /* those of count that make completions */
+	/* those of count that are READs or atomics */
+	uint32_t fetches;
 };
 
 struct ur_watched_context {
 	struct ur_watched o;
 	struct ibv_context_ops ops; /* as the provider set them */
-	struct verbs_context verbs; /* the same, where there is one */
-	char provider[32];	    /* "mlx5", "uroce"; "" where not known */
+	struct verbs_context verbs; /* likewise, where the context has one */
+	char provider[32];	    /* such as "mlx5"; "" if unknown */
 };
 
 struct ur_watched_mr {
@@ -87,7 +92,7 @@ struct ur_watched_mr {
 	size_t length;
 	uint32_t rkey;
 	unsigned int access;
-	bool readable; /* its bytes may be looked at */
+	bool readable; /* its bytes may be read */
 };
 
 struct ur_watched_cq {
@@ -100,16 +105,17 @@ struct ur_watched_cq {
 	bool armed, armed_solicited, polled_since;
 	struct ur_stack arm_place;
 	uint32_t expected; /* completions that posted requests will make */
-	/* Held while the queue is polled: kept comes before what is in it. */
+	/* Held during a poll: the kept completion comes before those in the
+	 * queue. */
 	pthread_mutex_t poll;
 	struct ibv_wc kept;
-	bool has_kept;	 /* taken from the queue, not yet given */
+	bool has_kept;	 /* kept was polled, and the program has not got it */
 	uint64_t poller; /* thread between start_poll and end_poll, or 0 */
 	bool started;
-	bool unseen;		/* the program may poll it unseen */
-	uint64_t failed_thread; /* whose last ibv_start_poll() failed */
-	/* of the completion that is read: it is an empty message's, after
-	 * others that were not, and nobody asked for its length yet */
+	bool unseen;		/* the program may poll it in unseen ways */
+	uint64_t failed_thread; /* thread whose last ibv_start_poll() failed */
+	/* The current completion is of an empty message, after others with
+	 * bytes, and its length was not read yet. */
 	bool empty_unread;
 	uint32_t empty_qpn;
 };
@@ -118,22 +124,22 @@ struct ur_watched_srq {
 	struct ur_watched o;
 	uint32_t max_wr, max_sge;
 	struct ur_queue recv;
-	bool unseen; /* receives of it may complete unseen */
+	bool unseen; /* its receives may complete in unseen ways */
 };
 
 struct ur_watched_qp {
 	struct ur_watched o;
 	enum ibv_qp_type type;
-	struct ur_watched_cq *send_cq, *recv_cq; /* NULL: none that is known */
+	struct ur_watched_cq *send_cq, *recv_cq; /* NULL: none, or unknown */
 	struct ur_watched_srq *srq;
 	struct ibv_qp_cap cap;
 	bool sq_sig_all, of_cm;
 	enum ibv_qp_state state;
-	struct ibv_qp_attr attr; /* what was set by ibv_modify_qp() */
-	int attr_mask;		 /* of what is in attr */
+	struct ibv_qp_attr attr; /* as set by ibv_modify_qp() */
+	int attr_mask;		 /* valid fields of attr */
 	struct ur_queue send, recv;
-	bool unseen;	      /* the program may post and poll unseen */
-	bool not_empty;	      /* a message that had bytes was received */
+	bool unseen;	      /* the program may post and poll in unseen ways */
+	bool not_empty;	      /* has received a message with bytes */
 	struct ibv_qp_ex *ex; /* NULL: no ibv_wr_*() */
 	struct ibv_qp_ex real;
 	uint64_t builder; /* thread between wr_start and its end, or 0 */
@@ -174,27 +180,27 @@ void *ur_watched_number(enum ur_kind kind, const void *context,
 /* Gives the object another number. */
 void ur_watch_number(struct ur_watched *object, uint32_t number);
 
-/* Notes that @object needs @needed (either may be NULL). */
+/* Notes that @object needs @needed. Either may be NULL. */
 void ur_watch_needs(struct ur_watched *object, struct ur_watched *needed);
-/* Notes that it needs no object of that kind any more. */
+/* Notes that the object no longer needs objects of that kind. */
 void ur_watch_needs_no(struct ur_watched *object, enum ur_kind kind);
 
-/* Takes an object out of the table before it is destroyed, since its handle may
- * be another's at once. One of the next two follows. */
+/* Takes an object out of the table before its destruction, since its handle may
+ * be reused at once. ur_watch_gone() or ur_watch_back() follows. */
 void ur_watch_out(struct ur_watched *object);
-/* Frees the object: it was destroyed. */
+/* Frees an object after its destruction. */
 void ur_watch_gone(struct ur_watched *object);
-/* Puts the object back: its destruction failed. */
+/* Puts the object back after its destruction failed. */
 void ur_watch_back(struct ur_watched *object);
 
 /* Returns the newest object of a kind, or NULL; ->older leads on. */
 struct ur_watched *ur_watched_newest(enum ur_kind kind);
 
-/* Returns the newest memory region of @context with this key that is gone, or
- * NULL: the last some hundred are remembered. */
+/* Returns the newest destroyed memory region of @context with this key, or
+ * NULL. The last few hundred are kept. */
 const struct ur_watched_mr *ur_dead_mr(const void *context, uint32_t lkey);
 
-/* Marks all objects as the parent's: after fork(), in the child. */
+/* Marks all objects as the parent's. In the child after fork(). */
 void ur_watch_inherited(void);
 
 /* Prints "queue pair 17 (0x55...), created at main (a.c:3)". */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The functions that this library stands in front of. */
+/* The library functions behind those of this library. */
 #ifndef UR_CHECK_REAL_H
 #define UR_CHECK_REAL_H
 
 /*
- * The libraries as the program has them. They may have come by dlopen() with
- * names of their own (RTLD_LOCAL), where RTLD_NEXT does not lead.
+ * The libraries by name: RTLD_NEXT does not find those that came by dlopen()
+ * with RTLD_LOCAL.
  */
 #define UR_VERBS  "libibverbs.so.1"
 #define UR_RDMACM "librdmacm.so.1"
@@ -13,12 +13,12 @@
 /* Makes a function public. */
 #define UR_FRONT __attribute__((visibility("default")))
 
-/* Returns the function, found once and kept in @cache. Ends the process, with a
- * message, where the library has none: then nobody can have called ours. */
+/* Returns the function, found once and kept in @cache. Ends the process with a
+ * message if the library lacks it: then nobody can have called ours. */
 void *ur_check_find_real(const char *library, const char *name, void **cache);
 
-/* The same, but returns NULL where the library has none: one that is older than the
- * function, or is not in the process. */
+/* Does the same, but returns NULL if the library is too old for the function or
+ * not loaded. */
 void *ur_real_try(const char *library, const char *name, void **cache);
 
 /* The function behind one of ours, with its type: ur_real(UR_VERBS, ibv_x). */

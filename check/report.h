@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Says what is wrong: on standard error, in the file of --json (--check-json of uroce run), and by
- * SIGTRAP with --stop. A mistake that is muted, or was named before at
- * the same place, is only counted.
+ * Reports mistakes: on standard error, in the file of --json (--check-json of uroce run), and by
+ * SIGTRAP with --stop. A mistake that is muted, or was reported before at the same place, is only
+ * counted.
  *
  * All functions are called with the table's lock held (object.h).
  */
@@ -20,33 +20,30 @@ enum ur_check_id {
 	UR_CHECK_IDS
 };
 
-/*
- * Names mistake @id of @object (NULL: of none), made by the function that the
- * program is in. The format says in a sentence, without a full stop, what
- * happened.
- */
+/* Reports mistake @id of @object (NULL: none), made by the library function
+ * that the program is in. The format is a sentence without a full stop. */
 void ur_report(enum ur_check_id id, const struct ur_watched *object,
 	       const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* Does the same; @place: the place of the mistake, for those that are noticed
- * later, or at the end. */
+/* Does the same for a mistake found later, or at the end. @place: where it was
+ * made. */
 void ur_report_at(enum ur_check_id id, const struct ur_watched *object,
 		  const struct ur_stack *place, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* Returns how many mistakes were named in this process. */
+/* Returns how many mistakes were reported in this process. */
 unsigned int ur_report_count(void);
 
-/* A line of the summary, in the form of the reports. */
+/* Prints a line of the summary, in the form of reports. */
 void ur_report_line(const char *format, ...)
 	__attribute__((format(printf, 1, 2)));
 
-/* A line in that form, about what is not looked at. With the table's lock or
+/* Prints such a line about what is not checked. With the table's lock or
  * without. */
 void ur_report_note(const char *format, ...)
 	__attribute__((format(printf, 1, 2)));
 
-/* Reads the environment: once, before all others. */
+/* Reads the environment, before all other functions. */
 void ur_report_init(void);
 
 #endif

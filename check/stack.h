@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Enough for a program's own part above those of libraries and a language's
- * runtime. */
+/* Enough to reach the program's own frames behind those of libraries and a
+ * language's runtime. */
 #define UR_STACK_DEPTH 24
 
 struct ur_stack {
@@ -16,7 +16,7 @@ struct ur_stack {
 	int depth;
 };
 
-/* The known facts about one address. Strings live until the next ur_frame(). */
+/* What is known of an address. Strings live until the next ur_frame_find(). */
 struct ur_stack_frame {
 	char function[160];
 	char file[160]; /* without folders; "" where there is no line */
@@ -24,35 +24,37 @@ struct ur_stack_frame {
 	int line;
 };
 
-/* Fills *stack with the calling thread's, without the frames of this library. */
+/* Fills *stack with the calling thread's stack, without frames of this
+ * library. */
 void ur_stack_take(struct ur_stack *stack);
 
-/* Some frames, for what is too frequent for a whole stack. Three: a program that
- * is not optimized has the functions of verbs.h as functions. */
+/* A few frames, where a whole stack would cost too much. Three, since
+ * unoptimized programs have the inline functions of verbs.h as frames. */
 struct ur_code_place {
 	void *address[3]; /* NULL: none */
 };
 
-/* Fills *place with the calling thread's innermost frames, without those of this
+/* Fills *place with the calling thread's innermost frames outside this
  * library. */
 void ur_place_take(struct ur_code_place *place);
-/* Makes a stack of the place. */
+/* Makes a stack of the place's frames. */
 void ur_stack_of(struct ur_stack *stack, const struct ur_code_place *place);
 
 /* Returns the first frame outside libibverbs, librdmacm and this library, or
  * the first, or NULL where there is none. */
 void *ur_stack_place(const struct ur_stack *stack);
 
-/* Returns whether this is code of the program or of a library that it uses, and
- * not of the C library, of libibverbs and its providers, or of nobody. */
+/* Returns whether this is code of the program or of its libraries; false for
+ * the C library, libibverbs and providers, and unknown code. */
 bool ur_of_program(void *address);
-/* Returns whether this is code of the device that is in the program, its engine say. */
+/* Returns whether this is code of our device in the program, such as its
+ * engine. */
 bool ur_of_device(void *address);
 
 /* Returns whether this is code of librdmacm. */
 bool ur_of_rdmacm(void *address);
 
-/* Returns whether librdmacm made this for itself: one of its functions called. */
+/* Returns whether librdmacm made the call for itself. */
 bool ur_stack_in_rdmacm(const struct ur_stack *stack);
 
 /* Resolves @address into @frame. Not thread safe. */
@@ -62,10 +64,10 @@ void ur_frame_find(void *address, struct ur_stack_frame *frame);
 void ur_place_frame(const struct ur_code_place *place,
 		    struct ur_stack_frame *frame);
 
-/* "function (file:line)" or "function (module)". */
+/* Prints "function (file:line)" or "function (module)". */
 void ur_frame_print(FILE *out, const struct ur_stack_frame *frame);
 
-/* All frames but the C library's start code, joined by " < ". */
+/* Prints all frames but the C library's start code, joined by " < ". */
 void ur_stack_print(FILE *out, const struct ur_stack *stack);
 
 #endif

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Finds the program's own reads with the processor's breakpoint registers: of
- * the end of a READ's target before its completion, and of the bytes behind a
- * message that was shorter than its receive. One of each at a time in a thread,
- * for its own reads; none where the kernel has no perf_event_open(2) for us.
- * The program gets no signal.
+ * Detects reads by the program with the processor's breakpoint registers: reads
+ * of a READ's target before its completion, and of the bytes behind a message
+ * that was shorter than its receive. Each thread watches one of each, for its
+ * own reads; none without perf_event_open(2). The program gets no signal.
  *
- * All functions are called with the table's lock held (object.h), but
+ * All functions are called with the table's lock held (object.h), except
  * ur_touch_polls().
  */
 #ifndef UR_CHECK_TOUCH_H
@@ -19,7 +18,8 @@
 void ur_touch_target(const struct ur_watched_qp *qp,
 		     const struct ur_request *request);
 
-/* Ends that, since it was polled: reports a read of the target before. */
+/* Ends that watch when the completion is polled: reports an earlier read of the
+ * target. */
 void ur_touch_target_done(const struct ur_watched_qp *qp,
 			  const struct ur_request *request);
 
@@ -32,11 +32,11 @@ void ur_touch_rest(const struct ur_watched_qp *qp,
  * read of these bytes. Without the lock. */
 void ur_touch_polls(void);
 
-/* Ends all watches of a queue pair that has no requests any more, or (NULL) of
- * the program. */
+/* Ends all watches of a queue pair whose requests are gone, or (NULL) of the
+ * program. */
 void ur_touch_forget(const struct ur_watched_qp *qp);
 
-/* Forgets the parent's watches: after fork(), in the child. */
+/* Drops the parent's watches. In the child after fork(). */
 void ur_touch_inherited(void);
 
 #endif
