@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Operations of a context that asked for a hostile card: each calls the
- * ordinary one, and makes less of it.
+ * Operations of a context with a hostile card: each calls the ordinary one and
+ * spoils its result within the rules.
  *
  * The content of an undefined field depends on the seed and on the defined
- * fields, so the same program with the same seed sees the same.
+ * fields, so the same program sees the same with the same seed.
  */
 #include "adverse.h"
 #include "guest.h"
@@ -59,7 +59,7 @@ static u32 defined(u32 status, u32 opcode, u32 flags, bool datagram)
 
 	if (status != IBV_WC_SUCCESS)
 		return 0;
-	/* The providers of real cards leave it alone for other sends. */
+	/* For other sends the providers of real cards leave the field alone. */
 	if ((opcode & IBV_WC_RECV) || opcode == IBV_WC_RDMA_READ ||
 	    opcode == IBV_WC_COMP_SWAP || opcode == IBV_WC_FETCH_ADD)
 		d |= BYTE_LEN;
@@ -70,8 +70,8 @@ static u32 defined(u32 status, u32 opcode, u32 flags, bool datagram)
 	return d;
 }
 
-/* Queue pairs that receive from whoever sends, and those whose receives are
- * frames: for them the fields of the sender mean something. */
+/* Returns whether the sender's fields mean something: for queue pairs that
+ * receive datagrams or frames. */
 static bool is_datagram(const struct uroce_context *ctx, u32 qpn)
 {
 	const struct uroce_qp *qp =
@@ -112,7 +112,7 @@ static void poison_wc(const struct uroce_context *ctx, struct ibv_wc *wc)
 		wc->imm_data = (u32)poison(ctx, wc->wr_id, IMM_INV);
 	if (!(d & FLAGS))
 		wc->wc_flags = poison(ctx, wc->wr_id, FLAGS) & 0xf;
-	/* Only completions of QP1 have one, which programs do not use. */
+	/* Only completions of QP1 have one, and programs do not use QP1. */
 	wc->pkey_index = (u16)(who >> 48);
 	if (d & SENDER)
 		return;
@@ -259,7 +259,8 @@ static bool beyond(const struct ibv_qp_cap *cap)
 	       cap->max_recv_sge > UR_ADVERSE_SGE || cap->max_inline_data;
 }
 
-/* The device gives what there is room for; this one no more than it says. */
+/* The device may grant more than was asked for; this card grants no more than
+ * its limits. */
 static void clip(struct uroce_qp *qp, struct ibv_qp_cap *cap)
 {
 	qp->max_send_sge = ur_min_u32(qp->max_send_sge, UR_ADVERSE_SGE);

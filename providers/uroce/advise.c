@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ibv_advise_mr: prefetching for on-demand regions. The device reaches such
- * memory through the process's page table, so to prefetch is to have the pages
- * in there. The device checks keys, bounds and rights; the pages are ours.
+ * ibv_advise_mr: prefetching for on-demand regions. The device reaches them
+ * through the process's page table, so prefetching is mapping the pages there.
+ * The device checks keys, bounds and rights; this process maps the pages.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -34,7 +34,7 @@ void ur_mr_forget(struct uroce_mr *mr)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Returns the address of the memory at that I/O address of a region. */
+/* Returns the address of the memory at an I/O address of a region. */
 static u64 address_of(const struct ibv_context *context,
 		      const struct ibv_sge *sge)
 {
@@ -49,7 +49,7 @@ static u64 address_of(const struct ibv_context *context,
 	return addr;
 }
 
-/* A kernel that cannot: then it stays a hint. */
+/* Prefetching is a hint, so a kernel that cannot do it is no error. */
 static int populate(u64 addr, u64 len, int how)
 {
 	int err = ur_pages_populate(addr, len, how);
@@ -57,7 +57,7 @@ static int populate(u64 addr, u64 len, int how)
 	return !err || err == EINVAL ? 0 : EFAULT;
 }
 
-/* Regions that an earlier uroced has made are not known by their keys to the next one, if at all. */
+/* Returns whether the next uroced may not know the key of a region that an earlier one made. */
 static bool may_be_old(const struct uroce_context *ctx, int err, u32 flags)
 {
 	return ctx->guest && ctx->resumes &&
@@ -76,7 +76,7 @@ int uroce_advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice,
 
 	if (may_be_old(ur_to_ctx(pd->context), err, flags))
 		err = 0;
-	/* If no pages may be faulted in, there is nothing more to do. */
+	/* Without page faults there is nothing to do. */
 	if (err || advice == IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT)
 		return err;
 	for (u32 i = 0; i < num_sge; i++) {

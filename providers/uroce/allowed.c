@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Finds out which system calls a filter of the program's lets through. */
+/* Finds out which system calls the program's filter lets through. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -23,8 +23,8 @@
 
 bool ur_calls_refused;
 
-/* "Seccomp:\t0" of proc(5). By a read, which any program that opens a device must
- * be allowed; prctl(PR_GET_SECCOMP) may be what it is ended for. */
+/* Reads "Seccomp:\t0" of proc(5). Any program that opens a device must be
+ * allowed to read; prctl(PR_GET_SECCOMP) may kill it. */
 static bool has_filter(void)
 {
 	char text[4096];
@@ -37,22 +37,22 @@ static bool has_filter(void)
 		close(fd);
 	}
 	if (n <= 0)
-		return true; /* for all that is known */
+		return true; /* unknown counts as a filter */
 	text[n] = '\0';
 	line = strstr(text, "\nSeccomp:");
 	/* A kernel without filters has no such line. */
 	return line && strtoul(line + sizeof("\nSeccomp:") - 1, NULL, 10) != 0;
 }
 
-/* How far the child has come. */
+/* How far the child got. */
 enum tried {
 	TRIED_NOTHING,
-	TRIED_CALLS,  /* a poll's may be made */
-	TRIED_ENGINE, /* an engine's, too */
+	TRIED_CALLS,  /* the calls of polls are allowed */
+	TRIED_ENGINE, /* the calls of an engine are allowed too */
 };
 
-/* The two are called in a child of one thread, in which any lock may be held by
- * nobody: only system calls. */
+/* The next two run in a child with one thread, where a lock may be held for
+ * ever: only system calls. */
 
 static void make_calls(void)
 {
@@ -74,8 +74,8 @@ static bool is_refused(long ret)
 	       (errno == EPERM || errno == EACCES || errno == ENOSYS);
 }
 
-/* Set where the C library has registered restartable sequences for its threads, which it
- * then does for each, or ends the process. */
+/* Set where the C library registers restartable sequences for its threads. It does so for each
+ * thread, and ends the process if that is refused. */
 extern const unsigned int __rseq_size __attribute__((weak));
 
 /* The C library ends a process that is refused these calls. */
@@ -89,9 +89,9 @@ static bool refuses_threads(void)
 		is_refused(syscall(SYS_rseq, NULL, 0, 0, 0)));
 }
 
-/* An engine in this process, and its thread, make these calls, which other programs may do
- * without; here they do nothing. A newer call for which there is an older
- * one may be refused, but not be the end. Returns whether all may be called. */
+/* Makes the calls of an engine and its thread that other programs may not need, in forms that do
+ * nothing. A newer call with an older substitute may be refused, but must not kill. Returns whether
+ * all may be made. */
 static bool make_engine_calls(void)
 {
 	struct sockaddr_storage any = {0};
@@ -110,7 +110,7 @@ static bool make_engine_calls(void)
 	if (refuses_threads())
 		return false;
 	syscall(SYS_epoll_pwait2, -1, &ev, 1, &now, NULL, 0);
-	/* A filter may say that there are no sockets of some kinds. */
+	/* A filter may refuse some kinds of sockets. */
 	if (socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0) < 0 &&
 	    errno != EMFILE && errno != ENFILE)
 		return false;
@@ -134,10 +134,10 @@ static bool make_engine_calls(void)
 	       !is_refused(memfd_create("uroce-rings", MFD_CLOEXEC));
 }
 
-/* The filter was there before this process asked for one: who started it let it
- * start programs, so it may have a child. A call may be the child's end, so it says in
- * memory of both how far it came: a copy of a large program's memory costs time, and
- * there is one for all calls. */
+/* Tries the calls in a child. The filter is older than this process, whose
+ * starter allowed it to run programs, so it may fork. A call may kill the
+ * child, so the child records its progress in shared memory. One child makes
+ * all calls, since copying a large program's page table takes time. */
 static enum tried ask_filter(void)
 {
 	u32 *came = mmap(NULL, sizeof(*came), PROT_READ | PROT_WRITE,
@@ -168,10 +168,10 @@ static enum tried ask_filter(void)
 	return is;
 }
 
-/* Returns whether a child came so far, now or when this was first asked. */
+/* Returns whether a child got so far, now or at the first call. */
 static bool is_allowed(enum tried least)
 {
-	static u32 answer; /* and one: it is known */
+	static u32 answer; /* result + 1; 0: not known */
 	u32 is = __atomic_load_n(&answer, __ATOMIC_RELAXED);
 
 	if (!is) {
@@ -189,8 +189,8 @@ void ur_calls_probe(void)
 				 __ATOMIC_RELAXED);
 }
 
-/* ThreadSanitizer sees what the engine's thread copies, but not the words in rings that
- * order it, so it would call each message a race with the program. */
+/* ThreadSanitizer sees what the engine's thread copies, but not the
+ * synchronization through rings, so it would report each message as a race. */
 static bool watches_threads(void)
 {
 	return dlsym(RTLD_DEFAULT, "__tsan_init");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The functions of the door, each a message to the engine process and its answer. */
+/* The functions of the door: each sends a message to the engine process and
+ * takes its reply. */
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -13,14 +14,14 @@
 #include "apart_channels.h"
 #include "util/os/high_fd.h"
 
-/* Polls in vain between two looks whether the process is there still. */
+/* Empty polls between two checks that the engine process exists. */
 #define LOOK_POLLS 4096u
 
-/* To the door it is of several types, which nobody else looks into. */
+/* An object of the engine. The door has several opaque types for it. */
 struct ur_apart_thing {
 	struct ur_apart *apart;
 	u32 number;
-	struct ur_apart_channel *channel; /* of a completion queue; or NULL */
+	struct ur_apart_channel *channel; /* of a completion queue, or NULL */
 };
 
 static const struct ur_apart_thing *thing(const void *it)
@@ -28,7 +29,7 @@ static const struct ur_apart_thing *thing(const void *it)
 	return it;
 }
 
-/* 0: there is none. */
+/* Returns the object's number; 0: none. */
 static u32 number_of(const void *it)
 {
 	return it ? thing(it)->number : 0;
@@ -121,13 +122,15 @@ static int apart_open(const struct uroce_engine_open *open, int sock,
 	return 0;
 }
 
-/* In a child the parent's is not ended: the descriptors are copies. */
+/* A child does not end its parent's engine, since its descriptors are
+ * copies. */
 static void apart_close(struct uroce_guest *guest)
 {
 	free_apart(of(guest));
 }
 
-/* The objects are the parent's, with its memory: a child does not get them. */
+/* The objects belong to the parent and its memory, so a child does not get
+ * them. */
 static int adopt(struct uroce_guest *guest, int wait)
 {
 	if (of(guest)->pid == getpid())
@@ -135,7 +138,7 @@ static int adopt(struct uroce_guest *guest, int wait)
 	return of(guest)->objects ? -ESRCH : -ENOENT;
 }
 
-/* ---- what it is lent ---- */
+/* ---- sockets and memory lent to the engine ---- */
 
 static struct uroce_apart_msg with_gid(u32 op, u32 index, const u8 gid[16])
 {
@@ -191,7 +194,7 @@ static int set_async(struct uroce_guest *guest, int tx, int rx, int life)
 
 /* ---- objects ---- */
 
-/* An object that the message makes, in *ret. */
+/* Sends a message that creates an object, and stores the object in *ret. */
 static int make(struct ur_apart *a, struct uroce_apart_msg *msg, void *ret)
 {
 	struct ur_apart_thing *it = calloc(1, sizeof(*it));
@@ -222,7 +225,7 @@ static void unmake(struct ur_apart *a, void *it)
 	free(it);
 }
 
-/* Where the process has ended, the object has too. */
+/* Returns whether the object is gone, also by the end of the process. */
 static bool is_gone(struct ur_apart *a, int err)
 {
 	return !err || (err == -EIO && ur_apart_is_dead(a));
@@ -342,7 +345,7 @@ static u32 query_srq(struct uroce_guest_srq *srq)
 								    : msg.value;
 }
 
-/* Queue pairs and shared receive queues. */
+/* Destroys a queue pair or a shared receive queue. */
 static int destroy(struct ur_apart *a, void *it, u32 op, u32 number, u32 *read)
 {
 	struct uroce_apart_msg msg = {.op = op, .number = number};
@@ -502,12 +505,13 @@ static void dealloc_mw(struct uroce_guest_mw *mw)
 	unmake(thing(mw)->apart, mw);
 }
 
-/* The engine has a thread for all of this. */
+/* The engine process has a thread for this. */
 static void nothing(struct uroce_guest *guest)
 {
 }
 
-/* The process may have ended, and the program closed all its descriptors. */
+/* Checks for the end of the process, and for a program that closed all
+ * descriptors. */
 static bool is_there(const struct ur_apart *a)
 {
 	struct pollfd pfd = {.fd = a->sock};

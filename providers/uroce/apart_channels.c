@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Messages to an engine process, and the ends of channels that come and go with them. */
+/* Messages to an engine process, and the sending ends of channels that go with them. */
 #include <errno.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -14,9 +14,9 @@ struct ur_apart_channel {
 	struct ur_apart *apart;
 	const void *key;
 	u64 name;
-	int number; /* the program's */
-	int rx;	    /* a copy */
-	int tx;	    /* until the process has it; -1 */
+	int number; /* the program's descriptor */
+	int rx;	    /* a copy of it */
+	int tx;	    /* until the engine process gets it; else -1 */
 	u32 users;
 };
 
@@ -65,7 +65,7 @@ static void close_fds(int *fds)
 	}
 }
 
-/* Channels that no queue uses end with the process, too. */
+/* Also hangs up channels that no queue uses. */
 static void die(struct ur_apart *a)
 {
 	const struct uroce_resumes *preload = uroce_get_resumes();
@@ -126,7 +126,7 @@ static struct ur_apart_channel *find(const struct ur_apart *a, const void *key)
 	return NULL;
 }
 
-/* Returns a descriptor of ours for the end into which its events are sent. */
+/* Returns a descriptor of ours for the channel's sending end, or -errno. */
 static int take_sender(const struct uroce_guest_cq_init *in)
 {
 	const struct uroce_resumes *preload = uroce_get_resumes();
@@ -154,7 +154,7 @@ static int open_channel(struct ur_apart *a,
 	c->rx = ur_high_fd_copy(in->rx);
 	c->apart = a;
 	c->key = in->channel;
-	/* Another channel may have its address later. */
+	/* The key is an address, which another channel may get later. */
 	c->name = __atomic_add_fetch(&names, 1, __ATOMIC_RELAXED);
 	c->number = in->rx;
 	c->tx = tx;
@@ -193,7 +193,7 @@ u32 ur_apart_channel_ends(const struct ur_apart_channel *c, __u64 *name,
 	return 2;
 }
 
-/* No queue uses it. */
+/* The channel has no user left. */
 static void close_channel(struct ur_apart_channel *c, int tx)
 {
 	const struct uroce_resumes *preload = uroce_get_resumes();

@@ -29,7 +29,7 @@ static int cmd_destroy_cq(struct uroce_cq *cq)
 			 : ibv_cmd_destroy_cq(&cq->vcq.cq);
 }
 
-/* The ring of a CQ just created, which is destroyed again if that fails. */
+/* Maps the ring of a new CQ; destroys the CQ if that fails. */
 static int setup_cq(struct ibv_context *context, struct uroce_cq *cq,
 		    struct ibv_comp_channel *channel, u32 flags,
 		    struct uroce_create_cq_resp *resp)
@@ -154,7 +154,7 @@ struct ibv_cq_ex *uroce_create_cq_ex(struct ibv_context *context,
 	return &cq->vcq.cq_ex;
 }
 
-/* Resizes the ring that the device has, which is at *at then. Lock held. */
+/* Resizes the device's ring. *at: its new place. Lock held. */
 static int resize_device(struct uroce_cq *cq, int cqe,
 			 struct uroce_resize_cq_resp *at)
 {
@@ -172,8 +172,8 @@ static int resize_device(struct uroce_cq *cq, int cqe,
 	return ur_cq_resized_device(cq, &place);
 }
 
-/* The context's engine resizes its ring too, which is at *at then, and the shared one before. If one refuses,
- * the others undo it. */
+/* Resizes the device's ring, the shared engine's and the own engine's. *at: the new place of the
+ * last. If one refuses, the others are resized back. */
 static int resize_both(struct uroce_cq *cq, int cqe,
 		       struct uroce_resize_cq_resp *at)
 {
@@ -199,7 +199,8 @@ static int resize_cq(struct uroce_cq *cq, int cqe)
 	struct uroce_cq_place place;
 	int err;
 
-	/* The device copies what we have not taken: take nothing meanwhile. */
+	/* The device copies the CQEs that were not polled, so nobody may poll
+	 * meanwhile. */
 	ur_lock_get(&cq->lock);
 	err = resize_both(cq, cqe, &at);
 	if (!err) {
@@ -242,8 +243,8 @@ int uroce_destroy_cq(struct ibv_cq *ibcq)
 	return 0;
 }
 
-/* A request for the next completion that is so old has had its event, or the
- * serials would wrap around to before it. */
+/* A request for the next completion that is this old has had its event. Without
+ * a limit the serials would wrap around to it. */
 #define ARM_NEXT_AGE_MAX (1u << 30)
 
 static void arm_ring(const struct uroce_cq_ring *ring, u32 arm)
@@ -254,8 +255,8 @@ static void arm_ring(const struct uroce_cq_ring *ring, u32 arm)
 		__atomic_store_n(&hdr->arm_next, arm, __ATOMIC_RELAXED);
 	else if (arm - hdr->arm_next > ARM_NEXT_AGE_MAX)
 		__atomic_store_n(&hdr->arm_next, 0, __ATOMIC_RELAXED);
-	/* [A1]. An exchange is no barrier for the caller's next poll, which
-	 * is an acquire load. */
+	/* [A1]. An exchange would be no barrier for the caller's next poll,
+	 * which is an acquire load. */
 	__atomic_store_n(&hdr->arm, arm, __ATOMIC_RELEASE);
 }
 

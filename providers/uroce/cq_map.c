@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The map of a completion queue's ring. */
+/* Maps the ring of a completion queue. */
 #include "uroce.h"
 
 int ur_cq_ring_map(struct ibv_context *context, enum ur_whose whose,

@@ -64,7 +64,7 @@ int uroce_query_port(struct ibv_context *context, uint8_t port,
 	return err;
 }
 
-/* Queries by attributes of the kernel's that the oldest headers do not have. */
+/* By an attribute of the kernel that the oldest headers lack. */
 int uroce_query_port_speed(struct ibv_context *context, uint32_t port,
 			   uint64_t *speed)
 {

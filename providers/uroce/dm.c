@@ -108,7 +108,8 @@ int uroce_free_dm(struct ibv_dm *ibdm)
 	return 0;
 }
 
-/* To the next uroced device memory of one that was killed is memory as any. */
+/* Device memory of a uroced that was killed is ordinary memory to the next
+ * one. */
 static int reg_as_memory(struct ibv_pd *pd, u8 *addr, size_t length,
 			 unsigned int access, struct uroce_mr *mr)
 {
@@ -178,7 +179,7 @@ struct ibv_mr *uroce_reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *ibdm,
 	return &mr->vmr.ibv_mr;
 }
 
-/* The driver's own method: an importer has no ALLOC answer to go by. */
+/* Uses the driver's own method, since an importer has no response of ALLOC. */
 static int query_dm(struct ibv_context *context, u32 handle,
 		    struct uroce_query_dm_resp *resp)
 {

@@ -16,8 +16,8 @@
 static enum ur_pabi choose_pabi(void)
 {
 #if UR_GLUE == 59
-	/* With 62 two operations came in the middle of the table and the number
-	 * stayed; a public function that came with them shows which it is. */
+	/* Release 62 inserted two operations into the table under the same
+	 * number. A public function that came with them tells the two apart. */
 	return dlvsym(RTLD_DEFAULT, "ibv_query_port_speed", "IBVERBS_1.16")
 		       ? UR_PABI_59B
 		       : UR_PABI_59A;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Regions of GPUs' memory: bytes that a request has in itself are copied by the thread that posts it, and it cannot copy
- * these. Contexts without such a region do not ask. */
+/* Regions of GPU memory. The posting thread copies inline data, and cannot copy these. Contexts
+ * without such a region do not check. */
 #include "uroce.h"
 
 static struct uroce_mr *regions;
@@ -36,7 +36,8 @@ static bool is_refused(const struct ibv_qp *qp, const struct ibv_send_wr *wr)
 	return any;
 }
 
-/* What is before such a request is posted, as before any that cannot be. */
+/* Posts the requests before such a one, which fails, as any request that cannot
+ * be posted. */
 static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
 		     struct ibv_send_wr **bad_wr)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Engines of this process: the library is found, the device is asked. Objects are
- * made in guest_objects.c. */
+/* Gives a context an engine: loads the library and asks the device.
+ * guest_objects.c makes the objects. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,10 +12,10 @@
 #include "guest.h"
 
 enum asked {
-	ASKED_NOT,     /* here, wherever that can be */
-	ASKED_DEVICE,  /* the device's */
-	ASKED_PROCESS, /* here, and what goes wrong with that is an error */
-	ASKED_APART,   /* in an engine process, and the same */
+	ASKED_NOT,     /* in this process where possible */
+	ASKED_DEVICE,  /* in the device */
+	ASKED_PROCESS, /* in this process, else an error */
+	ASKED_APART,   /* in an engine process, else an error */
 	ASKED_UNKNOWN,
 };
 
@@ -32,7 +32,7 @@ static enum asked asked_for(void)
 	return strcmp(s, "process") ? ASKED_UNKNOWN : ASKED_PROCESS;
 }
 
-/* Loads a library that lies beside this one, for good. */
+/* Loads a library from this one's directory, for good. */
 static void *load_beside(const char *name)
 {
 	char path[4096];
@@ -57,7 +57,8 @@ static const struct uroce_door *find_door(void)
 	void *lib;
 
 	lib = load_beside(UROCE_DOOR_LIBRARY);
-	/* A container whose image lacks this library has the host's, by `uroce cdi`. */
+	/* In a container whose image lacks this library, `uroce cdi` provides
+	 * the host's. */
 	if (!lib && load_beside("libisal.so.2"))
 		lib = load_beside(UROCE_DOOR_LIBRARY);
 	if (!lib)
@@ -86,15 +87,16 @@ void ur_guest_batches(struct ur_doorbell *db)
 		db->posted = posted_datagram;
 }
 
-/* Returns whether the device lends no engine to this context, which then has the
- * device's: it may not, all are lent, users are kept apart, or it is older. */
+/* Returns whether the device lends no engine to this context, which then
+ * uses the device's: not permitted, none left, users kept apart, or an older
+ * device. */
 static bool is_not_lent(int err)
 {
 	return err == EPERM || err == EBUSY || err == EOPNOTSUPP ||
 	       err == EPROTONOSUPPORT;
 }
 
-/* The engine has copies. */
+/* The engine has copies of the descriptors. */
 static void close_lent(const struct uroce_engine_open *open)
 {
 	close(open->own_fd);
@@ -115,8 +117,8 @@ static void close_lent(const struct uroce_engine_open *open)
 			close(open->out_fd[i]);
 }
 
-/* The file of rings is large, if sparse: beyond a limit of file sizes the kernel ends
- * who makes it. */
+/* The file of rings is large, though sparse: beyond the limit of file sizes the
+ * kernel kills the process. */
 static bool may_have_rings(void)
 {
 	struct rlimit limit;
@@ -125,7 +127,7 @@ static bool may_have_rings(void)
 	       limit.rlim_cur >= UROCE_GUEST_FILE_BYTES;
 }
 
-/* The device's doorbell page, for queue pairs that it has all the same. */
+/* Maps the device's doorbell page, for queue pairs in the device. */
 static int map_doorbell(struct uroce_context *ctx,
 			const struct uroce_alloc_ucontext_resp *resp)
 {
@@ -155,14 +157,14 @@ static int use_guest(struct uroce_context *ctx,
 	return err;
 }
 
-/* Leaves ctx->guest NULL where the device lends no engine, and where it cannot be
- * here. EAGAIN: an engine process can have it, for want of the library, of a thread, or of a file
- * that is large enough. */
+/* Leaves ctx->guest NULL where the device lends no engine, or this process cannot run one.
+ * EAGAIN: an engine process can, since only the library, a thread, or a large enough file is
+ * missing here. */
 static int open_guest(struct uroce_context *ctx,
 		      const struct uroce_alloc_ucontext_resp *resp,
 		      struct uroce_guest_info *info)
 {
-	/* An older uroced does not fill these. */
+	/* An older uroced leaves these fields. */
 	struct uroce_engine_open open = {.relay_fd = -1,
 					 .relay_words_fd = -1,
 					 .outbox_fd = -1,
@@ -180,7 +182,7 @@ static int open_guest(struct uroce_context *ctx,
 			    UROCE_ATTR_ENGINE_OPEN_RESP, &open, sizeof(open));
 	if (err)
 		return is_not_lent(err) ? 0 : err;
-	/* The device has lent one, whatever becomes of it here. */
+	/* The device has lent an engine, whether or not it opens here. */
 	ctx->elsewhere = true;
 	err = -ctx->door->open(&open, ctx->ibv.cmd_fd, &ctx->guest, info);
 	close_lent(&open);
@@ -189,7 +191,7 @@ static int open_guest(struct uroce_context *ctx,
 	return use_guest(ctx, resp, open.slot);
 }
 
-/* The same for an engine in an engine process. */
+/* Does the same for an engine in an engine process. */
 static int open_apart(struct uroce_context *ctx,
 		      const struct uroce_alloc_ucontext_resp *resp,
 		      struct uroce_guest_info *info)
@@ -213,7 +215,8 @@ int ur_guest_open(struct uroce_context *ctx,
 		  struct uroce_alloc_ucontext_resp *resp)
 {
 	const enum asked asked = asked_for();
-	/* A hostile card is not the program's to change, nor what the device says. */
+	/* The program must be unable to change a hostile card, or what the
+	 * device reports. */
 	const bool apart = resp->adverse ||
 			   (resp->features & UROCE_CTX_F_APART) ||
 			   asked == ASKED_APART;

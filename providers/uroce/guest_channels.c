@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Completion channels are made by the verbs library alone. Their sending ends, which the engine of this process needs
- * with the first queue, are kept by the preload library.
+ * The verbs library alone creates completion channels. The preload library keeps their sending ends
+ * until an engine needs them for a channel's first queue.
  */
 #include "guest.h"
 #include "kernel-abi/uroce-resumes.h"

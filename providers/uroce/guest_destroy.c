@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Queues of a context whose engine is in this process are destroyed here, if they are
- * here, and then in the device: their numbers may be others' afterwards. Both engines
- * send events into the same files, with the same names, so either may take back unread
- * ones that the other has sent. Together they say how many the program has read; one
- * thread at a time destroys, or an event that one has in its hands would count as read.
+ * Destroys queues of a context with its own engine: first in the engine, then
+ * in the device, which may reuse their numbers. Both engines send events under
+ * the same names into the same files, so either may take back unread events of
+ * the other. Together they count those that the program has read. One thread at
+ * a time destroys, or an event that another thread is taking back would count
+ * as read.
  */
 #include "guest.h"
 
@@ -23,7 +24,7 @@ static int in_device(struct uroce_context *ctx, const struct destroy *d)
 	return ur_guest_forgive(ctx, err);
 }
 
-/* As ibv_cmd_destroy_*() do; but a device that was killed does not say how many it has sent. */
+/* Does the same as ibv_cmd_destroy_*(), for events that a killed device no longer counts. */
 static void wait_for_acks(pthread_mutex_t *mutex, pthread_cond_t *cond,
 			  u32 *completed, u32 events)
 {
@@ -33,7 +34,8 @@ static void wait_for_acks(pthread_mutex_t *mutex, pthread_cond_t *cond,
 	pthread_mutex_unlock(mutex);
 }
 
-/* The library, which waits for the others, does not know of these. */
+/* Discounts events for the library, which waits for all others and does not
+ * know these. */
 static void acked_here(pthread_mutex_t *mutex, u32 *completed, u32 events)
 {
 	pthread_mutex_lock(mutex);
@@ -79,7 +81,8 @@ int ur_guest_destroy_cq(struct uroce_cq *cq)
 	}
 	if (cq->guest && ibv->handle != cq->handle)
 		return ur_unknown_handle();
-	/* The device would refuse it when it has gone from here. */
+	/* Here first: the device would refuse only after the engine's object is
+	 * gone. */
 	if (__atomic_load_n(&cq->device_users, __ATOMIC_RELAXED))
 		return EBUSY;
 	pthread_mutex_lock(&ctx->destroys);
@@ -87,7 +90,7 @@ int ur_guest_destroy_cq(struct uroce_cq *cq)
 	pthread_mutex_unlock(&ctx->destroys);
 	if (err && cq->guest)
 		return err;
-	/* The library knows what to make of a device that is gone. */
+	/* The library knows how to handle a lost device. */
 	if (err) {
 		acked_here(&ibv->mutex, &ibv->comp_events_completed,
 			   resp.comp_events_reported);
@@ -164,7 +167,8 @@ int ur_guest_destroy_qp(struct uroce_qp *qp)
 	}
 	if (guest && ibv->handle != qp->handle)
 		return ur_unknown_handle();
-	/* A thread that has yet to acknowledge an event may ask for its state. */
+	/* Another thread may query the state before it acknowledges an
+	 * event. */
 	qp->guest = NULL;
 	pthread_mutex_lock(&ctx->destroys);
 	if (guest)

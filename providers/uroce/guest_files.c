@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Completion channels are made by the verbs library alone. After uroced was killed its command
- * is given once more to the next one, by the file that the context then has. All
- * other commands are the provider's own, which knows which of their handles are still known.
+ * The verbs library alone creates completion channels. After uroced was killed, its command is
+ * repeated on the context's file of the next uroced. All other commands are the provider's, which
+ * knows the handles that are still valid.
  */
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/ib_user_ioctl_verbs.h>
@@ -14,13 +14,14 @@
 
 static struct ur_list contexts = {&contexts, &contexts};
 
-/* The file that it had before its first uroced was killed. */
+/* Returns whether number is the file that the context had before its first
+ * uroced was killed. */
 static bool is_first(const struct uroce_context *ctx, int number)
 {
 	return ctx->resumes && ctx->first_cmd_fd == number;
 }
 
-/* *seen: as many turns as it had when the file was its own. */
+/* *seen: the context's recoveries when the file was current. */
 static struct uroce_context *context_of(int number, u32 *seen)
 {
 	struct uroce_context *found = NULL;
@@ -68,7 +69,7 @@ static int file_of(const struct uroce_context *ctx)
 	return fd;
 }
 
-/* The context does not end while a command is given on it. */
+/* The context stays while a command is given on it. */
 static int resume(int number, unsigned long request, const void *command)
 {
 	struct uroce_context *ctx;

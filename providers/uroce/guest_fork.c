@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* A context with an engine in a child of fork: it gets its parent's engine, or the device's, when it is
- * used first. */
+/* A context with an engine in a child of fork: at its first use it takes over its parent's engine,
+ * or changes to the device's. */
 #include <errno.h>
 
 #include "guest.h"
 
-/* There is nothing in the engine: what is made from now on is the device's. Its descriptors
- * stay, since the parent's numbers are no concern of the child's. */
+/* Leaves the engine, which has no objects: new objects are in the device. Its descriptors stay,
+ * since the child has its own numbers. */
 static void leave_engine(struct uroce_context *ctx)
 {
 	ctx->elsewhere = true;
@@ -17,7 +17,7 @@ static void leave_engine(struct uroce_context *ctx)
 	ctx->device_db_len = 0;
 }
 
-/* The device believes that who gave the last command has the file. */
+/* The device takes the process of the last command for the file's owner. */
 static void show_process(struct uroce_context *ctx)
 {
 	struct ibv_port_attr attr;
@@ -25,8 +25,8 @@ static void show_process(struct uroce_context *ctx)
 	uroce_query_port(&ctx->ibv, 1, &attr);
 }
 
-/* All that is made from now on is the device's. The parent has what was made, and this process
- * will not have its engine any more: the doorbell of that stays, and is dead. */
+/* Leaves the engine to the parent: new objects are in the device. The child never gets the engine,
+ * and its doorbell is dead. */
 static void part(struct uroce_context *ctx)
 {
 	ctx->elsewhere = true;
@@ -37,9 +37,9 @@ static void part(struct uroce_context *ctx)
 }
 
 enum need {
-	NEED_ENGINE, /* to go on with what there is: its end in the parent is waited for */
-	NEED_ANY,  /* to make something: the device's will do */
-	NEED_NONE, /* to destroy something */
+	NEED_ENGINE, /* to use existing objects: waits for the parent's end */
+	NEED_ANY,    /* to create an object: the device's engine will do */
+	NEED_NONE,   /* to destroy an object */
 };
 
 static bool adopt_if(struct uroce_context *ctx, enum need need)
@@ -50,7 +50,8 @@ static bool adopt_if(struct uroce_context *ctx, enum need need)
 	pthread_mutex_lock(&lock);
 	if (ctx->guest)
 		err = ctx->door->adopt(ctx->guest, need != NEED_NONE);
-	/* It says that it does without, unless the parent has ended just now. */
+	/* Without waiting, the call gives the engine up, unless the parent has
+	 * ended meanwhile. */
 	if (ctx->guest && err == -ESRCH && need == NEED_ANY) {
 		err = ctx->door->adopt(ctx->guest, 0);
 		if (err == -ESRCH)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A region that is deregistered has its handle written to an eventfd (struct uroce_engine_async), which the
- * device reads before the context's next command: half of the time of a pair of ibv_reg_mr() and
- * ibv_dereg_mr(). There is room for one; the next registration makes it free, or else a
- * deregistration by a command.
+ * A deregistered region's handle is written to an eventfd (struct uroce_engine_async), which the
+ * device reads before the context's next command. That halves the time of a pair of ibv_reg_mr()
+ * and ibv_dereg_mr(). There is room for one handle; the next registration, or a deregistration by a
+ * command, makes it free.
  */
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -22,14 +22,14 @@ bool ur_guest_give_up_mr(const struct uroce_mr *mr)
 	struct uroce_context *ctx = ur_to_ctx(mr->vmr.ibv_mr.context);
 	u64 was = ur_guest_given_up(ctx), handle = mr->vmr.ibv_mr.handle, now;
 
-	/* The next uroced reads no eventfd of the last one's. */
+	/* The next uroced does not read this eventfd. */
 	if (ctx->given_up_fd < 0 || mr->map || (was & BITS) != FREE ||
 	    __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE) ||
 	    !__atomic_compare_exchange_n(&ctx->given_up, &was, was + WRITING,
 					 false, __ATOMIC_ACQ_REL,
 					 __ATOMIC_RELAXED))
 		return false;
-	/* No thread is cancelled in it. */
+	/* A raw system call, since write(2) is a cancellation point. */
 	now = syscall(SYS_write, ctx->given_up_fd, &handle, sizeof(handle)) ==
 			      sizeof(handle)
 		      ? was + WRITTEN

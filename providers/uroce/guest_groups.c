@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Multicast groups of queue pairs whose engine is in this process: the engine joins, and the next uroced is to know them
- * when the queue pair is made there again. */
+/* Multicast groups of queue pairs in an engine of this process: the engine joins, and the list
+ * serves to attach the queue pair again in the next uroced. */
 #include <string.h>
 
 #include "guest.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all lists */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all lists */
 
 static u32 find_group(const struct uroce_qp *qp, const union ibv_gid *gid)
 {
@@ -17,7 +17,7 @@ static u32 find_group(const struct uroce_qp *qp, const union ibv_gid *gid)
 	return i;
 }
 
-/* Twice is once. uroced bounds how many there are. */
+/* Adding twice is adding once. uroced limits the number of groups. */
 static int add_group(struct uroce_qp *qp, const union ibv_gid *gid)
 {
 	union ibv_gid *more;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Commands of an engine in this process, and when there is nobody who answers: uroced was killed, and
- * what there was in it of the process's objects is gone with it. */
+/* Commands of a context with its own engine after uroced was killed, which had its own copies of
+ * the process's objects. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,7 +35,7 @@ int ur_guest_call(struct ibv_context *context, u16 object, u16 method,
 	return execute_ioctl(context, &b.cmdb);
 }
 
-/* Asynchronous events are sent by both engines, to the file that the program has from
+/* Both engines send asynchronous events to the file that the program got from
  * the device. */
 int ur_guest_set_async(struct uroce_context *ctx)
 {
@@ -64,8 +64,8 @@ out:
 	return err;
 }
 
-/* An error comes again with the first object that is made here. Before the library has that file,
- * which is while the context is opened, it is too early. */
+/* An error is found again with the first object made here. It is too early before the library has
+ * the event file, while the context is opened. */
 void ur_guest_begin(struct uroce_context *ctx)
 {
 	if (ctx->guest && !ctx->guest_async && ctx->ibv.async_fd >= 0 &&
@@ -73,7 +73,8 @@ void ur_guest_begin(struct uroce_context *ctx)
 		ur_guest_set_async(ctx);
 }
 
-/* The next uroced knows no handle of what the one before has made. */
+/* Returns whether the handle is of an earlier uroced, which the next one does
+ * not know. */
 static bool is_unknown(const struct uroce_context *ctx, int err)
 {
 	return ctx->resumes && (err == EINVAL || err == ENOENT);
@@ -89,7 +90,7 @@ int ur_guest_forgive(const struct uroce_context *ctx, int err)
 		       : err;
 }
 
-/* Returns whether only this process still has the queue pair. err: the device's answer. */
+/* Returns whether only this process still has the queue pair. err: uroced's reply. */
 static bool is_left(const struct uroce_context *ctx, const struct uroce_qp *qp,
 		    int err, u32 made)
 {
@@ -103,13 +104,14 @@ static bool is_stop(enum ibv_qp_state state, int mask)
 	       (state == IBV_QPS_ERR || state == IBV_QPS_RESET);
 }
 
-/* For all else uroced finds the path, or looks at rights and addresses, and makes the queue pair again before. */
+/* For other attributes uroced finds the path or checks rights and addresses, and first makes the
+ * queue pair again. */
 #define LEFT_MASK                                                             \
 	(IBV_QP_STATE | IBV_QP_CUR_STATE | IBV_QP_ACCESS_FLAGS |              \
 	 IBV_QP_EN_SQD_ASYNC_NOTIFY | IBV_QP_MIN_RNR_TIMER | IBV_QP_TIMEOUT | \
 	 IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY)
 
-/* The engine knows which changes there are, and which values. */
+/* The engine checks the transition and the values. */
 static int modify_left(struct uroce_context *ctx, struct uroce_qp *qp,
 		       const struct ibv_qp_attr *attr, int mask)
 {
@@ -127,7 +129,8 @@ static int modify_left(struct uroce_context *ctx, struct uroce_qp *qp,
 	return -ur_qp_door(ctx, qp)->modify_qp(qp->guest, &to, (u32)mask);
 }
 
-/* Datagrams may come to addresses that the engine has no socket of yet. */
+/* Returns whether datagrams may arrive at addresses for which the engine has no
+ * socket yet. */
 static bool needs_device(const struct uroce_qp *qp,
 			 const struct ibv_qp_attr *attr, int mask)
 {

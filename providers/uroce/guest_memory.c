@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Regions and windows that the device has made are made in the engine of this process
- * too. Device memory, and that of a dma-buf, is memory of the process to it. */
+/* Makes regions and windows, which the device has made, in the engine of this
+ * process too. To the engine, device memory and that of a dma-buf is memory of
+ * the process. */
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -10,7 +11,7 @@
 	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |  \
 	 IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC | \
 	 IBV_ACCESS_MW_BIND | UR_ACCESS_FLUSH)
-/* enum ib_uverbs_access_flags; older libraries do not have them. */
+/* enum ib_uverbs_access_flags; missing in older libraries */
 #define UR_ACCESS_FLUSH (1u << 8 | 1u << 9)
 
 static void take_access(struct uroce_guest_mr_init *init, int access)
@@ -22,7 +23,7 @@ static void take_access(struct uroce_guest_mr_init *init, int access)
 		init->iova = 0;
 }
 
-/* The device alone has regions of an imported domain. */
+/* Regions of an imported domain are only in the device. */
 static int reg(struct uroce_context *ctx, struct uroce_mr *mr,
 	       const struct ibv_pd *pd, const struct uroce_guest_mr_init *init)
 {
@@ -84,7 +85,7 @@ int ur_guest_reg_gpu_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 	};
 
 	take_access(&init, access);
-	/* It may not be the device's, which does not reach it. */
+	/* The device does not reach GPU memory, so the region must be here. */
 	if (!ur_guest_makes_here(ctx))
 		return ctx->guest ? EIO : EOPNOTSUPP;
 	return reg(ctx, mr, pd, &init);
@@ -194,7 +195,8 @@ int ur_guest_dereg_mr(struct uroce_mr *mr)
 	return 0;
 }
 
-/* Its memory was found there when it was registered first. */
+/* Needs no new search for the memory, which was found at the first
+ * registration. */
 void ur_guest_keep_mr(struct uroce_mr *mr)
 {
 	struct uroce_context *ctx = ur_to_ctx(mr->vmr.ibv_mr.context);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * MODIFY_QP of a queue pair whose engine is in this process. uroced finds the path, and says whose the peer's number is:
- * with a command it carries the change out and answers with all that the engine needs. Changes to INIT and RTS the engine alone judges, and uroced sees the state where the engine shows it: it is told of them with the
- * next command about the queue pair, if there is one.
+ * MODIFY_QP of a queue pair in an engine of this process. uroced finds the path and the owner of
+ * the peer's number: a command executes the change there and replies with what the engine needs.
+ * The engine alone checks changes to INIT and RTS, and shows the state to uroced. uroced gets these
+ * changes with the next command about the queue pair, if there is one.
  */
 #include <string.h>
 
@@ -24,7 +25,7 @@ static bool is_end(const struct ibv_qp_attr *attr, int mask)
 					attr->qp_state == IBV_QPS_ERR);
 }
 
-/* uroced would take these values, and what they are is in the engine when it is told. */
+/* Returns whether uroced would accept these values; it gets them from the engine later. */
 static bool is_plain(const struct uroce_context *ctx, const struct uroce_qp *qp,
 		     const struct ibv_qp_attr *attr, int mask)
 {
@@ -42,7 +43,8 @@ static bool is_plain(const struct uroce_context *ctx, const struct uroce_qp *qp,
 	}
 }
 
-/* Targets of XRC may be open elsewhere, and the key of a UD queue pair may take a right. */
+/* Returns whether the change may be reported later. Targets of XRC may be open elsewhere, and a UD
+ * queue pair's key may need a right. */
 static bool may_owe(struct uroce_context *ctx, const struct uroce_qp *qp,
 		    const struct ibv_qp_attr *attr, int mask)
 {
@@ -74,7 +76,7 @@ static int modify_here(struct uroce_context *ctx, struct uroce_qp *qp,
 	return err;
 }
 
-/* As the library fills it. */
+/* Fills the command as the library does. */
 static struct ib_uverbs_modify_qp command_of(const struct ibv_qp_attr *attr,
 					     int mask)
 {
@@ -118,7 +120,7 @@ static struct ib_uverbs_modify_qp command_of(const struct ibv_qp_attr *attr,
 	return m;
 }
 
-/* What the engine has come to since uroced was told last. */
+/* Returns the command for the changes since the last report to uroced. */
 static struct ib_uverbs_modify_qp owed_command(const struct uroce_context *ctx,
 					       const struct uroce_qp *qp)
 {
@@ -131,7 +133,7 @@ static struct ib_uverbs_modify_qp owed_command(const struct uroce_context *ctx,
 	return command_of(&attr, ur_guest_mask_to(qp, attr.qp_state));
 }
 
-/* ENGINE_QP with so many changes. */
+/* Gives ENGINE_QP with so many changes. */
 static int tell(struct ibv_qp *ibv, const struct ib_uverbs_modify_qp *m,
 		size_t count, struct uroce_engine_qp *answer)
 {
@@ -157,7 +159,7 @@ static int tell(struct ibv_qp *ibv, const struct ib_uverbs_modify_qp *m,
 	return execute_ioctl(ibv->context, &b.cmdb);
 }
 
-/* Together with what is owed. ctx->modifies held. */
+/* Gives the command together with the owed one. ctx->modifies held. */
 static int tell_with_owed(struct uroce_context *ctx, struct uroce_qp *qp,
 			  const struct ibv_qp_attr *attr, int mask,
 			  struct uroce_engine_qp *answer)
@@ -166,7 +168,7 @@ static int tell_with_owed(struct uroce_context *ctx, struct uroce_qp *qp,
 	size_t count = 0;
 	int err;
 
-	/* Any state leads to its end. */
+	/* A move to RESET or ERR needs no earlier change. */
 	if (qp->owed && !(attr && is_end(attr, mask)))
 		m[count++] = owed_command(ctx, qp);
 	if (attr)
@@ -191,7 +193,7 @@ int ur_guest_tell_qp(struct uroce_context *ctx, struct uroce_qp *qp)
 	return err;
 }
 
-/* These have a command of their own: a key or a rate. */
+/* Attributes with a command of their own: a key or a rate. */
 #define OWN_COMMAND (IBV_QP_QKEY | IBV_QP_RATE_LIMIT)
 
 static int tell_apart(struct uroce_context *ctx, struct uroce_qp *qp,

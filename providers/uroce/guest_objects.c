@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Objects that the device has made are made in the engine of this process too. */
+/* Makes objects, which the device has made, in the engine of this process
+ * too. */
 #include <string.h>
 #include <unistd.h>
 
@@ -66,7 +67,7 @@ int ur_guest_modify_cq(struct uroce_cq *cq,
 					 (u32)attr->moderate.cq_period << 16);
 }
 
-/* An import, or what goes with one. */
+/* Returns whether the queue pair uses an imported object. */
 static bool is_imports(const struct ibv_qp_init_attr_ex *attr)
 {
 	return ((attr->comp_mask & IBV_QP_INIT_ATTR_PD) &&
@@ -74,7 +75,8 @@ static bool is_imports(const struct ibv_qp_init_attr_ex *attr)
 	       (attr->srq && ur_to_srq(attr->srq)->in_device);
 }
 
-/* Returns whether the engine of this process has queue pairs of that type, and the domain of an XRC target. */
+/* Returns whether the engine of this process can have a queue pair of that type, and has the domain
+ * of an XRC target. */
 static bool may_be_here(const struct uroce_context *ctx,
 			const struct uroce_qp *qp,
 			const struct ibv_qp_init_attr_ex *attr)
@@ -100,7 +102,7 @@ int ur_guest_place_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 		qp->xrcd = attr->xrcd;
 		qp->shared = ur_to_xrcd(qp->xrcd)->shared;
 	}
-	/* The doorbell page is that of a uroced that was killed. */
+	/* The device's doorbell page belonged to a uroced that was killed. */
 	if (qp->in_device && ctx->resumes)
 		return EOPNOTSUPP;
 	if (!qp->in_device || !attr->srq || ur_to_srq(attr->srq)->in_device)
@@ -211,7 +213,7 @@ int ur_guest_create_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 		qp->shared ? ctx->shared : ctx->guest, &init, &qp->guest, resp);
 }
 
-/* As the library asks for them. */
+/* The attributes that the library sets. */
 #define OPEN_ATTRS \
 	(IBV_QP_OPEN_ATTR_NUM | IBV_QP_OPEN_ATTR_XRCD | IBV_QP_OPEN_ATTR_TYPE)
 
@@ -237,7 +239,8 @@ int ur_guest_open_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 	qp->shared = xrcd->shared;
 	err = -ur_qp_door(ctx, qp)->open_qp(
 		qp->shared ? ctx->shared : ctx->guest, &init, &qp->guest);
-	/* Nobody else has it then; or the device knows what it is. */
+	/* ENOENT: no process has it open in this engine; the device knows what
+	 * it is. */
 	if (err == ENOENT)
 		return qp->shared ? EINVAL : 0;
 	if (err)
@@ -249,7 +252,7 @@ int ur_guest_open_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 
 void ur_guest_unopen_qp(struct uroce_context *ctx, struct uroce_qp *qp)
 {
-	u32 read; /* the program has not had it */
+	u32 read; /* ignored: the program has not got the object */
 
 	if (qp->guest && ur_guest_is_here_still(ctx))
 		ur_qp_door(ctx, qp)->destroy_qp(qp->guest, &read);
@@ -312,7 +315,7 @@ int ur_guest_modify_srq(struct uroce_srq *srq, const struct ibv_srq_attr *attr,
 	return err;
 }
 
-/* An engine that gets what it needs of the device. */
+/* An engine that borrows sockets and rings from the device. */
 struct borrower {
 	struct uroce_context *ctx;
 	const struct uroce_door *door;
@@ -333,7 +336,7 @@ static struct borrower borrower_of(struct uroce_context *ctx,
 			  : own_of(ctx);
 }
 
-/* The engine gets the socket of an address when it is used first. */
+/* The engine gets the socket of an address at the first use. */
 static int borrow(const struct borrower *b, u32 index, const u8 gid[16])
 {
 	struct uroce_engine_socket s = {.fd = -1};
@@ -348,22 +351,22 @@ static int borrow(const struct borrower *b, u32 index, const u8 gid[16])
 	if (err)
 		return err;
 	err = memcmp(s.gid, gid, sizeof(s.gid))
-		      ? EAGAIN /* it has changed since */
+		      ? EAGAIN /* the entry has changed meanwhile */
 		      : -b->door->borrow(b->guest, index, s.gid, s.fd);
 	if (err && s.fd >= 0)
 		close(s.fd);
-	/* Another thread has asked meanwhile, and all get the same one. */
+	/* Another thread borrowed meanwhile, and all get the same socket. */
 	return err == EALREADY ? 0 : err;
 }
 
-/* Returns whether it does not matter to who wants all addresses: the entry has
- * gone, or was another one when the engine got its socket. */
+/* Returns whether a caller who wants all addresses can ignore err: the entry
+ * has gone or changed. */
 static bool is_other(int err)
 {
 	return err == EINVAL || err == EAGAIN || err == EBUSY;
 }
 
-/* A datagram may come to any address of the port. */
+/* A datagram may arrive at any address of the port. */
 static int borrow_all(struct uroce_context *ctx)
 {
 	const struct borrower own = own_of(ctx);
@@ -391,8 +394,8 @@ static int borrow_all(struct uroce_context *ctx)
 	return err;
 }
 
-/* Packets to another program of this device go through memory, or, where nothing is lent for that, as
- * to any host. */
+/* Packets to another program of this device go through a shared ring; without one, as to another
+ * host. */
 static void borrow_ring(const struct borrower *b, u32 slot)
 {
 	struct uroce_engine_ring r = {0};
@@ -425,7 +428,7 @@ int ur_guest_create_ah(struct uroce_context *ctx, struct uroce_ah *ah,
 	if (!ur_guest_makes_here(ctx))
 		return ctx->guest ? EIO : 0;
 	if (ur_to_pd(pd)->imported) {
-		ah->ah = UINT32_MAX; /* nobody's */
+		ah->ah = UINT32_MAX; /* names no address vector */
 		return 0;
 	}
 	err = ur_guest_call(&ctx->ibv, UVERBS_OBJECT_AH, UROCE_METHOD_ENGINE_AH,
@@ -441,10 +444,11 @@ int ur_guest_create_ah(struct uroce_context *ctx, struct uroce_ah *ah,
 					   &ah->guest, &ah->ah);
 }
 
-/* The attributes that verbs have; the device says how it refuses all else. */
+/* The attributes that verbs define; the device refuses others in its own
+ * way. */
 #define KNOWN_MASK ((IBV_QP_RATE_LIMIT << 1) - 1)
 
-/* A field that the mask does not name may be anything. */
+/* Fields outside the mask are undefined. */
 static u8 named_state(enum ibv_qp_state state, int mask, int bit)
 {
 	return mask & bit ? (u8)state : 0;

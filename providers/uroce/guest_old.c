@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Commands of objects that an earlier uroced has made: the next one makes each of them again when it is asked to do something
- * with it (guest_renew.c). */
+/* Objects that an earlier uroced made: the next uroced makes each again when a command needs it
+ * (guest_renew.c). */
 #include <errno.h>
 
 #include "guest.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Objects that an earlier uroced has made are made once more by the next one, when something is to be made with
- * them, or they are to be changed: the engine of this process has them all the time. They are made by the kernel's
- * own commands, each of which is checked as ever.
+ * Makes objects of an earlier uroced again in the next one, when a command uses or changes them;
+ * the engine of this process has had them all the time. The kernel's ordinary commands make them,
+ * with all their checks.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -114,7 +114,7 @@ static int create_basic(struct ibv_srq *ibsrq, struct uroce_srq *made,
 				  &req, sizeof(req), &resp, sizeof(resp));
 }
 
-/* The number that it gets in uroced is another one: packets name the engine's. */
+/* uroced gives the renewed SRQ another number: packets carry the engine's. */
 static int create_xrc(struct ibv_srq *ibsrq, struct uroce_srq *made,
 		      const struct ibv_srq_attr *attr)
 {
@@ -141,7 +141,7 @@ static bool is_xrc(const struct uroce_srq *srq)
 	return srq->vsrq.srq_type == IBV_SRQT_XRC;
 }
 
-/* uroced has no limit of it. */
+/* Without a limit: only the engine has it. */
 static int make_srq(void *object)
 {
 	struct ibv_srq *ibsrq = object;
@@ -167,7 +167,7 @@ int ur_guest_renew_srq(struct ibv_srq *ibsrq)
 	struct uroce_srq *srq = ur_to_srq(ibsrq);
 	int err;
 
-	/* What it is made with is looked at only where it is to be made. */
+	/* Its parts are renewed only if the SRQ itself must be. */
 	if (!srq->guest ||
 	    __atomic_load_n(&srq->resumes, __ATOMIC_ACQUIRE) ==
 		    __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE))

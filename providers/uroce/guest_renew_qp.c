@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Queue pairs that an earlier uroced has made: guest_renew.c. */
+/* Renews queue pairs that an earlier uroced made (guest_renew.c). */
 #include <string.h>
 
 #include "guest.h"
 #include "providers/uroce/raw/guest_raw.h"
 
-/* The attributes that take it from state to state, as the modify table of the transport has them. */
+/* The attributes for each state transition, as in the transport's modify table. */
 int ur_guest_mask_to(const struct uroce_qp *qp, enum ibv_qp_state state)
 {
-	/* uroced takes no notice of those of the other half of XRC. */
+	/* uroced ignores attributes of the other half of XRC. */
 	bool ud = qp->qpt_bit == UR_SENDS_UD,
 	     rc = !ud && qp->qpt_bit != UR_SENDS_UC;
 
@@ -36,7 +36,7 @@ int ur_guest_mask_to(const struct uroce_qp *qp, enum ibv_qp_state state)
 	}
 }
 
-/* The states on its way to the one that it has in the engine, in order; uroced does not know SQE. */
+/* The states on the way to each state, in order. uroced does not know SQE. */
 static const enum ibv_qp_state ways[][5] = {
 	[IBV_QPS_RESET] = {IBV_QPS_RESET},
 	[IBV_QPS_INIT] = {IBV_QPS_INIT},
@@ -83,7 +83,7 @@ static int catch_up(struct uroce_qp *qp, struct ibv_qp *made)
 	return err;
 }
 
-/* The first of those who have it open makes it again. */
+/* The first process that has the target open makes it again. */
 static int make_target_again(struct ibv_context *context, struct uroce_qp *qp,
 			     struct uroce_qp *made,
 			     struct ibv_qp_open_attr *open)
@@ -144,7 +144,7 @@ static int open_again(struct uroce_qp *qp, struct uroce_qp *made)
 	return err;
 }
 
-/* It keeps its number. */
+/* The queue pair keeps its number. */
 static int make_again(struct uroce_qp *qp, struct uroce_qp *made)
 {
 	struct ibv_qp_init_attr_ex init = {

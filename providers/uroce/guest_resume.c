@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Commands after uroced was killed. A context whose engine is in this process opens the file of the
- * next uroced, which gives it its slot back, and goes on there with what is made from then on: nothing of the
- * objects before is known. They have other handles, so that none is taken for another.
+ * Recovery of a context after uroced was killed. The context opens the file of the next uroced and
+ * gets its slot back. The next uroced knows none of its objects; new handles differ from the old,
+ * so that none is mistaken for another.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +28,7 @@ static int open_file(const struct uroce_context *ctx)
 	return open(path, O_RDWR | O_CLOEXEC);
 }
 
-/* The context of the file, of which only the slot is used. */
+/* Gives GET_CONTEXT on the new file; only its slot is used. */
 static int get_context(struct uroce_context *ctx)
 {
 	UR_REQ(ib_uverbs_get_context, struct uroce_alloc_ucontext_req drv)
@@ -51,7 +51,8 @@ static int get_context(struct uroce_context *ctx)
 	return 0;
 }
 
-/* resumes 0: this process has the engine that another one had. */
+/* Takes the context's slot. resumes 0: this process has taken over the engine
+ * of another one. */
 static int take_slot(struct uroce_context *ctx, u32 resumes)
 {
 	const struct uroce_engine_resume in = {.slot = ctx->guest_slot,
@@ -66,7 +67,7 @@ static int take_slot(struct uroce_context *ctx, u32 resumes)
 		UROCE_ATTR_ENGINE_RESUME_RESP, &slot, sizeof(slot));
 }
 
-/* Of the engine that it has together with others. */
+/* Takes the context's part of the shared engine. */
 static int take_part(struct uroce_context *ctx)
 {
 	struct uroce_engine_apart resp;
@@ -83,8 +84,8 @@ void ur_guest_pass_on(struct uroce_context *ctx)
 	take_slot(ctx, 0);
 }
 
-/* The library's commands go by the descriptor in its context: until all is well they go by a
- * copy of it. */
+/* The library gives commands on the context's descriptor: a copy of the context is used until all
+ * has succeeded. */
 static int resume_by(struct uroce_context *ctx, int fd)
 {
 	struct uroce_context *copy = malloc(sizeof(*copy));
@@ -115,8 +116,8 @@ static bool is_here(const struct uroce_context *ctx)
 	       !ur_poller_is_gone(ctx);
 }
 
-/* Returns 0, or an errno; ENXIO, EIO and ENOENT: there is no uroced yet, or no device. ESRCH: the slot is not this
- * process's, nor will be. */
+/* Returns 0 or an errno. ENXIO, EIO, ENOENT: no uroced or no device yet. ESRCH: the slot does not
+ * belong to this process any more. */
 static int try_to_resume(struct uroce_context *ctx)
 {
 	int fd = open_file(ctx), err;
@@ -133,7 +134,7 @@ static int try_to_resume(struct uroce_context *ctx)
 	return err == ENOENT ? ESRCH : err;
 }
 
-/* Returns 0, or the last error at that time. */
+/* Returns 0, or the last error when the time is over. */
 static int resume_until(struct uroce_context *ctx, u64 until)
 {
 	for (;;) {
@@ -154,7 +155,7 @@ bool ur_guest_resume(struct uroce_context *ctx, u32 seen)
 
 	if (!is_here(ctx))
 		return false;
-	/* Others that wait here have the same time. */
+	/* Waiting threads share this time limit. */
 	pthread_mutex_lock(&lock);
 	good = ctx->resumes != seen || !resume_until(ctx, until);
 	pthread_mutex_unlock(&lock);

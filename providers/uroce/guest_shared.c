@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The engine that contexts of several processes of one user have together, in his engine process: a context whose own
- * engine is elsewhere gets a part in it when it opens an XRC domain of a file. Target queue pairs and SRQs of such domains
- * are there, with rings of their completion queues, and all regions of the context.
+ * The shared engine, which contexts of several processes of one user use, in that user's engine
+ * process. A context whose own engine is elsewhere joins it when it opens an XRC domain of a file.
+ * It has the target queue pairs and SRQs of such domains, with rings for their completion queues,
+ * and all regions of the context.
  */
 #include <string.h>
 #include <unistd.h>
 
 #include "guest.h"
 
-/* After fork, its objects are the parent's. */
+/* After fork the objects are the parent's. */
 static bool is_here(const struct uroce_context *ctx)
 {
 	return ctx->shared && *ctx->shared_db.own;
@@ -20,7 +21,7 @@ static bool no_adoption(void *arg)
 	return false;
 }
 
-/* ---- a part in it ---- */
+/* ---- joining ---- */
 
 static int ask(struct uroce_context *ctx, struct uroce_engine_apart *resp)
 {

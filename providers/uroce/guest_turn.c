@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* A context gets the file of the next uroced. */
+/* Changes a context to the file of the next uroced. */
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Memory of a context that is shared with an engine. The rings of many queues are
- * pages of one window of the file, which is sparse: each for itself would take one
- * of the mappings that a process may have (vm.max_map_count), and 65,000 queues all
- * of them. A ring that lies in two windows, or is larger, has a mapping of its own; so
- * has each where a limit of address space, or of locked memory, has no room for a
- * window.
+ * Mappings of memory that a context shares with an engine. The rings of many
+ * queues share one window, a mapping of part of the sparse file: with a mapping
+ * for each ring, 65,000 queues would use all that a process may have
+ * (vm.max_map_count). A ring that crosses windows, or is larger, has a mapping
+ * of its own; so has each where a limit of address space or locked memory
+ * leaves no room for a window.
  */
 #include <sys/mman.h>
 
@@ -15,8 +15,8 @@
 
 struct window {
 	struct ur_list node;
-	/* Its file: the context, NULL once it has gone, whose it is,
-	 * and, since uroced may be another one, how often it was resumed. */
+	/* The file: of which context (NULL once it has gone), whose, and after
+	 * how many recoveries. */
 	const struct uroce_context *ctx;
 	enum ur_whose place;
 	u32 resumes;
@@ -77,7 +77,7 @@ static struct window *window_at(const u8 *map)
 	return NULL;
 }
 
-/* Returns whether it was in a window, which goes with the last one. */
+/* Returns whether map was in a window; unmaps the window with its last ring. */
 static bool leave_window(const u8 *map)
 {
 	struct window *w = window_at(map);
@@ -86,7 +86,7 @@ static bool leave_window(const u8 *map)
 		return false;
 	ur_list_del(&w->node);
 	if (--w->users) {
-		/* Its neighbours go next. */
+		/* Its neighbours are likely to follow. */
 		ur_list_add_head(&windows, &w->node);
 		return true;
 	}

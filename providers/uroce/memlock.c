@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Counts the pages that this process has registered. A forked child begins with
- * none: nothing is pinned in its memory. */
+/* Counts the pages that this process has registered. A forked child starts with
+ * 0, since nothing is pinned in its memory. */
 #include <errno.h>
 #include <linux/capability.h>
 #include <pthread.h>
@@ -14,7 +14,7 @@
 static struct {
 	pthread_mutex_t lock;
 	bool looked, asked;
-	pid_t of; /* whose pages these are */
+	pid_t of; /* process that these pages belong to */
 	u64 pages;
 } locked = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -76,7 +76,7 @@ void ur_memlock_give(u64 pages)
 	if (!pages)
 		return;
 	pthread_mutex_lock(&locked.lock);
-	/* In a child: its parent's. */
+	/* In a forked child the charge was its parent's. */
 	if (locked.of == (pid_t)syscall(SYS_getpid))
 		locked.pages -= ur_min_u64(pages, locked.pages);
 	pthread_mutex_unlock(&locked.lock);

@@ -32,8 +32,8 @@ static int try_mr(struct ibv_pd *pd, void *addr, size_t length, u64 iova,
 	return err;
 }
 
-/* Whoever reaches the memory looks at it: where that is an engine in this process, the
- * process itself, which needs no system call for each page. */
+/* Checks that the memory is accessible, on the side that will access it. An
+ * engine in this process needs no system call for each page. */
 static u32 seen(const struct ibv_pd *pd, u64 addr, u64 length)
 {
 	const struct uroce_context *ctx = ur_to_ctx(pd->context);
@@ -60,7 +60,8 @@ static int try_gpu_mr(struct ibv_pd *pd, u64 addr, size_t length, u64 iova,
 	return err;
 }
 
-/* What the processor does not reach may be a GPU's, which the program's runtime does. err: what says that it does not. */
+/* Registers memory that the processor cannot access but a GPU may, by the program's GPU runtime.
+ * err: the error for other memory. */
 static int reg_gpu_mr(struct ibv_pd *pd, u64 addr, size_t length, u64 iova,
 		      int access, struct uroce_mr *mr, int err)
 {
@@ -160,8 +161,9 @@ static int try_dmabuf_mr(struct ibv_pd *pd, u64 offset, size_t length, u64 iova,
 	return err;
 }
 
-/* A GPU's file cannot be mapped, as a rule. Whoever registers it gives the memory's own address as the one in the region;
- * else nothing says where it is. Programs ask with fd -1 whether there is such memory: EBADF is a yes. */
+/* Registers GPU memory by its file, which usually cannot be mapped. The caller passes the memory's
+ * own address as iova; nothing else says where it is. Programs probe support with fd -1: EBADF
+ * means yes. */
 static int reg_gpu_dmabuf(struct ibv_pd *pd, u64 offset, size_t length,
 			  u64 iova, int fd, int access, struct uroce_mr *mr)
 {
@@ -198,8 +200,8 @@ struct ibv_mr *uroce_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
 	return &mr->vmr.ibv_mr;
 }
 
-/* Both sets of members that make sense; what else there may be, DMA handles
- * among it, this device has not. */
+/* The two valid sets of members. This device has no others, such as DMA
+ * handles. */
 #define OF_MEMORY (UR_REG_MR_IOVA | UR_REG_MR_ADDR)
 #define OF_FILE	  (UR_REG_MR_IOVA | UR_REG_MR_FD | UR_REG_MR_FD_OFFSET)
 
@@ -215,7 +217,7 @@ struct ibv_mr *uroce_reg_mr_ex(struct ibv_pd *pd,
 	if (mask == OF_FILE)
 		return uroce_reg_dmabuf_mr(pd, attr->fd_offset, attr->length,
 					   attr->iova, attr->fd, attr->access);
-	/* All memory begins at 0, as ibv_reg_mr() has it. */
+	/* All memory as a region begins at 0, as with ibv_reg_mr(). */
 	if (!(mask & UR_REG_MR_ADDR) || (mask & ~(u64)OF_MEMORY) ||
 	    ((attr->access & IBV_ACCESS_ON_DEMAND) &&
 	     attr->length == SIZE_MAX && attr->addr)) {
@@ -289,7 +291,7 @@ int uroce_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 int uroce_dereg_mr(struct verbs_mr *vmr)
 {
 	struct uroce_mr *mr = ur_to_mr(vmr);
-	/* NULL: its engine is not here. */
+	/* NULL: not in an engine of this process. */
 	struct uroce_context *ctx =
 		mr->guest ? ur_to_ctx(vmr->ibv_mr.context) : NULL;
 	u64 given_up = ctx ? ur_guest_given_up(ctx) : 0;
@@ -297,7 +299,8 @@ int uroce_dereg_mr(struct verbs_mr *vmr)
 
 	if (ctx && vmr->ibv_mr.handle != mr->handle)
 		return ur_unknown_handle();
-	/* Its key may be another's as soon as the device has forgotten it. */
+	/* Another region may get the key as soon as the device has deregistered
+	 * it. */
 	err = ur_guest_dereg_mr(mr);
 	if (err)
 		return err;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The commands of regions, which the next uroced has where one was killed. */
+/* The commands of regions, also for a region of an earlier uroced. */
 #include "guest.h"
 #include "uroce.h"
 
@@ -39,7 +39,7 @@ static int register_again(struct uroce_mr *mr, int flags, struct ibv_pd *pd,
 			drv.flags |= UROCE_MR_F_NULL;
 		if (now->flags & UROCE_GUEST_MR_GPU)
 			drv.flags |= UROCE_MR_F_ELSEWHERE;
-		/* Device memory, which is not registered otherwise. */
+		/* Device memory cannot be registered in another way. */
 		if (addr && !ibmr->addr)
 			return EINVAL;
 	}
@@ -52,8 +52,9 @@ static int register_again(struct uroce_mr *mr, int flags, struct ibv_pd *pd,
 	return err;
 }
 
-/* err: what the command failed with. Where an earlier uroced has made the region, the next one registers it as it is to
- * be. It keeps its keys, which uroced knows as another region's. Returns err, 0, or what that failed with. */
+/* Handles the error err of a command. A region of an earlier uroced is registered anew, with the
+ * changes; its keys stay, though uroced gives the new region others. Returns err, 0, or the new
+ * error. */
 static int register_old(struct uroce_mr *mr, int err, int flags,
 			struct ibv_pd *pd, void *addr, size_t length,
 			int access, struct uroce_reg_mr_req drv)

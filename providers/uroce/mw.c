@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Memory windows; binding of type 1 is a send that the library words as a
+/* Memory windows; binding type 1 is a send that the library offers as a
  * verb. */
 #include "guest.h"
 #include "uroce.h"
@@ -15,7 +15,7 @@ static int try_mw(struct ibv_pd *pd, enum ibv_mw_type type, struct uroce_mw *mw)
 
 	if (err)
 		return err;
-	/* The library does so only afterwards. */
+	/* The library sets these only afterwards. */
 	mw->ibv.context = pd->context;
 	mw->ibv.pd = pd;
 	mw->ibv.type = type;
@@ -47,7 +47,7 @@ int uroce_dealloc_mw(struct ibv_mw *ibmw)
 
 	if (mw->guest && ibmw->handle != mw->handle)
 		return ur_unknown_handle();
-	/* Its key may be another's as soon as the device has freed it. */
+	/* Another window may get the key as soon as the device has freed it. */
 	ur_guest_dealloc_mw(mw);
 	err = ur_guest_forgive(ur_to_ctx(ibmw->context),
 			       ibv_cmd_dealloc_mw(ibmw));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Pages of the program's memory. Libraries that watch for memory that goes away (UCX,
- * libfabric, MPI) put a madvise() of their own in front of the C library's, and these
- * calls are none of their business.
+ * Maps pages of the program's memory. Libraries that track freed memory (UCX,
+ * libfabric, MPI) wrap the C library's madvise(), and these calls do not
+ * concern them.
  */
 #include <errno.h>
 #include <sys/syscall.h>

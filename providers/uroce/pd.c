@@ -2,7 +2,7 @@
 /*
  * Protection domains, and what libibverbs builds from them: thread domains,
  * which promise that one thread at a time uses a queue, and parent domains,
- * which carry one to the queues made with them.
+ * which pass a thread domain to the queues made with them.
  */
 #include "guest.h"
 #include "uroce.h"
@@ -67,8 +67,8 @@ uroce_alloc_parent_domain(struct ibv_context *context,
 		errno = EINVAL;
 		return NULL;
 	}
-	/* Own allocators are accepted and not needed: the device makes the
-	 * queue memory. */
+	/* Allocators are accepted and not used: the device allocates the queue
+	 * memory. */
 	if (attr->comp_mask & ~(u32)(IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS |
 				     IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT)) {
 		errno = EOPNOTSUPP;

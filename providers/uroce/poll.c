@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Taking completions: ibv_poll_cq, and ibv_start_poll with its readers.
- *
- * Here for contexts whose engine is the device's; two_rings.c has the others.
+ * Polls completions: ibv_poll_cq, and ibv_start_poll with its readers, for
+ * contexts that use the device's engine. two_rings.c serves the others.
  */
 #include <errno.h>
 
@@ -109,8 +108,8 @@ static uint8_t read_dlid_path_bits(struct ibv_cq_ex *ibcq)
 #define CLOCKS_TRIES   8
 #define CLOCKS_GOOD_NS 2000
 
-/* Returns how far CLOCK_REALTIME is from CLOCK_MONOTONIC_RAW now. We may be put
- * aside between two looks at a clock: the closest of a few pairs counts. */
+/* Returns CLOCK_REALTIME minus CLOCK_MONOTONIC_RAW. The thread may be preempted
+ * between reading the two: the closest of a few pairs counts. */
 static u64 clocks_distance(void)
 {
 	u64 best = UINT64_MAX, distance = 0;

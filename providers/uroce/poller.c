@@ -13,26 +13,25 @@
 __thread struct ur_poller ur_poller __attribute__((tls_model("initial-exec")));
 
 #define NAP_NS 20000 /* the system's slack makes 70 us of it */
-/* A thread that only polls looks this often whether the device is still there:
- * seldom enough to cost nothing beside as many polls. */
+/* Polls between two checks that the device exists: many enough that a check
+ * costs nothing. */
 #define ALIVE_POLLS 8192
-/* Yields beside the device before its processor is left to it: the first time,
+/* Yields beside the device before this thread leaves its processor: initially,
  * and at most. */
 #define PATIENCE      64u
 #define MOST_PATIENCE 16384u
-/* A poller that is alone does not yield again before so many polls. */
+/* Polls between two yields of a poller that is alone. */
 #define ALONE_POLLS 32u
-/* How long to wait for a completion with the processor kept, beside a thread
- * that does not yield: of its turn, a slice of milliseconds, little is lost in
- * vain. */
+/* Time to poll without yielding beside a thread that does not yield. Its turn
+ * is a time slice of milliseconds, so little of it is lost. */
 #define KEEP_NS 100000u
-/* The clock costs a tenth of a yield: one of so many is timed, and after a long
- * one so many. */
+/* Reading the clock costs a tenth of a yield. So one yield in this many is
+ * timed; after a long one, all of the next ones. */
 #define TIMED_EVERY 16u
 #define TIMED_AFTER 256u
 
-/* The async event file ends when the device process has ended, or has died and the engine is not in
- * this one. */
+/* The async event file ends with the device process; or, if that was killed, only without an engine
+ * in this process. */
 bool ur_poller_is_gone(const struct uroce_context *ctx)
 {
 	struct pollfd pfd = {.fd = ctx->ibv.async_fd};
@@ -75,9 +74,9 @@ static void make_room(struct ur_poller *p, u32 cpu)
 }
 
 /*
- * Each yield to a thread that computes gives it a whole slice, milliseconds, and
- * the device has answered after a thousandth of that. So after such a yield this
- * thread has its turn: as much time in which it keeps the processor.
+ * A yield to a computing thread gives it a whole slice, milliseconds, while the
+ * device answers in a thousandth of that. So after such a yield this thread
+ * keeps the processor for as long.
  */
 static void yield(struct ur_poller *p)
 {
@@ -116,7 +115,7 @@ static bool keeps(struct ur_poller *p, bool first)
 	return false;
 }
 
-/* Lets others run, of whom one may be the device. */
+/* Yields, possibly to the device. */
 static void step_aside(const struct uroce_context *ctx, struct ur_poller *p)
 {
 	const struct uroce_db_page *db =
@@ -129,8 +128,8 @@ static void step_aside(const struct uroce_context *ctx, struct ur_poller *p)
 		return;
 	if (beside && ctx->few_cpus)
 		make_room(p, at - 1);
-	/* 0 is a device that does not say where it is, or the engine that this thread
-	 * runs itself. */
+	/* 0: the device does not report its processor, or this thread runs the
+	 * engine. */
 	if ((!at && (!ctx->guest || ctx->guest_apart)) || beside ||
 	    !keeps(p, p->empty == ctx->yield_after + 1))
 		yield(p);

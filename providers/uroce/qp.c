@@ -60,7 +60,7 @@ static void free_qp(struct uroce_qp *qp)
 	free(qp);
 }
 
-/* With what an earlier uroced has made, too. */
+/* Creates the queue pair, after renewing what an earlier uroced made. */
 static int create_by(struct ibv_context *context, struct uroce_qp *qp,
 		     struct ibv_qp_init_attr_ex *attr,
 		     struct uroce_create_qp_resp *drv)
@@ -110,7 +110,7 @@ static int check_init_attr(const struct ibv_qp_init_attr_ex *attr)
 	if ((attr->comp_mask & IBV_QP_INIT_ATTR_XRCD) &&
 	    attr->qp_type != IBV_QPT_XRC_RECV)
 		return EINVAL;
-	/* Neither means anything without the other. */
+	/* One without the other has no meaning. */
 	if ((attr->comp_mask & RSS_ATTRS) &&
 	    (attr->comp_mask & RSS_ATTRS) != RSS_ATTRS)
 		return EINVAL;
@@ -320,7 +320,7 @@ int uroce_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
 	return 0;
 }
 
-/* Bursts are as the device makes them: none of these can be asked for. */
+/* Bursts are the device's, and cannot be set. */
 int uroce_modify_qp_rate_limit(struct ibv_qp *ibqp,
 			       struct ibv_qp_rate_limit_attr *rate)
 {
@@ -349,7 +349,7 @@ int uroce_destroy_qp(struct ibv_qp *ibqp)
 	return 0;
 }
 
-/* The device's order of bytes inside a message is nobody's promise. */
+/* No byte order inside a message is guaranteed. */
 int uroce_query_qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode op,
 				 uint32_t flags)
 {
@@ -357,9 +357,9 @@ int uroce_query_qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode op,
 }
 
 /*
- * Enhanced connection establishment: both sides say what they have, the
- * passive side answers with what both have. This device has no options yet,
- * so what is accepted of any offer is none.
+ * Enhanced connection establishment: each side offers its options, and the
+ * passive side replies with the common ones. This device has none yet, so none
+ * are accepted.
  */
 int uroce_set_ece(struct ibv_qp *ibqp, struct ibv_ece *ece)
 {

@@ -4,8 +4,8 @@
 
 #include "guest.h"
 
-/* Creates one with an indirection table; the library knows the table, the
- * device the hash. */
+/* Creates a queue pair with an indirection table. The library passes the table,
+ * the driver's part the hash. */
 static int cmd_create_rss(struct ibv_context *context, struct uroce_qp *qp,
 			  struct ibv_qp_init_attr_ex *attr,
 			  struct uroce_create_qp_resp *drv)
@@ -32,8 +32,7 @@ static int cmd_create_rss(struct ibv_context *context, struct uroce_qp *qp,
 	return err;
 }
 
-/* Plain attributes go the old way; creation flags only fit the extended
- * command. */
+/* Creation flags need the extended command; all else uses the old one. */
 int ur_qp_cmd_create(struct ibv_context *context, struct uroce_qp *qp,
 		     struct ibv_qp_init_attr_ex *attr,
 		     struct uroce_create_qp_resp *drv)
@@ -80,7 +79,7 @@ int ur_qp_cmd_open(struct ibv_context *context, struct uroce_qp *qp,
 			       sizeof(req), &resp, sizeof(resp));
 }
 
-/* A rate fits the extended command only. */
+/* A rate needs the extended command. */
 int ur_qp_cmd_modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
 	UR_REQ(ib_uverbs_modify_qp, ) req = {0};

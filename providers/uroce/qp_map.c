@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The map of a queue pair's rings, and of the numbers of queue pairs: for work
- * queues as well. */
+/* Maps the rings of queue pairs and work queues, and keeps the table of queue
+ * pair numbers. */
 #include "uroce.h"
 
 static int check_geometry(const struct uroce_create_qp_resp *r)
@@ -93,14 +93,15 @@ void ur_qp_drop_posted(struct uroce_qp *qp)
 	}
 }
 
-/* Two levels of 4096, the second made when needed: a QPN has 24 bits. NULL
- * removes; the poller must be kept from it until it is out of every queue. */
+/* Two levels of 4096 for a QPN's 24 bits, the second allocated on demand. qp
+ * NULL removes; pollers must not use the queue pair until no queue refers to
+ * it. */
 int ur_qp_table_set(struct uroce_context *ctx, u32 qpn, struct uroce_qp *qp)
 {
 	u32 hi = qpn >> 12 & (UR_QP_TABLE - 1), lo = qpn & (UR_QP_TABLE - 1);
 	struct uroce_qp **page;
 
-	/* An opened queue pair is not its maker's, and polls nothing. */
+	/* An opened XRC target is not the creator's, and completes nothing. */
 	if (qp && qp->ibv.qp_type == IBV_QPT_XRC_RECV)
 		return 0;
 	page = __atomic_load_n(&ctx->qp_table[hi], __ATOMIC_ACQUIRE);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ibv_post_send: a list of work requests to WQEs in the send ring, published
- * with one doorbell. A request that cannot be posted stops the list: those
- * before it are posted, bad_wr is the one.
+ * ibv_post_send: writes a list of work requests as WQEs into the send ring, and
+ * publishes them with one doorbell. A request that cannot be posted ends the
+ * list: those before it are posted, and bad_wr names it.
  */
 #include "probes.h"
 #include "uroce.h"
@@ -89,7 +89,8 @@ static void put_sges(struct uroce_qp *qp, const struct ibv_send_wr *wr, u32 ds)
 			       wr->sg_list[i].addr, wr->sg_list[i].length);
 }
 
-/* The segment between the addresses and the data; returns its end. */
+/* Writes the segment between the addresses and the data. Returns the unit
+ * behind it. */
 static u32 put_middle(struct uroce_qp *qp, const struct ibv_send_wr *wr, u32 ds)
 {
 	switch (wr->opcode) {
@@ -130,7 +131,7 @@ static u32 put_address(struct uroce_qp *qp, const struct ibv_send_wr *wr)
 	return 1;
 }
 
-/* Writes one WQE at sq.next and commits it; 0 or positive errno. */
+/* Writes and commits one WQE at sq.next. Returns 0 or a positive errno. */
 static int post_one(struct uroce_qp *qp, const struct ibv_send_wr *wr)
 {
 	u8 remote = 0, flags;

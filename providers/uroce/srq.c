@@ -3,8 +3,8 @@
 #include "guest.h"
 #include "uroce.h"
 
-/* Maps a ring of that geometry in place of what the SRQ has; the indices go
- * on where the ring's header says. */
+/* Maps a ring of that geometry in place of the present one; the indices
+ * continue from the ring's header. */
 static int map_srq(struct ibv_context *context, struct uroce_srq *srq,
 		   const struct uroce_create_srq_resp *r)
 {
@@ -115,7 +115,7 @@ static int check_srq_attr(const struct ibv_srq_init_attr_ex *attr)
 		       : EINVAL;
 }
 
-/* With what an earlier uroced has made, too. */
+/* Creates the SRQ, after renewing what an earlier uroced made. */
 static int create_by(struct ibv_context *context, struct uroce_srq *srq,
 		     struct ibv_srq_init_attr_ex *attr,
 		     struct uroce_create_srq_resp *drv)
@@ -195,7 +195,7 @@ static int modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr,
 
 	if (mask & IBV_SRQ_MAX_WR)
 		req.drv.resp_addr = (uintptr_t)&moved;
-	/* The ring moves: post nothing meanwhile. */
+	/* The ring moves, so nobody may post meanwhile. */
 	ur_lock_get(&srq->rq.lock);
 	err = ibv_cmd_modify_srq(ibsrq, attr, mask, &req, sizeof(req));
 	if (!err)

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Completion queues of a context whose engine is in this process. Others may have a ring of one, too: the device, for queue
- * pairs that it has itself, as those of imported protection domains, and the shared engine, for SRQs of XRC domains of
- * files. From the first such queue on, its ring is polled, armed, resized with the others.
+ * Completion queues of a context with its own engine. Other engines may have a ring of such a
+ * queue: the device, for queue pairs such as those of imported protection domains, and the shared
+ * engine, for SRQs of XRC domains of files. From the first such queue on, that ring is polled,
+ * armed and resized with the own one.
  */
 #include <errno.h>
 
 #include "completions.h"
 #include "guest.h"
 
-/* An event that was asked for comes for completions in any ring. */
+/* Arms all rings: a completion in any ring triggers the event. */
 int ur_cq_add_ring(struct uroce_cq *cq, enum ur_whose whose,
 		   const struct uroce_cq_place *place,
 		   struct uroce_cq_ring **ret)
@@ -82,8 +83,8 @@ int ur_cq_resized_device(struct uroce_cq *cq,
 
 #define RINGS 3u
 
-/* Each of the rings comes first in turn: one that is never empty is in nobody's
- * way. Returns how many there are. Lock held. */
+/* Returns the number of rings. Each comes first in turn, so that a busy ring
+ * does not starve the others. Lock held. */
 static u32 rings_of(struct uroce_cq *cq, struct uroce_cq_ring *rings[RINGS])
 {
 	struct uroce_cq_ring *all[RINGS] = {&cq->ring, cq->device,
@@ -141,7 +142,7 @@ int uroce_guest_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 	return ur_polled(ctx, n, bytes);
 }
 
-/* The next of all rings, in cq->cur_ring. */
+/* Returns the next CQE of all rings, with its ring in cq->cur_ring. */
 static struct uroce_cqe *next_of_all(struct uroce_cq *cq)
 {
 	struct uroce_cq_ring *rings[RINGS];
@@ -159,7 +160,7 @@ static struct uroce_cqe *next_of_all(struct uroce_cq *cq)
 	return cqe;
 }
 
-/* Those that were skipped are given back too. */
+/* Publishes all rings, since forgotten CQEs were skipped too. */
 static void publish_all(const struct uroce_cq *cq)
 {
 	ur_publish_cons(&cq->ring);

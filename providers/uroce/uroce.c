@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The driver: what it matches, its operations, contexts.
+ * The driver: the devices that it matches, its operations, contexts.
  *
- * Nothing here knows who answers the commands: a context is a uverbs file,
- * commands go through libibverbs, queues are memory mapped from the file.
+ * Nothing here depends on the process behind the device: a context is a uverbs
+ * file, commands go through libibverbs, and queues are memory mapped from the
+ * file.
  */
 #include <sched.h>
 
@@ -104,7 +105,7 @@ static u32 poll_yield_setting(void)
 	return s ? (u32)strtoul(s, NULL, 0) : 4;
 }
 
-/* Is a poller in the way of the engines? See poller.h. */
+/* Returns whether polling takes processors from the engines (poller.h). */
 static bool few_processors(void)
 {
 	cpu_set_t set;
@@ -134,8 +135,8 @@ static struct uroce_context *alloc_ctx(struct ibv_device *device, int cmd_fd)
 	return ctx;
 }
 
-/* Takes the device's answer into the context; consumes resp->wake_fd. req NULL:
- * nothing was asked for. */
+/* Stores the device's response in the context; consumes resp->wake_fd. req
+ * NULL: no settings were requested. */
 static int setup_ctx(struct uroce_context *ctx,
 		     const struct uroce_alloc_ucontext_req *req,
 		     const struct uroce_alloc_ucontext_resp *resp)
@@ -143,8 +144,8 @@ static int setup_ctx(struct uroce_context *ctx,
 	u8 ops[UR_OPS_MAX_BYTES] = {0};
 	int err = ur_adverse_take(ctx, req, resp);
 
-	/* A program that closes all its descriptors, and opens others, gets none with
-	 * this number: nothing is written to them. */
+	/* A high number, since a program may close all descriptors and reuse
+	 * their numbers for others. */
 	ur_high_fds();
 	ctx->device_db.wake_fd = ur_high_fd(resp->wake_fd);
 	if (!ctx->guest_apart)
@@ -272,7 +273,7 @@ static void uroce_uninit_device(struct verbs_device *vdev)
 static const struct verbs_match_ent match_table[] = {
 	{.u.driver_id = UROCE_DRIVER_ID, .kind = VERBS_MATCH_DRIVER_ID},
 	{.u.modalias = "rdma_device:*Nuroce*", .kind = VERBS_MATCH_MODALIAS},
-	/* device/modalias in sysfs: one of another name. */
+	/* device/modalias of a device with another name */
 	{.u.modalias = "uroce", .kind = VERBS_MATCH_MODALIAS},
 	{.kind = VERBS_MATCH_SENTINEL},
 };
@@ -289,8 +290,8 @@ static const struct verbs_device_ops device_ops = {
 };
 
 /* Finds the place of verbs_qp.comp_mask in this library, which moved twice
- * under the number 34: asks the library, with a bit at each known place.
- * Without an answer extended QPs are refused. */
+ * under the number 34: sets a bit at each known place, and lets the library
+ * read it. If that fails, extended QPs are refused. */
 static u32 probe_vqp_tail(void)
 {
 	static const u32 known[] = {344, 352, 360};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The numbers that all our programs give to the words of verbs are those of
- * libibverbs, which only the provider may include: nothing but asserts.
+ * Static asserts that our numbers of verbs' words equal libibverbs', which only
+ * the provider may include.
  */
 #include <infiniband/verbs.h>
 #include "util/verbs_words.h"

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The ibv_wr_* builder. One WQE is open at a time, at sq.next: an operation
- * opens it (closing the one before), the setters append to it, complete
- * closes and publishes all. The first error sticks, swallows what follows,
- * and is what ibv_wr_complete returns; nothing of the batch is posted then.
+ * closes the one before and opens its own, the setters append, complete closes
+ * and publishes all. After the first error, further calls do nothing,
+ * ibv_wr_complete returns it, and nothing of the batch is posted.
  */
 #include "probes.h"
 #include "uroce.h"
 #include "wqe.h"
 
-/* Not in the headers of rdma-core 44: the operation and its method's place
- * in ibv_qp_ex, since 45. */
+/* Missing in the headers of rdma-core 44: the operation, and its method's
+ * offset in ibv_qp_ex since 45. */
 #define UR_QP_EX_WITH_FLUSH (1u << 11)
 #define UR_QP_EX_FLUSH_OFF  (352 + UR_MUTEX_MORE)
 
@@ -45,8 +45,8 @@ static bool grow_request(struct uroce_qp *qp, u32 ds)
 	return true;
 }
 
-/* Opens a WQE with 'middle' units for the caller to fill from the returned
- * unit on; 0 after an error. */
+/* Opens a WQE. Returns the first of "middle" units for the caller to fill; 0
+ * after an error. */
 static u32 open_wqe(struct uroce_qp *qp, u8 opcode, u32 imm_inv, u32 middle)
 {
 	u8 flags = ur_wqe_flags(qp->ex.wr_flags) & (u8)~UROCE_WQE_F_INLINE;
@@ -54,7 +54,7 @@ static u32 open_wqe(struct uroce_qp *qp, u8 opcode, u32 imm_inv, u32 middle)
 
 	if (qp->wr.err)
 		return 0;
-	/* The setter determines INLINE; programs have it in both. */
+	/* The setter decides on INLINE; programs set it in both. */
 	if (qp->ex.wr_flags & ~UR_SEND_FLAGS) {
 		set_err(qp, EINVAL);
 		return 0;

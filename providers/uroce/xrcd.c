@@ -6,7 +6,7 @@
 #include "uroce.h"
 #include "util/os/high_fd.h"
 
-/* Others may open the domain of a file. */
+/* Other processes may open the domain of a file. */
 static int share(struct uroce_context *ctx,
 		 const struct ibv_xrcd_init_attr *attr)
 {
@@ -60,7 +60,7 @@ int uroce_close_xrcd(struct ibv_xrcd *ibxrcd)
 	struct uroce_xrcd *xrcd = ur_to_xrcd(ibxrcd);
 	int err = ibv_cmd_close_xrcd(&xrcd->vxrcd);
 
-	/* One of a file ends with its uroced. */
+	/* The domain of a file ends with its uroced. */
 	if (err && xrcd->number)
 		err = ur_guest_forgive(ur_to_ctx(ibxrcd->context), err);
 	if (err)

@@ -157,7 +157,7 @@ struct ioctl_command {
 	uint64_t hdr[3];
 };
 
-/* Answers a question for the port's speed, with the kernel's numbers. */
+/* Answers a query of the port's speed, with the kernel's numbers. */
 int execute_ioctl(void *context, struct ioctl_command *cmd)
 {
 	const struct ib_uverbs_attr *attr = cmd->next_attr - 2;
@@ -194,7 +194,7 @@ int ibv_query_port_speed(void)
 }
 #endif
 
-/* The rest is there to be linked. */
+/* All other functions exist only to be linked. */
 #define UR_FN(name)                          \
 	__attribute__((weak)) int name(void) \
 	{                                    \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Counters objects. The flows' engine counts packets and bytes of those that name
- * the object, the device's or that of this process; the program chooses the places in its array before the first
- * flow, and they are kept here. */
+/* Counters objects. The engine of the flows, the device's or this process's, counts packets and
+ * bytes of the flows that name the object. The program chooses the indices of its array before the
+ * first flow; they are kept here. */
 #include "providers/uroce/guest.h"
 
 #define DESCRIPTIONS (IBV_COUNTER_BYTES + 1)
@@ -38,7 +38,7 @@ int uroce_destroy_counters(struct ibv_counters *counters)
 	struct uroce_counters *c = ur_to_counters(counters);
 	int err;
 
-	/* The next uroced does not know who uses it. */
+	/* The next uroced does not know its users. */
 	if (__atomic_load_n(&c->flows, __ATOMIC_RELAXED))
 		return EBUSY;
 	err = ur_guest_forgive(ur_to_ctx(counters->context),
@@ -48,8 +48,8 @@ int uroce_destroy_counters(struct ibv_counters *counters)
 	return err;
 }
 
-/* Points of a flow that exists cannot be counted: the object belongs to what
- * the flow was made with. */
+/* The points of an existing flow cannot be counted: the flow names its counters
+ * at creation. */
 int uroce_attach_counters_point_flow(struct ibv_counters *counters,
 				     struct ibv_counter_attach_attr *attr,
 				     struct ibv_flow *flow)

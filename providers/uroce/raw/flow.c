@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Flow rules: the library knows their parts, the device the rest, and the engine of the
- * queue pair which frames they match. */
+/* Flow rules: the library parses their parts, the device checks them, and the
+ * queue pair's engine matches frames. */
 #include "providers/uroce/raw/guest_raw.h"
 
 /* Returns the counters object that a part of the rule names, or NULL. */
@@ -9,7 +9,7 @@ static struct uroce_counters *counters_of(const struct ibv_flow_attr *attr)
 	const u8 *part = (const u8 *)(attr + 1);
 	struct ibv_flow_spec_counter_action count;
 
-	/* Programs put parts of any size one behind the other: they are not aligned. */
+	/* Programs concatenate parts of any size, so they are unaligned. */
 	for (u32 i = 0; i < attr->num_of_specs; i++) {
 		memcpy(&count, part, offsetof(typeof(count), counters));
 		if (count.type == IBV_FLOW_SPEC_ACTION_COUNT) {

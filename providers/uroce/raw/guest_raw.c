@@ -143,7 +143,7 @@ int ur_guest_create_flow(struct uroce_qp *qp, struct uroce_flow *flow,
 
 void ur_guest_destroy_flow(struct uroce_context *ctx, struct uroce_flow *flow)
 {
-	/* In a child of fork it is the parent's. */
+	/* In a child of fork the flow is the parent's. */
 	if (flow->guest && ur_guest_is_here_still(ctx))
 		ctx->door->destroy_flow(flow->guest);
 	count_flows(flow->counters, ~0u);

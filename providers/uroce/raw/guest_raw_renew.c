@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Work queues, tables and counters objects that an earlier uroced has made (guest_renew.c). The next one
- * does not learn of flow rules that there are: it checks those that are to be made.
+ * Renews work queues, tables and counters objects of an earlier uroced (guest_renew.c). The next
+ * uroced does not learn of existing flow rules; it checks new ones.
  */
 #include "providers/uroce/raw/guest_raw.h"
 
 /* ---- work queues ---- */
 
-/* It keeps its number, and gets the state that the program has given it. */
+/* The work queue keeps its number, and gets its last state. */
 static int make_again(struct uroce_wq *wq, struct uroce_wq *made)
 {
 	struct ibv_wq_init_attr init = {

@@ -3,12 +3,12 @@
 #include "providers/uroce/raw/guest_raw.h"
 #include "providers/uroce/uroce.h"
 
-/* As other devices do, receives can be posted in RESET; they go with the next
- * move to it. */
+/* As with other devices, receives can be posted in RESET, and are dropped by
+ * the next move to RESET. */
 static int post_recv(struct ibv_wq *wq, struct ibv_recv_wr *wr,
 		     struct ibv_recv_wr **bad_wr)
 {
-	/* A program that does not ask which one was bad gives none. */
+	/* bad_wr may be NULL. */
 	struct ibv_recv_wr *bad;
 
 	return ur_post_recv(&ur_to_wq(wq)->qp, wr, bad_wr ? bad_wr : &bad);
@@ -172,7 +172,7 @@ uroce_create_rwq_ind_table(struct ibv_context *context,
 	u32 size;
 	int err;
 
-	/* The library puts all of it on the stack. */
+	/* The library puts the whole table on the stack. */
 	if (attr->log_ind_tbl_size > IB_USER_VERBS_MAX_LOG_IND_TBL_SIZE) {
 		errno = EINVAL;
 		return NULL;
@@ -199,7 +199,7 @@ int uroce_destroy_rwq_ind_table(struct ibv_rwq_ind_table *table)
 	struct uroce_rwq_table *t = ur_to_rwq_table(table);
 	int err;
 
-	/* The next uroced does not know who uses it. */
+	/* The next uroced does not know its users. */
 	if (__atomic_load_n(&t->users, __ATOMIC_RELAXED))
 		return EBUSY;
 	err = ur_guest_forgive(ur_to_ctx(table->context),
