@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Acknowledgements that the responder of RC and XRC owes, and the credits in
- * them. IBTA volume 1, 9.7.5, 9.7.7.2.
+ * Acknowledgements that the responder of RC and XRC owes, with their credits.
+ * IBTA volume 1, 9.7.5, 9.7.7.2.
  */
 #include "transport/internal.h"
 
@@ -31,7 +31,7 @@ u8 ur_answer_credits(struct ur_qp *qp)
 	struct ur_port *port = qp->port;
 	u32 count;
 
-	/* With an SRQ nothing can be promised (IBTA 10.2.9.5). */
+	/* With an SRQ no receive can be promised (IBTA 10.2.9.5). */
 	if (!port->cfg.credits || qp->init.srq || !qp->has_rq)
 		return UR_AETH_CREDIT_NONE;
 	count = port->ops->rq_count(qp->init.rq_ctx) + qp->resp.rqe.held;
@@ -43,7 +43,8 @@ u8 ur_answer_credits(struct ur_qp *qp)
 	return ur_credit_code(count);
 }
 
-/* May an acknowledgement of its own be queued, leaving room for answers? */
+/* Returns whether an acknowledgement may be queued by itself: room for answers
+ * must stay. */
 static bool own_ack_room(const struct ur_qp *qp)
 {
 	const struct ur_responder *resp = &qp->resp;

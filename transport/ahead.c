@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The end of a message placed before its begin, for a host that plays a hostile
- * card. IBTA volume 1, 9.5 (transaction ordering): nobody may count on the order
- * in which the bytes of a message reach memory.
+ * Writes the end of a message before its begin, for a host that plays a hostile
+ * card. IBTA volume 1, 9.5 (transaction ordering): no program may rely on the
+ * order in which the bytes of a message reach memory.
  *
- * Only memory changes. The packets are handed in afterwards as if nothing had
- * been, and put the same bytes there again.
+ * Only memory changes. The packets are received afterwards as usual, and write
+ * the same bytes again.
  */
 #include "transport/internal.h"
 #include "transport/port.h"
 
-/* The packet of a request that this queue pair would accept now. */
+/* Parses a request packet that this queue pair would accept now. */
 static struct ur_qp *acceptor(struct ur_port *port,
 			      const struct ur_rx_meta *meta,
 			      const struct ur_pkt *pkt)
@@ -29,7 +29,7 @@ static struct ur_qp *acceptor(struct ur_port *port,
 	return qp;
 }
 
-/* len bytes at offset off of the message that begins with first. */
+/* Writes len bytes to offset off of the message that begins with first. */
 static bool place(struct ur_qp *qp, const struct ur_pkt *first, u32 off,
 		  const u8 *from, u32 len)
 {

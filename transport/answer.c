@@ -20,8 +20,8 @@ static struct ur_pkt answer_of(const struct ur_qp *qp, u8 opc, u32 psn, u32 msn)
 	};
 }
 
-/* Here and not where it is decided: what comes in before it leaves may make a
- * NAK needless. */
+/* Counted when it leaves: a packet that arrives before may make a NAK
+ * needless. */
 static void count_nak(struct ur_port *port, u8 syndrome)
 {
 	if (syndrome == (UR_AETH_NAK | UR_NAK_PSN_SEQ))
@@ -42,9 +42,9 @@ static struct ur_pkt ack_of(const struct ur_qp *qp, u8 syndrome, u32 psn,
 }
 
 /*
- * Between hosts the credits are those of now: what the program has posted since the message came
- * counts, and the peer can send its next ones in one datagram. On one host, where a datagram
- * costs nothing, it is better that the peer begins with a part of them.
+ * Between hosts an ACK carries the present credits: receives posted since the message came count,
+ * and the peer can send more in one datagram. On one host, where a datagram costs nothing, the peer
+ * had better begin with a part of them.
  */
 static u8 credits_now(struct ur_qp *qp, u8 syndrome)
 {
@@ -92,7 +92,7 @@ static void drop_items(struct ur_qp *qp)
 	resp->item_head = resp->item_tail;
 }
 
-/* One packet of read data. The memory is looked at again for each. */
+/* Sends one packet of read data. The memory is checked for each. */
 static enum ur_quantum send_read(struct ur_qp *qp, struct ur_tx *tx,
 				 struct ur_resp_item *it)
 {
@@ -170,7 +170,7 @@ static bool send_cnp(struct ur_qp *qp, struct ur_tx *tx)
 	return true;
 }
 
-/* UR_QUANTUM_MORE: this item is done. */
+/* Returns UR_QUANTUM_MORE when the item is done. */
 static enum ur_quantum send_item(struct ur_qp *qp, struct ur_tx *tx,
 				 struct ur_resp_item *it, u32 *budget)
 {
@@ -223,7 +223,7 @@ enum ur_quantum ur_answer_run(struct ur_qp *qp, struct ur_tx *tx)
 	u32 budget = UR_QUANTUM_PKTS;
 	enum ur_quantum result;
 
-	/* A datagram's queue pair owes nothing else. */
+	/* A UD queue pair owes nothing but CNPs. */
 	if (resp->cnp_due && !send_cnp(qp, tx))
 		return UR_QUANTUM_FULL;
 	if (!qp->attr.av || qp->state < UR_QP_RTR)
@@ -233,7 +233,7 @@ enum ur_quantum ur_answer_run(struct ur_qp *qp, struct ur_tx *tx)
 			qp, tx, &resp->items[resp->item_head & resp->item_mask],
 			&budget);
 		if (resp->item_head == resp->item_tail)
-			break; /* a READ was refused on the way */
+			break; /* a READ was refused meanwhile */
 		if (result == UR_QUANTUM_IDLE)
 			return budget ? UR_QUANTUM_IDLE : UR_QUANTUM_MORE;
 		if (result == UR_QUANTUM_FULL)
@@ -249,12 +249,12 @@ enum ur_quantum ur_answer_run(struct ur_qp *qp, struct ur_tx *tx)
 	return UR_QUANTUM_IDLE;
 }
 
-/* ---- queue pairs that are no more ---- */
+/* ---- destroyed queue pairs ---- */
 
 /*
- * A program that has its last message may take its queue pair away before the
- * wire had room for the acknowledgement. Nobody else would send it: the peer
- * would repeat to the end of its retries and take for lost what has arrived.
+ * A program that has its last message may destroy its queue pair before the
+ * wire had room for the acknowledgement. Without it the peer would use up its
+ * retries and report as lost what has arrived.
  */
 void ur_answer_orphan(struct ur_qp *qp)
 {

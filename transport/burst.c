@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Bursts: how many packets one may have, how many the unfinished one has, and
- * how many more end it.
+ * Bursts: their largest size, the size of the unfinished one, and the packets
+ * that complete it.
  */
 #include "transport/internal.h"
 
 #define READ_LEAST 4
-/* The longer requests are, the fewer bursts have three packets or one; a message of 1 MiB is one request. A
- * loss makes them shorter, since what is behind the lost packet, to the end of its request, comes twice. */
+/* Longer requests have fewer bursts of three packets or one; 1 MiB is one request. After a loss
+ * they are shorter, since the rest of the lost packet's request comes twice. */
 #define READ_LONG_PKTS	1088
 #define READ_LONG_BYTES (READ_LONG_PKTS << 10)
 
 /*
- * Returns how many packets of a READ request are about that many. The first and the last
- * packet of an answer carry an AETH. The last one of an answer, the first of the next and the
- * packet after that are a burst by themselves, and the others should be full.
+ * Returns the length of a READ request of about that many packets. The first and the last packet of
+ * an answer carry an AETH. So the last packet of an answer and the first two of the next form a
+ * burst by themselves; the other bursts should be full.
  */
 static u32 read_of(const struct ur_qp *qp, u32 about)
 {
@@ -35,7 +35,7 @@ void ur_burst_set_mtu(struct ur_qp *qp)
 	qp->read_long = pkts > UR_READ_PKTS ? read_of(qp, pkts) : qp->read_most;
 }
 
-/* About so many, once it is far from that. */
+/* Returns about so many packets, or the present length while that is near. */
 static u32 wanted_read(const struct ur_qp *qp, u32 about)
 {
 	u32 have = qp->read_pkts;
@@ -51,7 +51,8 @@ static u32 wanted_read(const struct ur_qp *qp, u32 about)
 	return ur_min_u32(about, qp->read_most);
 }
 
-/* Requests of the entry from packet i on, where one ends. */
+/* Returns the number of requests of the entry from packet i on, where a request
+ * begins. */
 static u32 requests(const struct ur_swqe *e, u32 i, u32 each)
 {
 	return (e->npkts + each - 1) / each - i / each;
@@ -65,7 +66,8 @@ bool ur_burst_fit_read(struct ur_qp *qp, struct ur_swqe *e, u32 about)
 	if (want == qp->read_pkts)
 		return true;
 	if (req->una != req->max_psn)
-		return req->tx_psn != req->max_psn; /* as the first time */
+		/* repetitions keep their length */
+		return req->tx_psn != req->max_psn;
 	req->ssn = ur_psn_add(req->ssn,
 			      (int)requests(e, i, want) -
 				      (int)requests(e, i, qp->read_pkts));
@@ -85,7 +87,7 @@ void ur_burst_count(struct ur_tx *tx, u32 n)
 	    d->len > d[-1].len)
 		tx->burst = n;
 	else if (d->len < d[-1].len)
-		tx->burst = n - 1; /* a shorter one is the last */
+		tx->burst = n - 1; /* a shorter packet ends a burst */
 	else
 		tx->burst += n;
 }
@@ -100,7 +102,7 @@ u32 ur_burst_open(const struct ur_qp *qp, const struct ur_tx *tx)
 	d = &tx->desc[tx->n_desc - 1];
 	if (d->av != qp->attr.av || d->len < len)
 		return 0;
-	/* Behind a longer one there is room for one. */
+	/* Behind a longer packet one more fits. */
 	return d->len > len ? qp->burst - 1 : tx->burst % qp->burst;
 }
 

@@ -7,12 +7,11 @@
 #include "transport/cc.h"
 #include "transport/internal.h"
 
-#define BURST_NS 20000u /* may be sent at once after a pause */
-/* The same of a rate that the program asked for: as long as the host may sleep
- * too long. */
+#define BURST_NS 20000u /* time that may be sent at once after a pause */
+/* The same for the program's rate limit: as long as the host may oversleep. */
 #define CAP_BURST_NS 500000u
 
-/* Returns whether a mask of service levels has that of the queue pair. */
+/* Returns whether the mask contains the queue pair's service level. */
 static bool off(u8 mask, const struct ur_qp *qp)
 {
 	return qp->attr.av && mask >> (qp->attr.av->sl & 7) & 1;
@@ -47,13 +46,13 @@ const struct ur_av *ur_cc_cnp_av(struct ur_qp *qp)
 		return av;
 	if (!c->cnp_class || !av)
 		return qp->attr.av;
-	/* A queue that marks would drop what is not ECT. */
+	/* Must be ECT, since a congested queue may drop other packets. */
 	traffic_class = c->cnp_traffic_class | qp->attr.av->ecn;
 	av->hop_limit = qp->attr.av->hop_limit;
 	if (av->traffic_class != traffic_class || av->sl != c->cnp_sl) {
 		av->traffic_class = traffic_class;
 		av->sl = c->cnp_sl;
-		av->wire = 0; /* another socket's */
+		av->wire = 0; /* route of another socket */
 	}
 	return av;
 }
@@ -87,7 +86,7 @@ static void decrease(struct ur_cc *cc)
 	cc->increased = false;
 }
 
-/* Whether the rate of the queue pair follows CNPs. */
+/* Returns whether CNPs limit the queue pair's rate. */
 static bool limits(const struct ur_qp *qp)
 {
 	const struct ur_cc_config *c = &qp->port->cc;
@@ -126,8 +125,8 @@ void ur_cc_cnp(struct ur_qp *qp)
 }
 
 /*
- * Recomputes the wait for what has been sent at the present rate. Otherwise a
- * packet that left at the lowest rate would hold up its successors for
+ * Recomputes the wait for what was sent, at the present rate. Otherwise a
+ * packet that left at the lowest rate would delay its successors by
  * milliseconds although the rate has grown a hundredfold. The factor is in
  * steps of 1/1024, rounded up, so that nothing overflows.
  */
@@ -160,7 +159,7 @@ static void increase(struct ur_qp *qp, bool by_time)
 	ur_trace(qp->port, UR_TRACE_RATE, qp->qpn, cc->rate, cc->alpha);
 }
 
-/* A pause does not save up more than a short burst. */
+/* A pause saves up at most a short burst. */
 static void charge(ur_time *next, ur_time now, u32 burst_ns, u32 bytes, u64 bps)
 {
 	if (*next + burst_ns < now)

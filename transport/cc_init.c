@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The limits of one queue pair: their memory, and the settings of DCQCN with
+/* The rate limits of one queue pair: their memory, and DCQCN's settings with
  * their defaults. */
 #include "transport/cc.h"
 #include "transport/internal.h"
@@ -47,8 +47,8 @@ static void free_av(struct ur_av *av)
 	free(av);
 }
 
-/* Allocated, since a packet that waits for room holds its address vector longer
- * than the queue pair lives. */
+/* Allocated, since a packet that waits for room may hold the address vector
+ * beyond the queue pair's life. */
 static void init_cnp_av(struct ur_qp *qp)
 {
 	struct ur_av *av;
@@ -103,7 +103,7 @@ void ur_cc_init(struct ur_qp *qp)
 		return;
 	if (!cc)
 		cc = malloc(sizeof(*cc));
-	if (cc) /* else unlimited */
+	if (cc) /* else the rate is unlimited */
 		start(qp, cc);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The completer: answers of the peer to our requests. IBTA volume 1, 9.7.5
- * (acknowledge messages).
+ * The completer: handles the peer's answers to our requests. IBTA volume 1,
+ * 9.7.5 (acknowledge messages).
  */
 #include "transport/internal.h"
 #include "transport/retry.h"
@@ -26,7 +26,7 @@ static void take_credits(struct ur_qp *qp, u8 syndrome, u32 msn)
 	req->credit_ssn = limit;
 }
 
-/* The oldest entry that has PSNs, after popping what is done. */
+/* Returns the oldest entry that has PSNs, after popping completed ones. */
 static struct ur_swqe *oldest(struct ur_qp *qp)
 {
 	struct ur_swqe *e;
@@ -44,7 +44,7 @@ void ur_completer_advance(struct ur_qp *qp, u32 una)
 
 	ur_inflight_answered(qp, ur_psn_sub(una, req->una));
 	if (ur_psn_diff(req->tx_psn, una) < 0) {
-		/* Answered although it was to be sent again. */
+		/* Answered before its repetition was sent. */
 		req->tx_psn = una;
 		req->tx = req->head;
 	}
@@ -52,10 +52,9 @@ void ur_completer_advance(struct ur_qp *qp, u32 una)
 	ur_retry_progress(qp);
 }
 
-/*
- * Everything up to psn is acknowledged. False: a READ or atomic in between
- * has not been answered, which an acknowledgement cannot do for it.
- */
+/* Acknowledges everything up to psn. Returns false where a READ or atomic
+ * before that was not answered: an acknowledgement cannot replace its
+ * answer. */
 static bool ack_through(struct ur_qp *qp, u32 psn)
 {
 	struct ur_requester *req = &qp->req;
@@ -83,8 +82,8 @@ static void implied_nak(struct ur_qp *qp, u32 psn)
 	u32 missing = ur_psn_sub(psn, qp->req.una);
 
 	ur_trace(qp->port, UR_TRACE_IMPLIED_NAK, qp->qpn, psn, qp->req.una);
-	/* Answers of the first asking that are still on their way say nothing
-	 * new; if the second asking is lost as well, the timer finds out. */
+	/* Answers to the first request that are still under way say nothing
+	 * new. If the second request is lost too, the timer notices. */
 	if (qp->req.asked_again)
 		return;
 	ur_count(qp->port, UR_CNT_implied_nak_seq_err);
@@ -93,7 +92,7 @@ static void implied_nak(struct ur_qp *qp, u32 psn)
 		qp->req.asked_again = true;
 }
 
-/* The peer's queue pair has failed with what it refuses (IBTA 9.9.3). */
+/* Returns whether the NAK has failed the peer's queue pair (IBTA 9.9.3). */
 static bool is_fatal(const struct ur_pkt *pkt)
 {
 	return (pkt->syndrome & UR_AETH_CLASS_MASK) == UR_AETH_NAK &&
@@ -101,9 +100,9 @@ static bool is_fatal(const struct ur_pkt *pkt)
 }
 
 /*
- * Something was refused, and a READ up to there lacks data. If that is the READ itself, what of it was
- * lost on the way comes no more, however often it is asked for. If it is a later request, the data may have
- * been overtaken, so they are asked for; but a peer that says nothing to that is not asked for long.
+ * A request was refused, and a READ up to it lacks data. If that READ itself was refused, its lost
+ * data never come. If a later request was refused, the data may have been overtaken, so they are
+ * requested again; but a peer that does not answer that is not asked for long.
  */
 static void refused(struct ur_qp *qp, const struct ur_pkt *pkt)
 {
@@ -123,7 +122,7 @@ static void rx_nak(struct ur_qp *qp, const struct ur_pkt *pkt)
 {
 	u8 value = pkt->syndrome & UR_AETH_VALUE_MASK;
 
-	/* All before the refused packet have arrived. */
+	/* All packets before the refused one have arrived. */
 	if (!ack_through(qp, ur_psn_add(pkt->psn, -1))) {
 		if (is_fatal(pkt))
 			refused(qp, pkt);
@@ -170,8 +169,8 @@ static bool read_answer_fits(const struct ur_qp *qp, const struct ur_swqe *e,
 	u32 chunk_end = ur_read_end(qp, e, i);
 	u32 want = ur_min_u32(qp->mtu, e->length - (i << qp->mtu_shift));
 
-	/* A read that was asked for again from its middle starts with a FIRST
-	 * there, and a late MIDDLE of the first asking is as good. */
+	/* A READ that was requested again from its middle answers with a FIRST
+	 * there; a late MIDDLE of the first answer is as good. */
 	if (!!(pkt->op->flags & UR_OPF_END) != (i + 1 == chunk_end))
 		return false;
 	return pkt->payload_bytes == want;
@@ -181,7 +180,7 @@ static void take_response(struct ur_qp *qp, u32 psn, bool request_done)
 {
 	struct ur_requester *req = &qp->req;
 
-	/* Counted only if it was sent since the last rewind. */
+	/* Counted in rd_out only if it was sent since the last go-back. */
 	if (request_done && req->rd_out && ur_psn_diff(psn, req->tx_psn) < 0)
 		req->rd_out--;
 	ur_completer_advance(qp, ur_psn_add(psn, 1));
@@ -219,10 +218,10 @@ static void rx_atomic_ack(struct ur_qp *qp, struct ur_swqe *e,
 	take_response(qp, pkt->psn, true);
 }
 
-/* Answers come in the order of PSNs. When they start again before where they
- * were, they are those of the second asking, and what we wait for was lost
- * once more; or the network changed their order. So that is no retry that
- * counts: where nothing comes of it the timer's do. */
+/* Answers come in the order of PSNs. An earlier PSN means that they are of the
+ * second request, and the awaited one was lost again; or that the network
+ * reordered them. So this counts as no retry: if nothing comes of it, the
+ * timer's retries count. */
 static void gap_in_answers(struct ur_qp *qp, u32 psn)
 {
 	if (qp->req.asked_again && ur_psn_diff(psn, qp->req.answer_psn) < 0) {
@@ -266,16 +265,15 @@ static void rx_data(struct ur_qp *qp, const struct ur_pkt *pkt)
 
 /*
  * Returns whether this packet may answer what is outstanding. With many packets
- * in flight a forged answer hits one easily, so an answer has to come from the
- * source port that the last ones came from. An answer from another port is
- * believed only where none has come of late and requests are being repeated:
- * the peer's path may have changed.
+ * in flight a forged answer easily hits one, so an answer must come from the
+ * source port of the last ones. Another port is accepted only while requests
+ * are being repeated: the peer's path may have changed.
  */
 static bool credible(struct ur_qp *qp, const struct ur_pkt *pkt)
 {
 	struct ur_requester *req = &qp->req;
 
-	/* Without a timeout nobody would ever ask again. */
+	/* Without a timeout no request would be repeated. */
 	if (qp->attr.timeout && req->origin.known &&
 	    req->origin.sport != pkt->sport && !req->retries && !req->probes &&
 	    !req->rnr_retries)
@@ -284,8 +282,7 @@ static bool credible(struct ur_qp *qp, const struct ur_pkt *pkt)
 	return true;
 }
 
-/* Notes an answer to nothing that is outstanding. It is reported if the queue
- * pair fails without having received any other. */
+/* Notes an answer to nothing outstanding, for the report of a failure. */
 __attribute__((cold, noinline)) static void note_stray(struct ur_qp *qp,
 						       const struct ur_pkt *pkt)
 {
@@ -306,8 +303,8 @@ void ur_completer_rx(struct ur_qp *qp, const struct ur_pkt *pkt)
 		ur_count(qp->port, UR_CNT_bad_state);
 		return;
 	}
-	/* IBTA 9.7.5.1.1: only what answers an outstanding packet counts, and
-	 * for credits (9.7.7.2) the last one that was answered. */
+	/* IBTA 9.7.5.1.1: only answers to outstanding packets count, and for
+	 * credits (9.7.7.2) also to the last one answered. */
 	open = ur_psn_sub(req->max_psn, req->una);
 	if (!ur_psn_within(pkt->psn, ur_psn_add(req->una, -1), open + 1)) {
 		note_stray(qp, pkt);
@@ -325,7 +322,7 @@ void ur_completer_rx(struct ur_qp *qp, const struct ur_pkt *pkt)
 	} else if (req->una != req->max_psn && pkt->op->flags & UR_OPF_ACK) {
 		ur_retry_moves(qp);
 	}
-	/* Window, credits or a new turn to send again. */
+	/* Window or credits may have grown, or repetitions are due. */
 	if (qp->state == UR_QP_RTS || qp->state == UR_QP_SQD) {
 		ur_port_activate(qp->port, qp);
 		ur_qp_rearm(qp);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Decides what runs next in the port: a received packet goes to its queue pair,
- * active queue pairs get their turns, and due deadlines are served. */
+/* Decides what runs next in the port: received packets go to their queue pairs,
+ * active queue pairs get turns, due deadlines are served. */
 #include "transport/internal.h"
 
-/* Each work request that ends in a turn may give back an address vector. */
+/* Each work request that completes in a turn may release an address vector. */
 _Static_assert(UR_AV_PUT_SLOTS >
 		       UR_GSI_SLOTS + UR_ORPHAN_ACKS + UR_QUANTUM_ENTRIES,
 	       "after what is sent first, one queue pair has its turn");
@@ -53,8 +53,8 @@ static __attribute__((noinline)) void rx_datagram(struct ur_qp *qp,
 		ur_ud_marked(qp, meta, pkt->sqpn);
 }
 
-/* Dispatch to a queue pair: the checks of the BTH (IBTA 9.6.1), then the
- * service. */
+/* Dispatches a packet to a queue pair: the checks of the BTH (IBTA 9.6.1), then
+ * the service. */
 static inline __attribute__((always_inline)) void
 rx_qp(struct ur_port *port, struct ur_qp *qp, const struct ur_rx_meta *meta,
       const struct ur_pkt *pkt)
@@ -89,7 +89,8 @@ rx_qp(struct ur_port *port, struct ur_qp *qp, const struct ur_rx_meta *meta,
 		ur_responder_rx(qp, pkt);
 }
 
-/* Packets that came before it could receive are taken before all that come now. */
+/* Receives packets that came before the queue pair could receive, ahead of new
+ * ones. */
 static __attribute__((noinline)) void rx_kept(struct ur_port *port,
 					      struct ur_qp *qp)
 {
@@ -104,7 +105,8 @@ static __attribute__((noinline)) void rx_kept(struct ur_port *port,
 	ur_qp_set_receives(qp);
 }
 
-/* The queue pair was not ready. Returns whether the packet is for it now. */
+/* Handles a packet for a queue pair that was not ready. Returns whether it can
+ * be received now. */
 static __attribute__((noinline)) bool rx_unready(struct ur_port *port,
 						 struct ur_qp *qp,
 						 const struct ur_rx_meta *meta,
@@ -225,7 +227,7 @@ u32 ur_port_rx_apart(struct ur_port *port, ur_time now,
 
 /* ---- transmit ---- */
 
-/* A turn, and what it has sent. */
+/* Runs one turn, and counts what it sent. */
 static bool run_qp(struct ur_qp *qp, struct ur_tx *tx, bool *full)
 {
 	u32 used = tx->used, pkts = tx->n_desc;
@@ -241,7 +243,7 @@ static bool run_qp(struct ur_qp *qp, struct ur_tx *tx, bool *full)
 	return more;
 }
 
-/* A turn gives up so many address vectors at most. */
+/* Returns whether av_put has room for one more turn. */
 static bool puts_room(const struct ur_port *port)
 {
 	return port->av_put_count < UR_AV_PUT_SLOTS - UR_QUANTUM_ENTRIES;
@@ -255,7 +257,8 @@ static void begin_tx(struct ur_port *port, ur_time now, struct ur_tx *tx)
 		tx->burst = 0;
 }
 
-/* Returns whether it has no turn, since its peer takes nothing now. For datagrams each request decides. */
+/* Returns whether the queue pair is skipped, since the host holds packets to its peer. Datagrams
+ * are checked one by one. */
 static bool passes_over(struct ur_port *port, struct ur_qp *qp)
 {
 	if (!port->holds || ur_qp_is_datagram(qp) || !qp->attr.av ||
@@ -287,12 +290,13 @@ bool ur_port_tx(struct ur_port *port, ur_time now, struct ur_tx *tx)
 			continue;
 		more = run_qp(qp, tx, &full);
 
-		/* Cut off by the buffer: its packets should stay together, so
-		 * it goes on first. Once: what needs no answer would fill one
-		 * buffer after the other while nobody else has a turn. */
+		/* Its turn ended for lack of room. Its packets should stay
+		 * together, so it runs first next time. Only once: a queue
+		 * pair that needs no answers would fill one buffer after the
+		 * other. */
 		qp->cut_off = more && full && !qp->cut_off;
 		if (qp->cut_off) {
-			/* Its turn may have put it there itself. */
+			/* Its turn may have activated it already. */
 			ur_list_del(&qp->active);
 			ur_list_add_head(&port->active, &qp->active);
 		} else if (more)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Packets as text. Words are those of the specification, in wire order.
+ * Packets as text, in the words of the specification and in wire order.
  */
 #include "transport/dump.h"
 
-/* Text being made; what does not fit is dropped. */
+/* Text being written; what does not fit is dropped. */
 struct text {
 	char *buf;
 	size_t size, len;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Doing what an accepted request of RC or XRC asks for.
+ * Executes accepted requests of RC and XRC.
  */
 #include "transport/internal.h"
 
@@ -29,7 +29,7 @@ void ur_execute_complete(struct ur_qp *qp, u32 flags, u32 byte_len, u32 imm,
 	ur_rq_complete(qp, &wc);
 }
 
-/* The packet is done: what comes next. */
+/* Moves on to the next packet. */
 static void advance(struct ur_qp *qp, u32 psns, bool message_done)
 {
 	qp->resp.epsn = ur_psn_add(qp->resp.epsn, psns);
@@ -163,7 +163,7 @@ static enum ur_verdict do_effect(struct ur_qp *qp, const struct ur_pkt *pkt,
 	return ur_responder_blame(err, UR_VERDICT_NAK_ACCESS);
 }
 
-/* READ, atomic, ATOMIC WRITE, FLUSH: the answer is kept and queued. */
+/* Executes a READ, atomic, ATOMIC WRITE or FLUSH, and queues its answer. */
 static enum ur_verdict do_answered(struct ur_qp *qp, const struct ur_pkt *pkt)
 {
 	u32 flags = pkt->op->flags;

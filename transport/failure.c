@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Finds the details that a failure is reported with. The checks that refused
- * the request only returned no; here they are made once more, one by one, for
- * the failed request alone. */
+/* Finds the details of a failure for its report. The checks that refused the
+ * request only returned false; here they are repeated one by one, only for the
+ * failed request. */
 #include "transport/retry.h"
 
 static bool inside(u64 addr, u64 len, u64 first, u64 size)
@@ -10,9 +10,9 @@ static bool inside(u64 addr, u64 len, u64 first, u64 size)
 	       len <= size - (addr - first);
 }
 
-/* A region or window by its key. */
+/* Looks up a region or window by its key. */
 struct held {
-	const struct ur_mr *mr; /* NULL: a window that is not bound */
+	const struct ur_mr *mr; /* NULL: an unbound window */
 	const struct ur_mw *mw;
 	u64 first, size;
 	u32 pd, access;
@@ -81,7 +81,7 @@ static u8 meant(const struct ur_qp *qp, u32 pd, const struct held *h,
 	return UR_MEANT_NOTHING;
 }
 
-/* pd: the one that the key is to be of. */
+/* pd: the domain that the key must belong to. */
 static void deny(const struct ur_qp *qp, u32 pd, struct ur_denied *d, u32 key,
 		 u64 addr, u64 length, u32 need)
 {
@@ -102,7 +102,7 @@ static void deny(const struct ur_qp *qp, u32 pd, struct ur_denied *d, u32 key,
 	d->meant = meant(qp, pd, &h, d);
 }
 
-/* The first element that is refused. */
+/* Reports the first refused element. */
 static void deny_list(const struct ur_qp *qp, u32 pd, struct ur_denied *d,
 		      const struct ur_sge *sge, u32 count, u32 need)
 {
@@ -171,12 +171,12 @@ static void fill_retries(struct ur_failure *f, const struct ur_qp *qp)
 	f->rnr_retry = qp->attr.rnr_retry;
 	f->told = req->told;
 	f->answered = req->origin.known;
-	/* Until the first retry there was no wait. */
+	/* Before the first retry there was no wait. */
 	if (f->reason == UR_REASON_RNR && f->rnr_retries)
 		f->waited_ns = qp->port->now - req->rnr_at;
 	if (f->reason != UR_REASON_SILENCE)
 		return;
-	/* Until the first retry it was one timeout. */
+	/* Before the first retry there was one timeout. */
 	f->waited_ns = f->timeout ? ur_ack_timeout_ns(f->timeout) : 0;
 	if (f->retry_cnt)
 		f->waited_ns += qp->port->now - req->silent_at;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The fast path of middle packets that come, of RC. Memory is checked once for a range; the first packet
- * that differs goes the ordinary way.
+ * The fast path for incoming middle packets of RC. Memory is checked once for a range; a packet
+ * that differs in anything goes the ordinary way.
  */
 #include <errno.h>
 
 #include "transport/fastpath_range.h"
 
-/* Bits of byte 1 of the BTH that are zero in a middle packet: pad, version. */
+/* Bits of byte 1 of the BTH that are 0 in a middle packet: pad, version. */
 #define PLAIN_BITS (UR_BTH_PAD_MASK | UR_BTH_TVER_MASK)
 
 static __attribute__((noinline)) bool
@@ -18,8 +18,8 @@ write_unmapped(const struct ur_qp *qp, const struct ur_mr_range *s, u32 off,
 			 qp->mtu);
 }
 
-/* A packet's bytes to message offset off. False: nothing is done, and the
- * ordinary way finds that out too. */
+/* Writes a packet's bytes to message offset off. Returns false with nothing
+ * done: the ordinary way will find out why. */
 static inline bool range_write(const struct ur_qp *qp,
 			       const struct ur_mr_range *s, u32 off,
 			       const u8 *payload)
@@ -35,20 +35,20 @@ static enum ur_range_use range_use(u32 num_sge)
 	return num_sge == 1 ? UR_RANGE_WRITE_WHOLE : UR_RANGE_WRITE;
 }
 
-/* Whether the packet, which is in order, is in the middle of the message and has a place,
- * in resp->place; else the ordinary way. */
+/* Returns whether the packet, which is in order, is a middle packet whose memory is known, then in
+ * resp->place. */
 UR_RANGE_INLINE bool find_place(struct ur_qp *qp, const u8 *bth, u32 psn)
 {
 	struct ur_responder *resp = &qp->resp;
 	u32 off = resp->offset;
 	bool write = (bth[0] & UR_OPC_MASK) == UR_OPC_WRITE_MIDDLE;
 
-	/* After a NAK there is something to forget. */
+	/* After a NAK the ordinary way must reset its state. */
 	if (psn != resp->epsn || resp->nak_sent ||
 	    (resp->ooo && resp->ooo->count))
 		return false;
 	if (write) {
-		/* C9-93: something must be left for the last packet. */
+		/* C9-93: the last packet needs some bytes too. */
 		if (resp->msg != UR_RX_WRITE || resp->length - off <= qp->mtu ||
 		    !ur_range_find_remote(qp, &resp->place, 0, resp->rkey,
 					  resp->va, off, resp->length,
@@ -68,7 +68,7 @@ UR_RANGE_INLINE bool find_place(struct ur_qp *qp, const u8 *bth, u32 psn)
 	return true;
 }
 
-/* How many packets from that one on have a place there. */
+/* Returns how many packets from this one on fit into the place. */
 static u32 count_places(const struct ur_qp *qp, const u8 *bth)
 {
 	const struct ur_responder *resp = &qp->resp;
@@ -79,8 +79,8 @@ static u32 count_places(const struct ur_qp *qp, const u8 *bth)
 	       qp->mtu_shift;
 }
 
-/* So many packets, whose bytes have their place, have been taken: the first has that PSN, and stride bytes are from one
- * BTH to the next. */
+/* Accounts for n received packets whose bytes were written: psn is the first, and their BTHs are
+ * stride bytes apart. */
 UR_RANGE_INLINE void took_requests(struct ur_qp *qp, const u8 *bth, u32 stride,
 				   u32 psn, u32 n)
 {
@@ -103,8 +103,8 @@ static bool rx_request(struct ur_qp *qp, const u8 *bth, u32 psn)
 	return true;
 }
 
-/* The same for the answers of a READ, at the offset *off of its message, in
- * req->place. */
+/* Does the same for answers to a READ: the place is req->place, *off the
+ * message offset. */
 UR_RANGE_INLINE bool find_read_place(struct ur_qp *qp, u32 psn, u16 sport,
 				     u32 *off)
 {
@@ -122,7 +122,7 @@ UR_RANGE_INLINE bool find_read_place(struct ur_qp *qp, u32 psn, u16 sport,
 		return false;
 	i = ur_psn_sub(psn, e->psn);
 	*off = i << qp->mtu_shift;
-	/* Neither the end of a request nor, by that, of the message. */
+	/* Excludes the end of a request, and so of the message. */
 	return i + 1 < e->npkts && (i + 1) % qp->read_pkts &&
 	       ur_range_find_local(qp, &req->place, req->head, qp->init.pd,
 				   e->sge, e->num_sge, &e->cur, *off, e->length,
@@ -142,7 +142,7 @@ static u32 count_read_places(const struct ur_qp *qp, u32 psn, u32 off)
 	return ur_min_u32(most, (req->place.end - off) >> qp->mtu_shift);
 }
 
-/* So many answers, the first with that PSN, have been taken. */
+/* Accounts for n received answers from psn on. */
 UR_RANGE_INLINE void took_read_data(struct ur_qp *qp, u32 psn, u32 n)
 {
 	ur_completer_advance(qp, ur_psn_add(psn, n));
@@ -163,7 +163,7 @@ static bool rx_read_data(struct ur_qp *qp, const u8 *bth, u32 psn, u16 sport)
 	return true;
 }
 
-/* FECN, BECN and a CE mark ask for more than a place in memory. */
+/* FECN, BECN and CE marks need the ordinary way. */
 UR_RANGE_INLINE bool is_plain(const struct ur_qp *qp,
 			      const struct ur_rx_meta *meta, const u8 *bth,
 			      u32 len)
@@ -205,7 +205,7 @@ bool ur_fastpath_rx(struct ur_port *port, const struct ur_rx_meta *meta,
 	return done;
 }
 
-/* Returns how many of the n packets are as the first one, in the order of their PSNs. */
+/* Returns how many of the n packets are like the first, with consecutive PSNs. */
 static u32 count_alike(const u8 *bth, u32 stride, u32 n)
 {
 	u32 psn = ur_bth_psn(bth), i = 1;
@@ -216,7 +216,7 @@ static u32 count_alike(const u8 *bth, u32 stride, u32 n)
 	return i;
 }
 
-/* Whether the payloads lie as they will in memory. */
+/* Returns whether the payloads are contiguous. */
 static bool is_solid(const struct ur_qp *qp, const struct ur_rx_run *run)
 {
 	return run->payload_stride == qp->mtu;
@@ -262,7 +262,7 @@ static bool write_all(struct ur_qp *qp, const struct ur_mr_range *s, u32 off,
 			 n << qp->mtu_shift);
 }
 
-/* Returns how many can be written at once. */
+/* Returns how many packets can be written at once. */
 static u32 run_most(const struct ur_qp *qp, const struct ur_mr_range *s,
 		    const struct ur_rx_run *run)
 {

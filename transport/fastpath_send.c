@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The fast path of middle packets that leave, of RC and UC: where their bytes are, and how many leave at once. */
+/* The fast path for outgoing middle packets of RC and UC: the place of their bytes, and how many
+ * leave at once. */
 #include <errno.h>
 
 #include "transport/fastpath_range.h"
 #include "transport/retry.h"
 
-/* The next len bytes from message offset off on: where they are, or a copy, which is made
- * at once, since each read costs a system call. NULL: the ordinary way finds out which
- * byte cannot be read. */
+/* Returns the next len bytes at message offset off: in memory, or as one copy, since each read
+ * costs a system call. NULL: the ordinary way will find the byte that cannot be read. */
 static const u8 *range_read(const struct ur_mr_range *s, u32 off, u32 len,
 			    u8 *copy)
 {
@@ -31,21 +31,21 @@ static u8 *room_apart(const struct ur_qp *qp, u32 len)
 				      len);
 }
 
-/* Payloads are in one of these places before their packets are built. */
+/* The place of payloads before their packets are built. */
 enum payloads {
-	IN_MEMORY, /* there, or in a copy of ours */
-	IN_ROOM,   /* where they stay, apart from the packets */
-	IN_PLACE,  /* in memory, where the peer's host reads them */
+	IN_MEMORY, /* the program's memory, or our copy */
+	IN_ROOM,   /* the host's payload_room(), apart from the packets */
+	IN_PLACE,  /* memory that the peer's host reads (payload_place()) */
 	IN_PACKETS,
 };
 
-/* Bytes of memory that is not mapped are copied to one of those places. */
+/* The place for bytes of unmapped memory. */
 struct copies {
 	enum payloads where;
-	u32 most; /* packets that can be had at once */
+	u32 most; /* packets that can be read at once */
 };
 
-/* An unreliable message is done, and its memory the program's again, before the peer has read
+/* Only RC: an unreliable message completes, and its memory may change, before the peer has read
  * it. */
 static const u8 *place_of(struct ur_qp *qp, const struct ur_mr_range *s,
 			  u32 off, u32 len)
@@ -73,8 +73,8 @@ static struct copies copies_of(struct ur_qp *qp, const struct ur_mr_range *s,
 	return (struct copies){IN_MEMORY, UR_BOUNCE_BYTES >> qp->mtu_shift};
 }
 
-/* Reads them to where they will be in the next n packets of tx. NULL as range_read(), with
- * *where changed if it is to be done in another way. */
+/* Reads the bytes to their place in the next n packets of tx. Returns NULL as range_read(); changes
+ * *where if another place must be used. */
 static const u8 *read_in_place(const struct ur_qp *qp,
 			       const struct ur_mr_range *s, u32 off, u32 n,
 			       const struct ur_tx *tx, enum payloads *where)
@@ -94,8 +94,8 @@ static const u8 *read_in_place(const struct ur_qp *qp,
 	return err ? NULL : to.first;
 }
 
-/* Reads *n packets' bytes, or fewer where the room that the host had is no more. Returns
- * where they are, as range_read(). */
+/* Reads the bytes of *n packets, or of fewer (then in *n) for lack of room. Returns their address,
+ * as range_read(). */
 static const u8 *read_packets(struct ur_qp *qp, const struct ur_mr_range *s,
 			      u32 off, u32 *n, const struct ur_tx *tx,
 			      enum payloads *where)
@@ -167,8 +167,7 @@ static void put_packet(struct ur_qp *qp, struct ur_tx *tx, u8 opc, bool ackreq,
 	ur_trace(qp->port, UR_TRACE_TX, qp->attr.dest_qpn, qp->svc | opc, psn);
 }
 
-/* The bytes that a turn has put into tx are counted at its end; those that lie apart are
- * not in there. */
+/* Bytes in tx are counted at the end of the turn; payloads apart from tx are counted here. */
 static void count_sent(struct ur_qp *qp, u32 packets, bool apart)
 {
 	u64 bytes = (u64)packets * (UR_BTH_BYTES + qp->mtu);
@@ -181,8 +180,8 @@ static void count_sent(struct ur_qp *qp, u32 packets, bool apart)
 			    (u64)packets << qp->mtu_shift);
 }
 
-/* Returns how many packets there are from here to the one that asks for an
- * acknowledgement: the last of a burst, about as often as without bursts. */
+/* Returns the number of packets up to the next acknowledgement request: at the
+ * end of a burst, about as often as without bursts. */
 static u32 until_ask(const struct ur_qp *qp, u32 open)
 {
 	u32 every = ur_inflight_ask(qp), burst = qp->burst;
@@ -197,9 +196,8 @@ static u32 until_ask(const struct ur_qp *qp, u32 open)
 	return over ? n + burst - over : n;
 }
 
-/* Returns how many of n packets, fewer than there are to send, to send now:
- * those up to the end of a burst. Returns 0 where no burst ends among them and
- * *defer says what may bring the rest. */
+/* Returns how many of n packets, which are not all, to send now: those that
+ * complete bursts. 0: none does, and *defer says what to wait for. */
 static u32 cut_short(struct ur_qp *qp, const struct ur_tx *tx, u32 open, u32 n,
 		     u32 quantum, u32 room, enum ur_defer *defer)
 {
@@ -237,8 +235,7 @@ u32 ur_fastpath_send(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx,
 		window = req->window - ur_psn_sub(req->tx_psn, req->una);
 	if (qp->share.held)
 		window = ur_min_u32(window, qp->share.turn);
-	/* Packets sent again and packets never sent before do not go
-	 * together. */
+	/* Packets sent for the first time and repetitions do not mix. */
 	if (reliable && req->tx_psn != req->max_psn)
 		left = ur_min_u32(left, ur_psn_sub(req->max_psn, req->tx_psn));
 	n = ur_min_u32(ur_min_u32(quantum, room), ur_min_u32(window, left));
@@ -250,7 +247,8 @@ u32 ur_fastpath_send(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx,
 	copies = copies_of(qp, &req->source, off);
 	n = ur_min_u32(n, copies.most);
 	closing = n == window;
-	/* A window of hardly more than a burst would be half empty. */
+	/* With a window hardly larger than a burst, half of it would stay
+	 * empty. */
 	if (n < left && !qp->share.held &&
 	    (!reliable || req->window >= 2 * qp->burst))
 		n = cut_short(qp, tx, open, n, quantum, room, defer);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The end of posted work, whatever brought it about. IBTA volume 1, 9.9.2
- * (requester side errors), 10.7.3.1.
+ * Ends posted work, whatever the cause. IBTA volume 1, 9.9.2 (requester side
+ * errors), 10.7.3.1.
  */
 #include "transport/internal.h"
 
@@ -11,8 +11,8 @@ void ur_completer_fail(struct ur_qp *qp, u8 status)
 	bool reliable = ur_qp_is_reliable(qp);
 
 	ur_failure_own(qp, qp->req.head != qp->req.tail ? e : NULL, status);
-	/* The state changes first, because the completion shows the program
-	 * that it has. */
+	/* The state changes first: the completion may make the program look at
+	 * it. */
 	if (reliable) {
 		ur_qp_fail(qp);
 	} else {
@@ -38,7 +38,7 @@ void ur_completer_retire(struct ur_qp *qp)
 			break;
 		ur_sq_complete(qp, e, UR_WC_SUCCESS);
 	}
-	/* Draining is over when what was started is answered. */
+	/* Draining ends when everything started was answered. */
 	if (qp->state == UR_QP_SQD && qp->attr.sq_draining &&
 	    req->una == req->max_psn &&
 	    (req->head == req->tail ||

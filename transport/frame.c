@@ -65,7 +65,7 @@ static void put_ipv4(u8 *ip, const struct ur_frame_addr *addr, size_t bytes)
 	ur_put_be16(ip + 10, ur_frame_ipv4_checksum(ip));
 }
 
-/* IPv6 header or GRH: same layout, other next header. */
+/* IPv6 header or GRH: same layout, but next header. */
 static void put_ipv6(u8 *ip, const struct ur_frame_addr *addr, size_t bytes,
 		     u8 next)
 {
@@ -190,7 +190,7 @@ static enum ur_frame_error parse_ipv6(struct ur_frame_addr *addr, const u8 *ip,
 	return UR_FRAME_OK;
 }
 
-/* body: bytes behind the IP header, all of them there. */
+/* *body: bytes behind the IP header, all present. */
 static enum ur_frame_error parse_udp(struct ur_frame_addr *addr, const u8 *udp,
 				     size_t *body)
 {

@@ -49,9 +49,9 @@ bool ur_gsi_tx(struct ur_port *port, struct ur_tx *tx)
 	return false;
 }
 
-/* Connections are made between QP1 and QP1: every implementation sends from there, and answers to there, whatever the
- * source. In another queue pair of a host is a program, for which the host does not speak. Questions of other
- * classes are answered to where they come from. */
+/* CM messages come from and go to QP1: every implementation sends from there, and replies to there.
+ * Other queue pairs of a host belong to programs, which do not speak for the host. Other classes
+ * are answered to their source. */
 static bool source_fits(const struct ur_pkt *pkt)
 {
 	return pkt->sqpn == UR_QPN_GSI || pkt->payload[1] != MAD_CLASS_CM;
@@ -68,7 +68,7 @@ void ur_gsi_rx(struct ur_port *port, const struct ur_rx_meta *meta,
 		ur_count(port, UR_CNT_bad_qkey);
 		return;
 	}
-	/* Where users are kept apart, only the host says who asks whom. */
+	/* Where users are kept apart, only the host knows who sends. */
 	if (meta->realm || !ur_rx_slot_fits(meta, pkt->sqpn)) {
 		ur_count(port, UR_CNT_bad_gid);
 		return;

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * One missing packet sent alone, to a peer that keeps what comes behind it.
+ * Repeats a single missing packet, to a peer that keeps later ones.
  *
- * A NAK names one packet. A queue that is full for a moment drops several in a row,
- * and each would take a round trip. So if the packet right behind the one that was
- * sent again is missing too, the next two go, then four, up to RUN_MAX. Where no queue
- * is known, that begins with the third in a row, since two may be lost by chance; who
- * comes to a line that others have filled has never seen it empty.
+ * A NAK names one packet. A queue that overflows drops several in a row, and
+ * each would take a round trip. So if the packet behind a repeated one is
+ * missing too, the next two are repeated, then four, up to RUN_MAX. Without a
+ * known queue that begins with the third in a row, since two may be lost by
+ * chance: a newcomer on a line that others have filled has never seen it empty.
  */
 #include "transport/retry.h"
 
-/* With so few outstanding, all of them again is as cheap. */
+/* With so few outstanding, repeating all is as cheap. */
 #define HOLE_MIN_PKTS 8
-/* A peer that did not keep the rest is asked again after so many losses. */
+/* Losses before another try, after the peer did not keep later packets. */
 #define HOLDOFF_LOSSES 16
 #define RUN_MAX	       16
 
-/* Is the oldest packet alone to be sent again? */
+/* Returns whether to repeat only the oldest packet. */
 static bool one_will_do(const struct ur_qp *qp)
 {
 	return ur_inflight(&qp->req) > HOLE_MIN_PKTS && !ur_asks_first(qp);
 }
 
-/* Returns how many are to be sent now. */
+/* Returns how many packets to repeat now. */
 static u32 run_of(struct ur_qp *qp)
 {
 	struct ur_requester *req = &qp->req;
@@ -59,8 +59,9 @@ void ur_retry_ask(struct ur_qp *qp, bool alone)
 		ur_retry_go_back(qp);
 }
 
-/* Was that packet sent again so lately that no answer can be there? One behind it is
- * asked for as soon as the first of them has arrived. */
+/* Returns whether the oldest packet was repeated so recently that no answer can
+ * be here. A second one of the run is requested as soon as the first has
+ * arrived. */
 static bool just_sent(const struct ur_qp *qp)
 {
 	const struct ur_requester *req = &qp->req;
@@ -103,10 +104,9 @@ void ur_retry_hole_acked(struct ur_qp *qp, u32 psn)
 	req->hole_open = false;
 	if (psn != last || req->una == req->hole_end)
 		return;
-	/* The answer is to just those packets: the peer has dropped what came
-	 * after them, or, where no NAK reported that anything came, all of it is
-	 * lost. In either case sending all of it again is the faster way for
-	 * some time. */
+	/* The peer acknowledged just those packets: it dropped later ones; or,
+	 * if no NAK has come, all were lost. In both cases repeating everything
+	 * is faster for some time. */
 	req->holdoff_left = HOLDOFF_LOSSES;
 	ur_retry_go_back(qp);
 	ur_retry_start_timers(qp);

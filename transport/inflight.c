@@ -2,30 +2,30 @@
 /*
  * Decides how many packets of a queue pair may be in flight.
  *
- * Upwards: with the window that deployed peers use, sender and receiver take
- * turns where a batch of either is as long; so it grows while nothing is lost.
- * A loss then shows that some buffer was full, and each time it takes longer to
- * grow again.
+ * Upwards: with the window of deployed peers, sender and receiver alternate if
+ * their batches are as long. So the window grows while nothing is lost. A loss
+ * shows that some buffer was full, and each one delays the next growth.
  *
- * Downwards: a loss while packets wait in a queue, which longer round trips
- * show, or many losses where round trips are long, say that the path does not
- * carry that much. The window is cut, once for what was in flight, and grows by
- * a share of itself in each round trip. That share is small: what many queue
- * pairs add in a round trip is what a short queue loses. Losses on a path that
- * does not queue are not caused by congestion.
+ * Downwards: the path is congested if packets are lost while round trips show a
+ * queue, or if many are lost while round trips are long. The window is then
+ * cut, once for what was in flight, and grows by a small share of itself in
+ * each round trip: what many queue pairs add in one is what a short queue
+ * loses. Losses on a path without a queue are not caused by congestion.
  */
 #include "transport/internal.h"
 
-#define WINDOW_MAX_PKTS	   512 /* UR_OOO_SPAN: what a peer like us keeps */
+/* UR_OOO_SPAN: packets that a peer like us keeps */
+#define WINDOW_MAX_PKTS	   512
 #define WINDOW_MAX_BYTES   (1u << 20)
-#define LOSSLESS_WINDOWS   16 /* without a loss, to double */
+#define LOSSLESS_WINDOWS   16 /* windows without a loss until it doubles */
 #define GROWTH_BACKOFF_MAX 8
 
-#define REGROWTH_PKTS	 32	 /* answered, for one more */
-#define QUEUE_NS	 100000u /* beyond twice the shortest round trip */
-#define LONG_NS		 200000u /* a round trip where many losses count */
+#define REGROWTH_PKTS 32 /* answered packets for one more after a cut */
+/* round trip beyond twice the shortest: a queue */
+#define QUEUE_NS	 100000u
+#define LONG_NS		 200000u /* round trip beyond which many losses count */
 #define LOSS_PERIOD_PKTS 512
-#define LOSS_SHARE	 32 /* more than one in so many are many */
+#define LOSS_SHARE	 32 /* more than one loss in so many packets is many */
 #define LOSS_FEW	 3
 
 static void set_window(struct ur_qp *qp, u32 packets)
@@ -111,7 +111,7 @@ void ur_inflight_lost(struct ur_qp *qp)
 
 	count_loss(req);
 	req->lost_at = qp->port->now;
-	/* The path decides, where the peer keeps what comes behind a gap. */
+	/* The path decides if the peer keeps packets behind a gap. */
 	if (qp->share.path && !req->holdoff_left)
 		return;
 	if (req->window > qp->port->cfg.window_pkts) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A peer on this very port: the message is executed directly, with one copy
- * and no packet. The checks, completions and sequence numbers are those of
- * the packet form, and both sides must be in step, so that either form can
- * follow the other at any message boundary.
+ * A peer on the same port: the message is executed with one copy and no packet.
+ * Checks, completions and sequence numbers are those of packets, and both sides
+ * must be in step, so that packets and copies can alternate at message
+ * boundaries.
  */
 #include "transport/internal.h"
 #include "transport/retry.h"
@@ -16,8 +16,8 @@ static bool receives(const struct ur_qp *peer)
 	       peer->state == UR_QP_SQD;
 }
 
-/* The connected queue pair, if it stands exactly where our next message
- * begins and owes nothing in packet form. */
+/* Returns the connected queue pair, if it expects exactly our next message and
+ * owes no packet. */
 static struct ur_qp *peer_in_step(const struct ur_qp *qp)
 {
 	const struct ur_av *av = qp->attr.av, *back;
@@ -65,7 +65,7 @@ static u32 flags_of(const struct ur_swqe *e)
 	}
 }
 
-/* Both sides move on by one message. */
+/* Advances both sides by one message. */
 static void advance(struct ur_qp *qp, struct ur_qp *peer,
 		    const struct ur_swqe *e)
 {
@@ -118,8 +118,8 @@ static void peer_fails(const struct ur_qp *qp, struct ur_qp *peer,
 	ur_responder_fatal(peer, v, status, &asked);
 }
 
-/* The peer refuses: both sides get what a NAK would have brought. UC says
- * nothing to the sender. */
+/* Handles a refusal: both sides get what a NAK would cause. UC reports nothing
+ * to the sender. */
 static enum ur_loopback refuse_packet(struct ur_qp *qp, struct ur_qp *peer,
 				      struct ur_swqe *e, enum ur_verdict v,
 				      u8 status)
@@ -131,7 +131,7 @@ static enum ur_loopback refuse_packet(struct ur_qp *qp, struct ur_qp *peer,
 	if (v == UR_VERDICT_GONE || v == UR_VERDICT_CLASS_J) {
 		peer_fails(qp, peer, e, v, status);
 		e->loop_off = 0;
-		return UR_LOOP_PACKETS; /* that nobody will answer */
+		return UR_LOOP_PACKETS; /* packets that nobody answers */
 	}
 	if (qp->svc == UR_SVC_UC) {
 		if (status)
@@ -169,7 +169,7 @@ static enum ur_loopback not_ready(struct ur_qp *qp, struct ur_qp *peer,
 	return UR_LOOP_WAIT;
 }
 
-/* One piece of the sender's message at offset off. */
+/* Finds one piece of the sender's message at offset off. */
 static bool local_span(struct ur_qp *qp, struct ur_swqe *e, u32 off, u32 len,
 		       u32 access, struct ur_span *span)
 {
@@ -204,7 +204,7 @@ static bool remote_span(struct ur_qp *peer, const struct ur_swqe *e, u32 off,
 			     ur_access_needed(flags, 0), span);
 }
 
-/* Copy at most *bytes from where the entry stands, in either direction. */
+/* Copies at most *bytes from the entry's position on, in either direction. */
 static enum side copy_message(struct ur_qp *qp, struct ur_qp *peer,
 			      struct ur_swqe *e, u32 flags, u32 *bytes)
 {
@@ -264,14 +264,15 @@ static enum ur_loopback finish_entry(struct ur_qp *qp, struct ur_qp *peer,
 		ur_execute_complete(peer, flags, e->length,
 				    __builtin_bswap32(e->imm_inv), e->imm_inv,
 				    e->flags & UR_WR_F_SOLICITED);
-	/* The completion queue of the peer may have been ours, and full. */
+	/* The peer's completion queue may be ours too, and full. */
 	if (qp->state == UR_QP_RTS)
 		ur_sq_complete(qp, e, UR_WC_SUCCESS);
 	return UR_LOOP_DONE;
 }
 
-/* Returns the status of the receive of a WRITE with immediate whose memory is
- * refused; 0: there is none. As one packet, or its last one, it takes it. */
+/* Returns the status of the receive for a WRITE with immediate whose memory is
+ * refused; 0: no receive. A message of one packet, or its last packet, takes
+ * one. */
 static u8 take_refused(const struct ur_qp *qp, struct ur_qp *peer,
 		       const struct ur_swqe *e, u32 flags)
 {
@@ -407,7 +408,7 @@ enum ur_loopback ur_loopback_run(struct ur_qp *qp, struct ur_swqe *e,
 	u32 flags = flags_of(e);
 
 	if (!peer) {
-		e->loop_off = 0; /* all of it goes as packets */
+		e->loop_off = 0; /* the whole message goes as packets */
 		return UR_LOOP_PACKETS;
 	}
 	ur_responder_domain(peer, e->xrc_srqn);

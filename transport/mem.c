@@ -9,7 +9,8 @@
 
 #include <errno.h>
 
-/* addr..addr+len inside first..first+length, with no overflow anywhere. */
+/* Returns whether [addr, addr + len) lies in [first, first + length), without
+ * overflow. */
 static bool range_inside(u64 addr, u64 len, u64 first, u64 length)
 {
 	u64 off = addr - first;
@@ -25,7 +26,7 @@ static void mr_span(struct ur_mr *mr, u64 off, u64 len, struct ur_span *span)
 	span->len = len;
 }
 
-/* Check one range of a local key: true and *span, or false. */
+/* Checks one range of a local key. Returns true with *span, or false. */
 static bool mem_local(struct ur_port *port, u32 pd, u32 lkey, u64 addr, u64 len,
 		      u32 access, struct ur_span *span)
 {
@@ -65,7 +66,7 @@ bool ur_mem_remote(const struct ur_qp *qp, u32 rkey, u64 addr, u64 len,
 	return true;
 }
 
-/* Some address that the key is good for. */
+/* Returns an address that the key allows. */
 static u64 first_address(const struct ur_port *port, u32 rkey)
 {
 	struct ur_key *k = ur_table_lookup(&port->keys, rkey >> 8);
@@ -151,7 +152,7 @@ int ur_span_write(const struct ur_span *s, const void *src, u32 len, bool last)
 		}
 		end = ((const u8 *)src)[len - 1];
 		memmove(s->ptr, src, len - 1);
-		/* Whoever sees the last byte sees all before it. */
+		/* A reader that sees the last byte sees all others. */
 		__atomic_store_n(s->ptr + len - 1, end, __ATOMIC_RELEASE);
 		return 0;
 	}
@@ -239,7 +240,7 @@ int ur_mem_scatter(struct ur_port *port, u32 pd, const struct ur_sge *sge,
 
 u64 ur_masked_add(u64 a, u64 b, u64 boundary)
 {
-	/* The bits at the boundaries are added without their carry. */
+	/* Adds the bits at the boundaries without their carries. */
 	return ((a & ~boundary) + (b & ~boundary)) ^ ((a ^ b) & boundary);
 }
 
@@ -295,7 +296,7 @@ int ur_span_faa(const struct ur_span *s, u64 add, u64 boundary, u64 *old)
 int ur_span_flush(const struct ur_span *s, u32 type)
 {
 	if (s->ptr) {
-		/* Plain memory of this machine: visible to all once ordered. */
+		/* Plain memory is visible to all once ordered. */
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
 		if (!(type & UR_FETH_PERSISTENT) || !s->mr->attr.ops)
 			return 0;

@@ -12,7 +12,7 @@ static int check_attr(const struct ur_mr_attr *attr)
 	const u32 remote_store =
 		UR_ACCESS_REMOTE_WRITE | UR_ACCESS_REMOTE_ATOMIC;
 
-	/* IBTA C10-57: remote stores ask for local write as well. */
+	/* IBTA C10-57: remote stores require local write. */
 	if ((attr->access & remote_store) &&
 	    !(attr->access & UR_ACCESS_LOCAL_WRITE))
 		return -EINVAL;

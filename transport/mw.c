@@ -12,7 +12,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Local write means nothing for a window; verbs programs pass it anyway. */
+/* Local write has no meaning for a window; verbs programs pass it anyway. */
 #define BIND_ACCESS                                        \
 	(UR_ACCESS_LOCAL_WRITE | UR_ACCESS_REMOTE_WRITE |  \
 	 UR_ACCESS_REMOTE_READ | UR_ACCESS_REMOTE_ATOMIC | \
@@ -103,8 +103,8 @@ static bool region_allows(const struct ur_mr *mr, const struct ur_swqe *e,
 	       e->bind.length <= mr->attr.length - off;
 }
 
-/* The key byte does not count: a program that had a bind refused, or binds by two
- * queue pairs, may have another one than the window. */
+/* Ignores the key byte: after a refused bind, or binds by two queue pairs, the
+ * program's may differ from the window's. */
 static struct ur_mw *window_of(const struct ur_port *port, u32 rkey)
 {
 	struct ur_key *k = ur_table_lookup(&port->keys, rkey >> 8);
@@ -136,7 +136,7 @@ u8 ur_mw_bind(struct ur_qp *qp, const struct ur_swqe *e)
 
 	unbind(mw);
 	ur_assert(!mw->mr);
-	/* The index is the device's, the key byte the program's. */
+	/* The index is the device's; the program chooses the key byte. */
 	mw->k.key = mw->k.id << 8 | (e->bind.new_rkey & 0xff);
 	mw->mr = mr;
 	if (mr)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Requests that came too early: kept in a slot of the port's pool, found when
- * their PSN is due, dropped.
+ * Requests ahead of a gap: kept in a slot of the port's pool, found when their
+ * PSN is due, dropped.
  */
 #include "transport/internal.h"
 #include "util/assert.h"
@@ -32,7 +32,8 @@ void ur_ooo_drop_all(struct ur_qp *qp)
 		give_back(qp, i);
 }
 
-/* The same packet again? Whether it asks for an acknowledgement may differ. */
+/* Returns whether it is the same packet; the acknowledgement request may
+ * differ. */
 static bool is_same(const struct ur_ooo_slot *slot, const u8 *packet, u32 bytes)
 {
 	return slot->bytes == bytes && !memcmp(slot->packet, packet, 8) &&
@@ -55,7 +56,7 @@ void ur_ooo_keep(struct ur_qp *qp, const struct ur_pkt *pkt)
 		slot = &pool->slot[ooo->slot[index]];
 		if (slot->psn == pkt->psn && is_same(slot, packet, bytes))
 			return;
-		/* One from before the expected PSN makes room. */
+		/* An outdated packet makes room. */
 		give_back(qp, index);
 		if (slot->psn == pkt->psn)
 			return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The room for requests that came too early. */
+/* The memory for requests ahead of a gap. */
 #include "transport/internal.h"
 
 #include <errno.h>

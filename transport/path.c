@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The queue pairs of a path: those of an owner that send to one address. */
+/* The queue pairs of a path: those of one owner that send to one address. */
 #include "transport/path_impl.h"
 #include "util/assert.h"
 
 #include <stdlib.h>
 
-/* All of them are looked at when a window begins or ends, and where nobody
- * answers; more are those of another path to the same address. */
+/* All members are visited when a window begins or ends, and in silence; further
+ * queue pairs form another path to the same address. */
 #define MEMBERS_MAX 1024
 
 static struct ur_path **list_of(struct ur_port *port, const struct ur_av *av,
@@ -106,7 +106,7 @@ void ur_path_join(struct ur_qp *qp)
 	qp->share.stale = 0;
 	qp->share.doubt = false;
 	qp->share.cuts = p->window.cuts;
-	qp->share.cut.set = false; /* its first PSN may be chosen later */
+	qp->share.cut.set = false; /* the first PSN may be set later */
 	qp->share.need = 1;
 	qp->share.cnp_at = 0;
 	qp->share.cnps = 0;

@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Is nobody else on the path? A window that only losses cut keeps the queue of the
- * bottleneck long, and whatever else is sent there, a short message of ours too,
- * waits for all of it. Where others push, who keeps it shorter gets less. Where
- * nobody does, a smaller window gets the same.
+ * Finds out whether others use the path. A window that only losses cut keeps the bottleneck's queue
+ * long, and everything else sent there waits for all of it, even a short message of ours. If others
+ * compete, the sender with a shorter queue gets less. If nobody does, a smaller window gets the
+ * same.
  *
- * So after a loss at the end of a queue the window does not grow again at once. If as
- * much is answered as before, and round trips are shorter, it is cut once more, and so
- * on until that ends or nothing waits; it keeps a step or two more. When round trips get
- * longer than they were there, others push: it has soon half of what it had before, and
- * losses decide again, for some seconds at least.
+ * So after a loss at the end of a queue the window does not grow again at once. While as much is
+ * answered as before, with shorter round trips, it is cut again, until that ends or nothing waits;
+ * it keeps a step or two more. Longer round trips than those mean that others compete: the window
+ * quickly regains half of its former size, and losses decide again, for some seconds at least.
  */
 #include "transport/path_window.h"
 #include "util/assert.h"
 
-#define ONE	      UR_PATH_ONE
-#define LEAST	      (4 * ONE)
-#define STEP(size)    ((size) / 4 * 3)
-#define BACK(size)    ((size) / 3 * 4)
-#define SETTLE	      3 /* round trips until answers are those of the new window */
-#define ROUNDS	      4		/* that are measured, */
-#define TIME_NS	      50000000u /* and so long: hosts stop for some milliseconds */
+#define ONE	   UR_PATH_ONE
+#define LEAST	   (4 * ONE)
+#define STEP(size) ((size) / 4 * 3)
+#define BACK(size) ((size) / 3 * 4)
+#define SETTLE	   3 /* rounds until answers belong to the new window */
+#define ROUNDS	   4 /* rounds of a measurement, at least */
+/* and its time: hosts stop for some milliseconds */
+#define TIME_NS	      50000000u
 #define PACKETS	      64
 #define SAME(rate)    ((rate) - (rate) / 32)
 #define SHORTER(trip) ((trip) - (trip) / 16)
-#define STEPS	      2 /* one may be a chance: others have lost too */
+#define STEPS	      2 /* one may be chance: others have lost too */
 #define HOLD_NS	      1000000000ull
-#define HOLD_MAX      4 /* times two */
+#define HOLD_MAX      4 /* doublings of HOLD_NS */
 #define NOISE_NS      30000u
 
-/* The shortest of the last rounds: what all of them have waited. */
+/* Returns the shortest trip of the last rounds: the wait of all of them. */
 static u32 standing(const struct ur_path_window *w)
 {
 	u32 trip = w->round_last;
@@ -48,8 +48,8 @@ static void measure_anew(struct ur_path_window *w, ur_time now, u32 after)
 	a->packets = a->unwanted = 0;
 }
 
-/* Returns packets a second; 0: it goes on, or says nothing, since not enough was to be
- * sent. */
+/* Returns packets per second; 0: the measurement goes on, or there was not
+ * enough to send. */
 static u32 measured(struct ur_path_window *w, ur_time now)
 {
 	struct ur_path_alone *a = &w->alone;
@@ -109,8 +109,8 @@ void ur_path_alone_ended(struct ur_path_window *w, ur_time now, u32 before)
 	measure_anew(w, now, SETTLE);
 }
 
-/* Keeps that window; packets wait there in proportion to trip, which was that of the
- * window before, or less. */
+/* Keeps that window. Packets wait there in proportion to trip, which was at
+ * most that of the former window. */
 static void settle(struct ur_path_window *w, ur_time now, u32 size, u32 trip)
 {
 	struct ur_path_alone *a = &w->alone;
@@ -123,7 +123,7 @@ static void settle(struct ur_path_window *w, ur_time now, u32 size, u32 trip)
 	measure_anew(w, now, SETTLE);
 }
 
-/* So much was answered with the window of now. */
+/* Evaluates the rate measured with the present window. */
 static void judge(struct ur_path_window *w, ur_time now, u32 rate, bool waits)
 {
 	struct ur_path_alone *a = &w->alone;
@@ -150,7 +150,7 @@ static void judge(struct ur_path_window *w, ur_time now, u32 rate, bool waits)
 	}
 }
 
-/* Nobody else seems to be there. Has somebody come? */
+/* Alone so far: checks whether others have come. */
 static void look(struct ur_path_window *w, ur_time now, u32 rate)
 {
 	struct ur_path_alone *a = &w->alone;

@@ -3,9 +3,10 @@
 #include "transport/path_impl.h"
 #include "transport/retry.h"
 
-#define READS		 2 /* requests for a window, where there are more */
-#define AGAIN_NS	 100000u
-#define HOSTS_NS	 1000000u /* a round trip that hosts may make so long */
+#define READS	 2 /* requests per window, if there are more */
+#define AGAIN_NS 100000u
+/* hosts alone may cause a round trip this long */
+#define HOSTS_NS	 1000000u
 #define CNP_GAP_LEAST_NS 1000u
 #define CNP_GAPS	 16
 
@@ -61,11 +62,10 @@ static void set_held(struct ur_path *p, bool held)
 }
 
 /*
- * A peer sends a CNP for a queue pair once in some time at most, just before the
- * answer to what was marked. So one stands for what is answered in such a
- * time, whose length the shortest gap between two says, and for one packet at
- * least. Where a queue marks whatever comes, as beyond a threshold, that is their number; of single
- * marks it is the most that there can be.
+ * Returns how many of the answered packets were marked. A peer sends at most one CNP per queue pair
+ * in some time, just before the answer to the marked packet. So a CNP stands for all answers in
+ * such a time, which is the shortest gap between two, and for at least one packet. Where a queue
+ * marks everything, as beyond a threshold, that is the number; for single marks it is the maximum.
  */
 static u32 marked_of(const struct ur_path *p, struct ur_qp *qp, u32 packets)
 {
@@ -78,14 +78,15 @@ static u32 marked_of(const struct ur_path *p, struct ur_qp *qp, u32 packets)
 	return owed ? 1 : 0;
 }
 
-/* The same where every window loses and only what is sent again has a trip. */
+/* Returns the same where every window loses and only repeated packets are
+ * measured. */
 static bool queues_again(const struct ur_requester *req)
 {
 	return req->rtt_min && req->again_ns > 2ull * req->rtt_min + AGAIN_NS;
 }
 
-/* A path that was free, where a queue pair has lost, which has samples of its
- * own: is it to be held again? */
+/* Holds a path again that held nobody, if the losses and samples of this queue
+ * pair require it. */
 static void hold(struct ur_path *p, struct ur_qp *qp)
 {
 	const struct ur_requester *req = &qp->req;
@@ -100,7 +101,8 @@ static void hold(struct ur_path *p, struct ur_qp *qp)
 			      waits ? trip : 0);
 }
 
-/* Was what is lost sent before the last cut? It says nothing new then. */
+/* Returns whether the lost packet was sent before the last cut, so that it is
+ * no news. */
 static bool sent_before(const struct ur_path *p, const struct ur_qp *qp)
 {
 	const struct ur_requester *req = &qp->req;
@@ -150,9 +152,9 @@ void ur_path_back(struct ur_qp *qp, u32 stale)
 }
 
 /*
- * Only the oldest packet was sent again. One answer to more than that is to the first sending,
- * and was late because a host had other things to do: had the oldest one been lost, a NAK
- * would have come, or an answer to it alone.
+ * Only the oldest packet was repeated. An answer to more than that belongs to its first sending,
+ * and was late because a host was busy: had the oldest packet been lost, a NAK would have come, or
+ * an answer to it alone.
  */
 static void end_doubt(struct ur_qp *qp, u32 packets)
 {
@@ -167,7 +169,7 @@ void ur_path_answered(struct ur_qp *qp)
 	u32 out, packets;
 
 	if (qp->req.una != qp->req.back_psn)
-		qp->share.stale = 0; /* what is asked for again is behind */
+		qp->share.stale = 0; /* the answers to be dropped have passed */
 	ur_psn_mark_reach(&qp->share.cut, qp->req.una);
 	out = ur_path_in_flight(qp);
 	packets = qp->share.out > out ? qp->share.out - out : 0;
@@ -176,7 +178,7 @@ void ur_path_answered(struct ur_qp *qp)
 		p->window.marked += marked_of(p, qp, packets);
 	if (qp->share.doubt && packets)
 		end_doubt(qp, packets);
-	/* Where each flow has its queue, that of a short message is empty. */
+	/* With a queue for each flow, that of a short message is empty. */
 	if (qp->req.rtt_last &&
 	    (ur_list_empty(&p->waiting) || qp->share.weight == UR_PATH_PACKET))
 		ur_path_window_trip(&p->window, p->port->now, qp->req.rtt_last,
@@ -185,7 +187,7 @@ void ur_path_answered(struct ur_qp *qp)
 		ur_path_certain(p, qp->req.rtt_last);
 	qp->req.again_with = false;
 	qp->req.rtt_last = 0;
-	/* Its own round trips are few where packets are sent twice, and may be
+	/* Its own round trips are few while packets are repeated, and may be
 	 * those of a shorter queue. */
 	qp->req.patience = ur_path_patience(p);
 	p->heard_at = p->port->now;
@@ -210,7 +212,7 @@ void ur_path_answered(struct ur_qp *qp)
 
 /* ---- marks ---- */
 
-/* About so many packets are marked. */
+/* Handles about so many marked packets. */
 static void marked(struct ur_path *p, struct ur_qp *qp, u32 packets)
 {
 	ur_time now = p->port->now;
@@ -227,10 +229,8 @@ static void marked(struct ur_path *p, struct ur_qp *qp, u32 packets)
 		 p->window.srtt);
 }
 
-/*
- * The shortest mean gap of some CNPs in a row: a host that had other work takes several together, and the time
- * between these says nothing.
- */
+/* Uses the shortest mean gap of several CNPs: a busy host handles some together, and the time
+ * between those means nothing. */
 static void count_cnp(struct ur_path *p, struct ur_qp *qp)
 {
 	ur_time now = p->port->now;
@@ -257,7 +257,7 @@ bool ur_path_cnp(struct ur_qp *qp)
 		return false;
 	if (ur_path_marks_answered(p))
 		return true;
-	/* It has marked what we answer with: the window is not for that. */
+	/* The mark was on our answers, which this window does not limit. */
 	if (!ur_inflight(&qp->req))
 		return false;
 	count_cnp(p, qp);

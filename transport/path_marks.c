@@ -1,27 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Finds out whether a peer answers marks. A switch marks ECT packets in place of
+ * Finds out whether a peer answers marks. A switch marks ECT packets instead of
  * dropping them. If the peer sends no CNPs (Soft-RoCE), the sender does not
- * learn that it is to send less, and takes the share of the others.
+ * learn to send less, and takes the share of others.
  *
- * Where round trips were long for LONG_NS and no CNP has come, the path tests
- * its peer: it sends a packet now and then that it has marked itself. A peer that
- * answers none of TESTS packets, or does not get them as they were sent, is
- * silent, and for FOR_NS the packets to it are not ECT: queues drop them, and
- * losses cut the window. A peer that has sent a CNP is not tested in that time.
- * The port keeps this memory, since a path ends with its last queue pair.
+ * After LONG_NS of long round trips without a CNP, the path tests its peer: now
+ * and then it sends a packet that it has marked itself. A peer that answers
+ * none of TESTS packets, or does not get them unchanged, is silent: for FOR_NS
+ * the packets to it are not ECT, so queues drop them, and losses cut the
+ * window. A peer that has sent a CNP is not tested in that time. The port keeps
+ * this memory, since a path ends with its last queue pair.
  */
 #include "transport/path_impl.h"
 
 #include <stdlib.h>
 
-#define LONG_NS	     200000000u
-#define TEST_NS	     50000000u /* between two, and 4 round trips */
-#define TEST_TRIPS   4
-#define IDLE_NS	     20000000u
-#define TESTS	     4
-#define FOR_NS	     3600000000000ull
-#define FIRST_GAP_NS 50000u /* between two CNPs: ours, and the paper's */
+#define LONG_NS 200000000u
+/* between two tests, plus TEST_TRIPS round trips */
+#define TEST_NS	   50000000u
+#define TEST_TRIPS 4
+#define IDLE_NS	   20000000u
+#define TESTS	   4
+#define FOR_NS	   3600000000000ull
+/* between two CNPs: our default, and the DCQCN paper's */
+#define FIRST_GAP_NS 50000u
 
 static struct ur_mark_memory *memory_of(struct ur_port *port, const u8 *dgid,
 					u32 owner)
@@ -100,8 +102,8 @@ void ur_path_marks_left(struct ur_path *p, struct ur_qp *qp)
 	qp->share.test = false;
 }
 
-/* UC has no path and nothing to test with, so its packets are ECT only if the peer
- * has answered marks. */
+/* Returns whether packets should be ECT. UC has no path and makes no tests, so
+ * it needs a peer that has answered marks. */
 static bool is_ect(const struct ur_qp *qp)
 {
 	const struct ur_path *p = qp->share.path;
@@ -126,7 +128,7 @@ void ur_qp_set_ecn(struct ur_qp *qp)
 	if (class == av->traffic_class)
 		return;
 	av->traffic_class = class;
-	av->wire = 0; /* another socket's */
+	av->wire = 0; /* route of another socket */
 }
 
 static void learn(struct ur_path *p, enum ur_marks marks)
@@ -162,7 +164,7 @@ bool ur_path_marks_answered(struct ur_path *p)
 static bool test_is_due(struct ur_path *p)
 {
 	ur_time now = p->port->now;
-	/* A program that sends now and then keeps no queue long. */
+	/* A program that sends now and then fills no queue. */
 	bool idle = now - p->looked_at > IDLE_NS + p->window.srtt;
 
 	p->looked_at = now;
@@ -189,7 +191,7 @@ void ur_path_marks_look(struct ur_path *p, struct ur_qp *qp)
 	if (!qp->attr.av->ecn || !p->test_av || !test_is_due(p))
 		return;
 	if (p->tests < TESTS) {
-		/* The tester before may have nothing more to send. */
+		/* The last tester may have nothing more to send. */
 		if (p->tester)
 			p->tester->share.test = false;
 		p->tester = qp;

@@ -1,37 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * How fast the path carries, and how many packets leave at once for that.
+ * Estimates the speed of the path, and limits how many packets leave at once.
  *
- * Answers come for many packets together, from a turn of one queue pair or from a host
- * that had other work, and what they make room for left together, too. On a slow path such a
- * burst is a queue for milliseconds: what others send waits behind it, a short queue has no
- * room for it, and where each flow has its queue, that is long or empty and never shows
- * how much waits. So there a turn is a few packets, and the next one not before the path has
- * carried most of them.
+ * Answers come for many packets together, from a turn of one queue pair or from a busy host, and
+ * the packets that they allow would leave together. On a slow path such a burst is a queue of
+ * milliseconds: others' packets wait behind it, a short queue overflows, and with a queue for each
+ * flow it is long or empty and never shows how much waits. So there a turn is a few packets, and
+ * the next begins when the path has carried most of them.
  */
 #include "transport/path_impl.h"
 
-/* A turn has as many packets as the path carries in that time, and at least so many. */
+/* A turn is what the path carries in this time, at least TURN_LEAST. */
 #define TURN_NS	   500000u
 #define TURN_LEAST 2
-#define LEAST	   (4 * UR_PATH_ONE) /* window */
-/* A path is slow where a packet takes so long. A turn of a faster one is as many as leave by a
- * system call; where a packet takes longer, it is not the line that lets packets wait. */
+#define LEAST	   (4 * UR_PATH_ONE) /* smallest window of a slow path */
+/* A path is slow where a packet takes at least this long. On a faster one a turn is as many as
+ * leave by one system call; above SLOWEST_NS it is not the line that delays packets. */
 #define SLOW_NS	   30000u
 #define SLOWEST_NS 1000000u
-#define AHEAD(ns)  ((ns) / 4 * 3) /* so that the window and not this limits */
+/* less than all, so that the window is the limit */
+#define AHEAD(ns) ((ns) / 4 * 3)
 
-/* Do packets wait somewhere? By the mean of the trips: where each flow has its queue, some
- * find that empty. And where packets are lost by chance, trips are long by what is sent
- * again. */
+/* Returns whether packets wait in a queue. Uses the mean of the trips, since with a queue for each
+ * flow some are empty. Random losses make trips long, too, so the path must be calm. */
 static bool is_filled(const struct ur_path *p)
 {
 	return ur_path_is_calm(p) &&
 	       ur_path_window_long(&p->window, p->window.srtt);
 }
 
-/* Returns how long a slow path takes for a packet, about; 0: it is not slow, or nothing
- * waits. */
+/* Returns roughly how long a slow path takes for a packet; 0: it is not slow,
+ * or nothing waits. */
 static u32 packet_ns(const struct ur_path *p)
 {
 	u64 ns;

@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * How long a queue pair of a path waits before it probes.
+ * Decides how long a queue pair of a path waits before it probes.
  *
- * Where a network has a queue for each flow, as FQ-CoDel and cake have, round trips are
- * each queue pair's own: one packet goes at once, and the next one waits for a packet of
- * each of the others. Whoever takes that for a loss sends again what is in the queue, waits
- * longer for it, and measures no trip any more (Karn). So nobody probes sooner than the
- * longest trip of any of them says; what comes twice shows that packets are on their way;
- * and where all stand still, one asks for all.
+ * Where a network has a queue for each flow, as FQ-CoDel and cake have, each queue pair has round
+ * trips of its own: one packet leaves at once, and the next waits for a packet of each other flow.
+ * A sender that takes this for a loss repeats what is in the queue, waits longer for it, and
+ * measures no trip any more (Karn). So nobody probes before the longest trip of all members is
+ * over; duplicates show that packets are under way; and where everything stands still, one queue
+ * pair probes for all.
  *
- * All this only where the peer has asked for nothing again for CALM_PKTS: where packets are lost by
- * chance, many trips are long by waiting for what was sent again, and whoever waits longer
- * for a probe is slower.
+ * This holds only while the peer has requested no repetition for CALM_PKTS: random losses make many
+ * trips long, by waiting for repetitions, and longer waits for probes would only be slower.
  */
 #include "transport/path_impl.h"
 #include "util/assert.h"
 
 #define CALM_PKTS     512
-#define LONGEST_PART  256 /* of it, is forgotten with each sample */
+#define LONGEST_PART  256 /* the part forgotten with each sample */
 #define LONGEST_SPARE 4	  /* a quarter more */
 
 bool ur_path_is_calm(const struct ur_path *p)
@@ -40,8 +39,8 @@ void ur_path_certain(struct ur_path *p, u32 trip)
 		p->longest = trip;
 }
 
-/* The shortest of the last rounds: of what is sent twice, some trips are long by
- * waiting for a timer, and that timer must not go by them. */
+/* Uses the shortest trip of the last rounds: some trips of repeated packets
+ * contain a wait for a timer, which must not depend on them. */
 u32 ur_path_patience(const struct ur_path *p)
 {
 	u32 trip = p->window.round_last, least;

@@ -4,22 +4,22 @@
 #include "util/assert.h"
 
 #define ONE	 UR_PATH_ONE
-#define TURNS	 8 /* of a window */
+#define TURNS	 8 /* turns in a window */
 #define TURN_MAX 32
-/* A turn of a window that has room for TURNS of TURN_MAX: as much as leaves by one system call. A
- * part of one costs the hosts of such a path as much as the whole. */
+/* A turn of a large window, with room for TURNS of TURN_MAX: as much as leaves by one system call.
+ * A part of it would cost the hosts as much. */
 #define TURN_WHOLE 64
-#define SHORT	   4  /* packets of a message that goes first */
-#define HEAD_BYTES 64 /* around the payload of a packet, about */
+#define SHORT	   4  /* packets of a message that may go first, at most */
+#define HEAD_BYTES 64 /* headers around a payload, approximately */
 
-/* Queue pairs that wait go on when nothing has come for two round trips and so
- * long, twice as long each time; or when nothing new has come for
- * UR_PATH_HEARD_NS, since a peer may repeat the same NAK without end. */
+/* Waiting queue pairs go on after two round trips and this time without an
+ * answer, doubled each time; or after UR_PATH_HEARD_NS without a new
+ * acknowledgement, since a peer may repeat a NAK without end. */
 #define SILENT_NS	 1000000u
-#define SILENT_FIRST_NS	 4000000u /* no round trip is known */
+#define SILENT_FIRST_NS	 4000000u /* while no round trip is known */
 #define SILENT_SHIFT_MAX 5
 
-/* Its part of the window. */
+/* Returns a turn's part of the window. */
 static u32 part_of(const struct ur_path *p)
 {
 	u32 turn = ur_path_whole(p) / TURNS;
@@ -27,20 +27,21 @@ static u32 part_of(const struct ur_path *p)
 	return turn >= TURN_MAX ? TURN_WHOLE : turn ? turn : 1;
 }
 
-/* Packets of a turn. */
+/* Returns the packets of a turn. */
 static u32 turn_of(const struct ur_path *p)
 {
 	return ur_path_pace_turn(p, part_of(p));
 }
 
-/* Packets in flight, at most. Short messages do not wait until others have got
- * answers: a part is kept for them. */
+/* Returns the most packets in flight. A part is reserved for short messages, so
+ * that they need not wait for answers to others. */
 static u32 most_of(const struct ur_path *p, bool fresh)
 {
 	return ur_path_whole(p) + (fresh ? part_of(p) : 0);
 }
 
-/* So many packets, or a turn that is not to be cut in pieces. */
+/* Returns the packets that must fit: need, or a whole turn if that is not to be
+ * divided. */
 static u32 together(const struct ur_path *p, u32 need, bool fresh)
 {
 	return !fresh && need < TURN_WHOLE && turn_of(p) == TURN_WHOLE
@@ -48,7 +49,7 @@ static u32 together(const struct ur_path *p, u32 need, bool fresh)
 		       : need;
 }
 
-/* More than the window has room go alone. */
+/* A need beyond the window is granted when nothing is in flight. */
 static bool has_room(const struct ur_path *p, u32 need, bool fresh)
 {
 	u32 used = p->out + p->granted;
@@ -61,8 +62,8 @@ static bool has_room(const struct ur_path *p, u32 need, bool fresh)
 	return !used && p->port->now >= p->next_at;
 }
 
-/* Returns what a packet of its next message, which is short, takes of the line: one of 64 B
- * takes an eighth of a whole one. */
+/* Returns the weight of a packet of its next, short message: one of 64 B is an eighth of a full
+ * one. */
 static u32 weight_of(const struct ur_qp *qp)
 {
 	const struct ur_swqe *e = ur_sq_entry(qp, qp->req.head);
@@ -101,10 +102,10 @@ static void grant(struct ur_path *p, struct ur_qp *qp, bool fresh)
 }
 
 /*
- * A short message of who had nothing to send goes before those that always have, as
- * that of a new flow does in FQ-CoDel (RFC 8290): it does not wait for a turn of each
- * of them. Not again before each of them has sent as many bytes, so that many who begin
- * again and again leave the others theirs.
+ * Returns whether the next message is short, of a queue pair that was idle. It
+ * goes before those that always send, like a new flow in FQ-CoDel (RFC 8290).
+ * The next such message must wait until each other has sent as many bytes, so
+ * that frequent restarts leave the others their share.
  */
 static bool is_short(const struct ur_qp *qp)
 {
@@ -137,7 +138,7 @@ void ur_path_wait_no_more(struct ur_path *p, struct ur_qp *qp)
 }
 
 /* Returns when the path counts as silent: nobody waits for ever for answers to
- * packets sent in vain. */
+ * lost packets. */
 static ur_time silent_at(const struct ur_path *p)
 {
 	u64 ns = p->window.srtt ? 2ull * p->window.srtt + SILENT_NS
@@ -157,8 +158,8 @@ static struct ur_qp *first_of(const struct ur_list *l)
 				: ur_list_first(l, struct ur_qp, share.wait);
 }
 
-/* It is not before its time, which is never further away than that of the longest turn
- * of who goes first. */
+/* Returns whether its time has come. That time is never further ahead than the
+ * longest turn of a short message. */
 static bool goes_first(const struct ur_path *p, const struct ur_qp *qp)
 {
 	u32 left = qp->share.fresh_at - p->sent;
@@ -166,9 +167,9 @@ static bool goes_first(const struct ur_path *p, const struct ur_qp *qp)
 	return !left || left > SHORT * UR_PATH_PACKET * (1 + p->members_count);
 }
 
-/* Returns who has the next turn, and whether it goes before the others; NULL: nobody
- * waits. A short message that may not go first yet waits until the others have sent so
- * much, and not until each has had a turn. */
+/* Returns the queue pair with the next turn, or NULL; *fresh: it goes before
+ * the others. A short message that may not go first yet waits for that weight
+ * of the others, not for a turn of each. */
 static struct ur_qp *next_of(const struct ur_path *p, bool *fresh)
 {
 	struct ur_qp *first = first_of(&p->fresh), *other;
@@ -201,7 +202,7 @@ void ur_path_wake(struct ur_path *p)
 	if (!qp)
 		return;
 	at = waiting_for_time(p) ? p->next_at : silent_at(p);
-	/* Turns are given and nothing is out: silence has not begun. */
+	/* Turns are granted with nothing in flight: silence has not begun. */
 	if (at <= p->port->now)
 		at = p->port->now + SILENT_NS;
 	ur_port_arm(p->port, qp, at);
@@ -214,10 +215,8 @@ void ur_path_give_back(struct ur_path *p, struct ur_qp *qp)
 	qp->share.turn = qp->share.owed = 0;
 }
 
-/*
- * Returns whether the path's window keeps it from sending. Not where its own would do so before a
- * turn, or the answers to a READ, were sent to their end.
- */
+/* Returns whether the path's window keeps it from sending; false if its own window would stop it
+ * before the end of a turn, or of a READ's answers. */
 static bool is_held_back(const struct ur_path *p, const struct ur_qp *qp,
 			 u32 need)
 {
@@ -247,8 +246,8 @@ static bool in_turn(struct ur_qp *qp, u32 need)
 	if (is_held_back(p, qp, need))
 		ur_path_miss(p);
 	wait_for_turn(p, qp);
-	/* Room beside turns that are not taken yet is for those behind them:
-	 * who has just had one would be the first to ask. */
+	/* Room beside a granted turn is for those behind: a queue pair that has
+	 * just had a turn would ask first. */
 	if (!p->granted)
 		ur_path_wake(p);
 	return qp->share.turn >= need;
@@ -267,7 +266,7 @@ bool ur_path_may_send(struct ur_qp *qp, u32 need)
 {
 	if (!in_turn(qp, need))
 		return false;
-	/* It has waited with nothing sent: its timers start anew. */
+	/* It waited with nothing in flight, so its timers start anew. */
 	if (!ur_inflight(&qp->req))
 		qp->req.timeout_at = qp->req.probe_at = UR_NEVER;
 	return true;

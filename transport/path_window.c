@@ -2,64 +2,66 @@
 /*
  * The window of a path.
  *
- * It begins small and doubles in each round trip until packets wait. Then it
- * grows by a packet in each, one in a millisecond at most, and by more where
- * nothing waits. Two things cut it by CUT, once for what was in flight:
+ * It begins small and doubles in each round trip until packets wait. Then it grows by a packet in
+ * each, at most one in a millisecond, and by more where nothing waits. Two things cut it by CUT,
+ * once for what was in flight:
  *
- * A loss in a round trip that is about as long as where packets were lost
- * before: a queue ended. A packet that was lost while packets waited less than
- * then was lost elsewhere.
+ * A loss in a round trip about as long as where packets were lost before: a queue overflowed. A
+ * packet that was lost while packets waited less was lost elsewhere.
  *
- * Many losses. A link that loses for no reason loses many at any window, so
- * this cut is a trial: if about as many are lost however small the window is,
- * it gets back its size, and that many count no more for long. No link loses
- * HEAVY by chance. So the window is FLOOR or more, except where so many are
- * lost while packets wait.
+ * Many losses. A link with random losses has many at any window, so this cut is a trial: if about
+ * as many are lost however small the window is, the window gets its size back, and that share is
+ * ignored for long. No link loses HEAVY by chance. So the window is at least FLOOR, except where so
+ * many are lost while packets wait.
  *
- * Marks, which a switch makes where a queue grows, cut it by half of their share
- * of the packets, as DCTCP (RFC 8257) does, once in a round trip, and to as
- * little as it takes: nobody marks by chance. Where packets wait MARKED_NS they
- * are marked by a queue of CoDel's kind, one in a long time in place of a loss, and
- * a mark cuts as that does.
+ * Marks, which a switch makes where a queue grows, cut it by half of their share of the packets, as
+ * DCTCP (RFC 8257) does, once in a round trip, and without that lower limit: no link marks by
+ * chance. Where packets wait MARKED_NS, a queue of CoDel's kind marks one in a long time in place
+ * of a loss, and a mark cuts as a loss does.
  *
- * A peer says that there are marks by one CNP in some time, which may be many round trips. Where nothing waits, as before a meter,
- * the window grows per sign, and by a part of its usual step: a step in each round trip would be more than a CNP cuts.
- * A path without marks has it all again soon, since growth doubles.
+ * A peer reports marks by one CNP in some time, which may be many round trips. Where nothing waits,
+ * as before a meter, the window grows per CNP, and by a part of its usual step: a step in each
+ * round trip would exceed what a CNP cuts. A path without marks soon regains its window, since
+ * growth doubles.
  *
- * A window of less than one packet is a rate: one packet in several round
- * trips.
+ * A window below one packet is a rate: one packet in several round trips.
  */
 #include "transport/path_window.h"
 
-#define ONE		 UR_PATH_ONE
-#define FIRST		 (16 * ONE)
-#define LEAST		 (ONE / 64)
-#define FLOOR		 (8 * ONE)
-#define MOST		 (65536 * ONE)
-#define RESUME_MOST	 (512 * ONE)
-#define CUT(size)	 ((size) / 10 * 7) /* as CUBIC: 0.7 */
-#define MIN_MEMORY_NS	 5000000000ull /* two of these: a shortest round trip */
-#define LONG_NS		 120000u  /* shorter trips: hosts let packets wait */
-#define GROWTH_NS	 1000000u /* a packet more, at most, where they wait */
+#define ONE	    UR_PATH_ONE
+#define FIRST	    (16 * ONE)
+#define LEAST	    (ONE / 64)
+#define FLOOR	    (8 * ONE)
+#define MOST	    (65536 * ONE)
+#define RESUME_MOST (512 * ONE)
+#define CUT(size)   ((size) / 10 * 7) /* 0.7, as CUBIC */
+/* length of a period of rtt_min */
+#define MIN_MEMORY_NS 5000000000ull
+#define LONG_NS	      120000u /* hosts alone may cause shorter trips */
+/* time for one packet more while packets wait */
+#define GROWTH_NS	 1000000u
 #define LOSS_PERIOD_PKTS 2048
-#define LOSS_MANY	 32  /* in such a period, */
-#define SHARE_LEAST	 16  /* and of all that was sent */
-#define CLEAN_PKTS	 256 /* without a loss: those before are of the past */
-#define TRIAL_LOSSES	 16  /* so long that these are expected */
-#define TRIAL_PART	 4   /* of the window, where it ends */
-#define HEAVY		 256
-#define MARKLESS	 32 /* round trips */
-#define MARKLESS_MAX	 10
-#define GENTLE		 16 /* where nothing waits, as before a meter */
-#define GROW_FROM	 (8 * ONE)
-#define GROW_TO		 (20 * ONE)
-#define GROW_LEAST	 103u /* 1/256 packets */
-#define GROW_MOST	 345u
-#define ALPHA_ONE	 65536u
-#define ALPHA_PART	 16 /* of a round trip in the share, RFC 8257's g */
-#define MARKED_NS	 4000000u /* just less than CoDel's target, 5 ms */
+#define LOSS_MANY	 32  /* many losses in such a period */
+#define SHARE_LEAST	 16  /* and their least share of all packets, 1/1024 */
+#define CLEAN_PKTS	 256 /* without a loss: earlier losses are ignored */
+/* a trial lasts until so many losses are expected */
+#define TRIAL_LOSSES 16
+#define TRIAL_PART   4 /* a trial ends at this part of the window */
+#define HEAVY	     256
+/* round trips without a mark until growth doubles */
+#define MARKLESS     32
+#define MARKLESS_MAX 10
+#define GENTLE	     16 /* divisor of growth where nothing waits */
+#define GROW_FROM    (8 * ONE)
+#define GROW_TO	     (20 * ONE)
+#define GROW_LEAST   103u /* 1/256 packets per round trip */
+#define GROW_MOST    345u
+#define ALPHA_ONE    65536u
+/* weight of a round trip in the share, RFC 8257's g */
+#define ALPHA_PART 16
+#define MARKED_NS  4000000u /* just less than CoDel's target, 5 ms */
 
-/* The shortest trip of a round; others may have waited in a host. */
+/* Returns the shortest trip of a round; others may have waited in a host. */
 static u32 latest(const struct ur_path_window *w)
 {
 	u32 last = w->round_last;
@@ -68,8 +70,8 @@ static u32 latest(const struct ur_path_window *w)
 							      : last;
 }
 
-/* Returns the longest of the recent round trips, for a loss that only a timer
- * shows: one of them is that of when the packet was sent. */
+/* Returns the longest of the recent round trips, one of which belongs to a loss
+ * that only a timer shows. */
 static u32 longest_of_late(const struct ur_path_window *w)
 {
 	u32 most = latest(w);
@@ -90,11 +92,11 @@ static u32 root(u32 x)
 }
 
 /*
- * Where marks show a queue, a window grows by a packet and a third in a round trip, a
- * little more than that of DCTCP, since a CNP may stand for several marks; a small one
- * by less than half a packet, so that very many together add no long queue, and a large
- * one by an eighth of its root. It grows twice as fast after each MARKLESS round trips
- * without a mark.
+ * Returns the growth in a round trip where marks show a queue: a packet and a
+ * third, a little more than DCTCP's, since a CNP may stand for several marks; a
+ * small window less than half a packet, so that very many together add no long
+ * queue; a large one an eighth of its root. Growth doubles after each MARKLESS
+ * round trips without a mark.
  */
 static u32 more_by_marks(u32 size)
 {
@@ -109,14 +111,15 @@ static u32 more_by_marks(u32 size)
 	return more;
 }
 
-/* Is a round trip shorter than the time between two signs? Where packets wait the next trips are longer, and marks go by
- * what waits. */
+/* Returns whether a round trip is shorter than the time between two CNPs. Where packets wait the
+ * next trips are longer, and that decides. */
 static bool few_signs(const struct ur_path_window *w)
 {
 	return w->srtt < w->sign_ns && !ur_path_window_long(w, latest(w));
 }
 
-/* Returns the part of so much that a round trip is of the time between two signs. */
+/* Returns the share of whole for one round trip of the time between two
+ * CNPs. */
 static u32 part_of_sign(const struct ur_path_window *w, u32 whole)
 {
 	return few_signs(w) ? (u32)((u64)whole * w->srtt / w->sign_ns) : whole;
@@ -125,7 +128,7 @@ static u32 part_of_sign(const struct ur_path_window *w, u32 whole)
 static u64 grow_by_marks(const struct ur_path_window *w, u32 packets)
 {
 	u32 quiet = part_of_sign(w, w->rounds - w->cut_round) / MARKLESS;
-	/* For each that is answered, 1/65536 of a packet. */
+	/* Growth per answered packet, 1/65536 packets. */
 	u32 one = ONE * ONE * ONE / w->size;
 	u32 part = w->size > ONE ? root((u32)((1ull << 40) / w->size))
 				 : root(one) * ONE;
@@ -139,8 +142,9 @@ static u64 grow_by_marks(const struct ur_path_window *w, u32 packets)
 	       (few_signs(w) ? GENTLE : 1);
 }
 
-/* In a round trip: the double at first; then a packet, or less of a small window
- * or a short trip; more where nothing waits. Nothing while a trial runs. */
+/* Grows in a round trip: doubles at first; then by a packet, or less for a
+ * small window or a short trip; by more where nothing waits; not during a
+ * trial. */
 static void grow(struct ur_path_window *w, u32 packets)
 {
 	u64 size = w->size, more;
@@ -174,7 +178,7 @@ bool ur_path_window_waits(const struct ur_path_window *w)
 	return ur_path_window_long(w, latest(w));
 }
 
-/* RFC 8257, 3.3: the share of a round trip, smoothed. */
+/* RFC 8257, 3.3: the smoothed share of marked packets. */
 static void end_round(struct ur_path_window *w)
 {
 	u32 marked = ur_min_u32(w->marked, w->heard);
@@ -191,7 +195,7 @@ void ur_path_window_trip(struct ur_path_window *w, ur_time now, u32 rtt,
 {
 	bool waits;
 
-	/* Better than nothing, and worse than one that is certain. */
+	/* An uncertain trip is used only without a certain one. */
 	if (again && now - w->sampled_at < 4ull * w->srtt)
 		return;
 	if (!again)
@@ -219,12 +223,12 @@ void ur_path_window_trip(struct ur_path_window *w, ur_time now, u32 rtt,
 	if (waits)
 		w->slow_until = ur_min_u32(w->slow_until, w->size);
 	else if (!w->cuts && !w->losses)
-		/* Nothing was lost or marked yet: what waited in one round trip may
-		 * have waited for a processor. */
+		/* Nothing was lost or marked yet: the wait in one round trip
+		 * may have been for a processor. */
 		w->slow_until = MOST;
 }
 
-/* The share of what was lost since losses are counted. */
+/* Returns the share of packets lost since losses are counted. */
 static u32 share(const struct ur_path_window *w)
 {
 	return w->losses * 1024 / (w->losses + w->answered + 1);
@@ -248,8 +252,8 @@ static void cut(struct ur_path_window *w, ur_time now, bool heavy)
 	cut_to(w, now, size);
 }
 
-/* So many were lost in a trial. It goes on, with a smaller window, until there
- * are fewer or the window cannot be what it is. Returns whether it goes on. */
+/* Evaluates the losses of a trial, and returns whether it goes on, with a
+ * smaller window: until fewer are lost, or the window cannot be the cause. */
 static bool judge(struct ur_path_window *w, u32 part)
 {
 	if (part <= w->blamed / 2) {
@@ -295,7 +299,8 @@ bool ur_path_window_full(const struct ur_path_window *w, u32 trip)
 	return w->full <= least || trip >= least + (w->full - least) / 4 * 3;
 }
 
-/* There were many losses, of that share. Returns whether it was the window. */
+/* Handles many losses, of that share. Returns whether the window may be the
+ * cause. */
 static bool blame(struct ur_path_window *w, u32 part, u32 trip)
 {
 	w->losses = w->answered = 0;
@@ -310,7 +315,7 @@ static bool blame(struct ur_path_window *w, u32 part, u32 trip)
 	return true;
 }
 
-/* One was lost. Returns whether a queue ended. */
+/* Handles one loss. Returns whether a queue overflowed. */
 static bool ended(struct ur_path_window *w, u32 trip)
 {
 	if (trip <= LONG_NS || !ur_path_window_long(w, trip) ||
@@ -330,8 +335,7 @@ bool ur_path_window_lost(struct ur_path_window *w, ur_time now, u32 packets,
 
 	if (w->cut_at && now - w->cut_at < w->srtt + w->srtt / 4)
 		return false;
-	/* Losses of long ago would make the present ones look fewer than they
-	 * are. */
+	/* Old losses would make the present ones look fewer. */
 	if (w->clean >= CLEAN_PKTS && !w->blamed)
 		w->losses = w->answered = 0;
 	w->clean = 0;
@@ -342,7 +346,7 @@ bool ur_path_window_lost(struct ur_path_window *w, ur_time now, u32 packets,
 		return false;
 	cut(w, now, many && part >= HEAVY);
 	w->by_marks = false;
-	/* Where losses are frequent, the last one may be of chance. */
+	/* With frequent losses, the last one may be random. */
 	if (many || clean < CLEAN_PKTS / 2)
 		ur_path_alone_over(w, now);
 	else
@@ -361,8 +365,8 @@ bool ur_path_window_marked(struct ur_path_window *w, ur_time now, u32 packets)
 	if (latest(w) > ur_path_window_shortest(w) + MARKED_NS)
 		size = ur_min_u32(size, CUT(w->size));
 	cut_to(w, now, size);
-	/* A trial would keep it from growing again for as many packets as a small
-	 * window sends in minutes. */
+	/* A trial would stop growth for as many packets as a small window sends
+	 * in minutes. */
 	w->blamed = w->losses = w->answered = 0;
 	w->by_marks = true;
 	ur_path_alone_over(w, now);

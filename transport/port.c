@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The services of a port to its queue pairs: a place in the turns, a deadline,
- * a packet sent, an address vector given back. */
+/* Services of a port to its queue pairs: turns, deadlines, sending packets,
+ * releasing address vectors. */
 #include "transport/internal.h"
 
 void ur_port_set_mtu(struct ur_port *port, u32 mtu_bytes)
@@ -71,7 +71,7 @@ void ur_port_av_put(struct ur_port *port, struct ur_av *av)
 {
 	if (!av)
 		return;
-	/* The last packet of av is in a ur_tx, and there are never so many. */
+	/* The last packet of av is in a ur_tx, which has fewer slots. */
 	ur_assert(port->av_put_count < UR_AV_PUT_SLOTS);
 	port->av_put[port->av_put_count++] = av;
 }
@@ -103,7 +103,7 @@ ur_time ur_port_deadline(const struct ur_port *port)
 
 /* ---- invariants ---- */
 
-/* So many deadlines are looked at: they come in and go in turn. */
+/* Deadlines checked per call; they are inserted and removed in turn. */
 #define CHECKED_DEADLINES 64
 
 const char *ur_port_check(const struct ur_port *port)

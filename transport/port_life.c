@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* A port made and destroyed: everything that it allocates. */
+/* Creates and destroys a port, with all that it allocates. */
 #include "transport/internal.h"
 
 #include <stdlib.h>
 
-/* Keys have 24 bits of number; the all-zero and the small ones are easily
- * guessed by broken programs, so they start a little higher. */
+/* Lowest key: zero and small numbers are easily hit by broken programs. */
 #define FIRST_KEY 16
 #define FIRST_SRQ 1
 
-/* Each shard's port draws from its own generator, so its numbers reveal nothing
- * of another port's: they belong to different programs. */
+/* Each shard's port draws from its own generator, so its numbers reveal none of
+ * another port's, which belong to other programs. */
 static void set_secret(struct ur_port *port)
 {
 	struct ur_secret *secret = &port->secret;
@@ -25,7 +24,8 @@ static void set_secret(struct ur_port *port)
 	*secret = (struct ur_secret){.key = {key[0], key[1]}};
 }
 
-/* The part of the numbers from first to last that is this port's. */
+/* Initializes a table for the port's share of the numbers from first to
+ * last. */
 static void init_table(struct ur_port *port, struct ur_table *table, u32 first,
 		       u32 last, u32 max)
 {
@@ -46,13 +46,15 @@ static void init_tables(struct ur_port *port)
 		set_secret(port);
 	init_table(port, &port->qps, cfg->first_qpn, UR_QPN_MULTICAST - 1,
 		   cfg->max_qp);
-	/* No packet finds its port by a key. */
+	/* Keys need no port prefix, since no packet is dispatched by its
+	 * key. */
 	ur_table_init(&port->keys, FIRST_KEY, UR_24BIT_MASK, cfg->max_mr,
 		      port->qps.secret);
 	init_table(port, &port->srqs, FIRST_SRQ, UR_24BIT_MASK, 1u << 20);
 }
 
-/* Numbers of their own: those of queue pairs and keys stay what they are. */
+/* Draws from a generator of its own, so that numbers of queue pairs and keys do
+ * not change. */
 static void init_paths(struct ur_port *port)
 {
 	struct ur_secret secret = {

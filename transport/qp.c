@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* A queue pair: its state, failure, deadlines and the rules of its structure. */
+/* A queue pair: its state, failure, deadlines and invariants. */
 #include "transport/cc.h"
 #include "transport/internal.h"
 
@@ -74,7 +74,7 @@ void ur_qp_set_state(struct ur_qp *qp, enum ur_qp_state state)
 	qp->state = state;
 	qp->attr.state = state;
 	ur_qp_set_receives(qp);
-	ur_qp_hold_no_more(qp); /* what it has to do now may be no packet */
+	ur_qp_hold_no_more(qp); /* its next work may need no packet */
 	__atomic_store_n(&qp->shown[UR_QP_SHOWN_STATE], (u64)state,
 			 __ATOMIC_RELAXED);
 }
@@ -99,7 +99,7 @@ void ur_qp_rearm(struct ur_qp *qp)
 	const struct ur_requester *req = &qp->req;
 	ur_time at = ur_cc_deadline(qp);
 
-	/* In other states nobody would look at these when they are due. */
+	/* In other states these are not served when they are due. */
 	if (qp->state == UR_QP_RTS || qp->state == UR_QP_SQD) {
 		at = ur_min_u64(at, req->timeout_at);
 		at = ur_min_u64(at, req->probe_at);

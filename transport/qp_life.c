@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* A queue pair made and destroyed: all that it allocates. */
+/* Creates and destroys a queue pair, with all that it allocates. */
 #include "transport/internal.h"
 #include "util/assert.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* Besides two items for each resource (its answer, and the remains of one that
- * was given up): acknowledgements that are not merged. */
+/* Items for acknowledgements that are not merged, besides two for each resource
+ * (its answer, and the rest of a withdrawn one). */
 #define EXTRA_ITEMS 32
 
 static u8 service_of(enum ur_qp_type type)
@@ -97,8 +97,8 @@ static void free_qp(struct ur_qp *qp)
 	free(qp);
 }
 
-/* Room for the deadlines of all queue pairs there are, so that ur_port_arm()
- * cannot fail. 0 or -ENOMEM. */
+/* Allocates places for the deadlines of all queue pairs, so that ur_port_arm()
+ * cannot fail. Returns 0 or -ENOMEM. */
 static int reserve_heap(struct ur_port *port)
 {
 	struct ur_heap *heap = &port->deadlines;
@@ -118,8 +118,8 @@ static int reserve_heap(struct ur_port *port)
 	return 0;
 }
 
-/* A program may say it, for whom alone the table grows: all numbers of a place have slots of their own in one of so
- * many. */
+/* A program may choose the number, so the table's growth is limited: with that many slots all
+ * numbers of one port have slots of their own. */
 static int put_number(struct ur_port *port, struct ur_qp *qp, u32 slots)
 {
 	qp->qpn = qp->init.qpn;

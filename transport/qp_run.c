@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A queue pair's quantum: it is kicked, it runs, its deadlines come due, its
- * work is forgotten.
+ * A queue pair's quantum: kick, run, expire deadlines, drop work.
  */
 #include "transport/internal.h"
 #include "transport/retry.h"
@@ -53,7 +52,7 @@ void ur_qp_kick(struct ur_qp *qp)
 		ur_port_activate(qp->port, qp);
 }
 
-/* The neighbour that found no receive here need not wait for its timer. */
+/* Wakes the queue pair that found no receive here, before its RNR timer. */
 static bool wake_loop_waiter(struct ur_qp *qp)
 {
 	struct ur_qp *waiter;
@@ -64,7 +63,7 @@ static bool wake_loop_waiter(struct ur_qp *qp)
 	qp->loop_waiter = 0;
 	if (!waiter || !waiter->req.rnr_until || waiter->state != UR_QP_RTS)
 		return false;
-	/* A moment later, though, so that one more is not the next wait. */
+	/* Only after a moment, so that the next receive can be posted too. */
 	waiter->req.rnr_until = ur_min_u64(waiter->req.rnr_until,
 					   qp->port->now + LOOP_WAITER_NS);
 	ur_qp_rearm(waiter);
@@ -79,8 +78,8 @@ void ur_qp_rq_kick(struct ur_qp *qp)
 	}
 	if (!qp->resp.rq_wanted)
 		return;
-	/* The peer believes that there are no receives: correct that (IBTA
-	 * 9.7.7.2.5, unsolicited acknowledge). */
+	/* The peer believes that there are no receives: sends it new credits
+	 * (IBTA 9.7.7.2.5, unsolicited acknowledge). */
 	qp->resp.rq_wanted = false;
 	qp->port->ops->rq_want_kick(qp->init.rq_ctx, false);
 	if (wake_loop_waiter(qp))
@@ -121,6 +120,6 @@ bool ur_qp_run(struct ur_qp *qp, struct ur_tx *tx, bool *full)
 	ur_qp_rearm(qp);
 	if (more == UR_QUANTUM_FULL)
 		*full = true;
-	/* A state change on the way put it on the list itself. */
+	/* A state change meanwhile has activated it. */
 	return more != UR_QUANTUM_IDLE || result == UR_QUANTUM_MORE;
 }

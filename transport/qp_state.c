@@ -230,7 +230,7 @@ static bool values_valid(const struct ur_qp *qp, const struct ur_qp_attr *a,
 		return false;
 	if ((mask & DEST) && a->dest_qpn > UR_QPN_MASK)
 		return false;
-	/* RoCE has no path migration; "migrated" (0) is what it always is. */
+	/* RoCE has no path migration; only "migrated" (0) is valid. */
 	if ((mask & ALT) || ((mask & MIG) && a->path_mig_state != 0))
 		return false;
 	return true;
@@ -358,8 +358,7 @@ static void enter(struct ur_qp *qp, enum ur_qp_state next)
 		ur_qp_kick(qp);
 }
 
-/* The caller may name the state that it takes the queue pair to be in. It cannot know that the
- * queue pair has entered SQE. */
+/* The caller may name the present state. It may not know that the queue pair has entered SQE. */
 int ur_qp_may_modify(const struct ur_qp *qp, const struct ur_qp_attr *attr,
 		     u32 mask)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Raw packet queue pairs: each request is an Ethernet frame as it is, each
- * receive holds one. Which frames come to whom is the host's to say.
+ * Raw packet queue pairs: each request and each receive is one Ethernet frame.
+ * The host decides which queue pair gets a frame.
  */
 #include "transport/internal.h"
 
@@ -11,8 +11,8 @@ enum ur_quantum ur_raw_send(struct ur_qp *qp, struct ur_swqe *e,
 	u8 *p;
 
 	if (e->length < UR_RAW_MIN_BYTES || e->length > UR_RAW_MAX_BYTES) {
-		/* It is not sent, which is no error either: as with a datagram
-		 * that is longer than the MTU. */
+		/* Not sent, but no error: as with a datagram longer than the
+		 * MTU. */
 		ur_count(qp->port, UR_CNT_send_err);
 		ur_sq_complete(qp, e, UR_WC_SUCCESS);
 		return UR_QUANTUM_MORE;
@@ -35,7 +35,7 @@ void ur_raw_rx(struct ur_qp *qp, ur_time now, const u8 *frame, u32 len)
 	struct ur_rqe *rqe = &qp->resp.rqe;
 	struct ur_port *port = qp->port;
 
-	/* References that were given up stay: who sends may name them. */
+	/* Keeps released references: the host may be sending by them. */
 	port->now = now;
 	if (!qp->receives) {
 		ur_count(port, UR_CNT_bad_state);
@@ -49,7 +49,7 @@ void ur_raw_rx(struct ur_qp *qp, ur_time now, const u8 *frame, u32 len)
 		return;
 	}
 	if (len > rqe->length) {
-		/* The receive stays for a frame that fits. */
+		/* The receive stays for the next frame that fits. */
 		ur_count(port, UR_CNT_resp_local_length_error);
 		return;
 	}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Requests refused, and what they need of a queue pair before they can be
- * accepted: its protection domain and a receive WQE. IBTA volume 1, 9.9.3
- * (responder side errors).
+ * Refuses requests, and provides what a request needs before it is accepted: a
+ * protection domain and a receive WQE. IBTA volume 1, 9.9.3 (responder side
+ * errors).
  */
 #include <errno.h>
 
@@ -52,7 +52,7 @@ bool ur_responder_take_refused(struct ur_qp *qp, u32 flags, u32 xrc_srqn)
 
 /* The memory of an ending process goes before its device file is closed. An
  * adapter has the pages pinned and notices nothing. So the peer gets no answer
- * here either; it learns of the end when the device file is closed. */
+ * here; closing the device file ends the connection. */
 enum ur_verdict ur_responder_blame(int err, enum ur_verdict v)
 {
 	return !err ? UR_VERDICT_ACCEPT : err == -ESRCH ? UR_VERDICT_GONE : v;
@@ -100,7 +100,7 @@ void ur_responder_refuse(struct ur_qp *qp, enum ur_verdict v, u8 status,
 	default:
 		code = UR_NAK_INV_REQ;
 	}
-	/* The requests before it were accepted, and nothing else says so. */
+	/* Only this acknowledgement reports the accepted requests before it. */
 	if (v != UR_VERDICT_CLASS_J)
 		resp->ack_due = false;
 	if (v != UR_VERDICT_GONE && v != UR_VERDICT_CLASS_J)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Responder resources: what is needed to answer a READ or atomic a second
- * time, and the ordered queue of answers to send. IBTA volume 1, 9.7.5.1.4
- * (duplicate requests), 9.7.4.1.5.
+ * Responder resources, which allow answering a READ or atomic again, and the
+ * ordered queue of answers. IBTA volume 1, 9.7.5.1.4 (duplicate requests),
+ * 9.7.4.1.5.
  */
 #include "transport/internal.h"
 #include "util/assert.h"
@@ -44,8 +44,8 @@ bool ur_replay_free(const struct ur_qp *qp)
 
 	if (!resp->res_count)
 		return false;
-	/* The oldest one is taken. If its answer is only being repeated, the
-	 * peer had it already, or it could not have sent more. */
+	/* The oldest one is reused. If its answer is being repeated, the peer
+	 * has had it, or could not have sent a new request. */
 	ur_assert_hot(resp->res_next < resp->res_count);
 	res = &resp->res[resp->res_next];
 	return !res->queued || res->answered;
@@ -69,7 +69,7 @@ struct ur_resource *ur_replay_take(struct ur_qp *qp)
 	return res;
 }
 
-/* Answers given up leave empty items; close the ranks. */
+/* Removes the empty items of withdrawn answers. */
 static void squeeze(struct ur_responder *resp)
 {
 	u32 to = resp->item_head;
@@ -85,8 +85,8 @@ static void squeeze(struct ur_responder *resp)
 	resp->item_tail = to;
 }
 
-/* Makes a place in the order of PSNs: a peer that asks again throws away the
- * answers to later requests that come before this one. */
+/* Inserts an item in the order of PSNs: a peer that requests again drops
+ * earlier-sent answers to later requests. */
 static struct ur_resp_item *insert_item(struct ur_responder *resp, u32 psn)
 {
 	u32 i = resp->item_tail++, mask = resp->item_mask;
@@ -126,7 +126,7 @@ bool ur_replay_queue(struct ur_qp *qp, struct ur_resource *res, u32 psn,
 	it->next = psn;
 	it->end = ur_psn_add(psn, npkts);
 	it->msn = res->msn;
-	/* The answer acknowledges what came before it. */
+	/* This answer also acknowledges what came before. */
 	if (resp->ack_due && ur_psn_diff(resp->ack_psn, psn) < 0)
 		resp->ack_due = false;
 	ur_port_activate(qp->port, qp);
@@ -146,8 +146,7 @@ static struct ur_resource *find_resource(struct ur_qp *qp, u32 psn)
 	return NULL;
 }
 
-/* A repeated READ may ask for the rest of what it asked for before, with the
- * same key. */
+/* A repeated READ may request the rest of the first one, with the same key. */
 static void replay_read(struct ur_qp *qp, struct ur_resource *res,
 			const struct ur_pkt *pkt)
 {
@@ -163,11 +162,8 @@ static void replay_read(struct ur_qp *qp, struct ur_resource *res,
 	ur_replay_queue(qp, res, pkt->psn, npkts);
 }
 
-/*
- * The acknowledgement of a repeated SEND or WRITE: as much as is done, but
- * not beyond the first READ or atomic behind it, which only its own answer
- * may acknowledge.
- */
+/* Acknowledges a repeated SEND or WRITE: all that is done, but nothing beyond
+ * the next READ or atomic, which only its own answer may acknowledge. */
 static void ack_again(struct ur_qp *qp, u32 psn)
 {
 	struct ur_responder *resp = &qp->resp;
@@ -197,7 +193,7 @@ void ur_replay_duplicate(struct ur_qp *qp, const struct ur_pkt *pkt)
 	}
 	res = find_resource(qp, pkt->psn);
 	if (!res)
-		return; /* too old: silence (C9-152 lets us) */
+		return; /* too old: silence, as C9-152 permits */
 	if (flags & UR_OPF_READ_REQ)
 		replay_read(qp, res, pkt);
 	else if (res->opc == (pkt->opcode & UR_OPC_MASK) &&

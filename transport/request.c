@@ -73,8 +73,8 @@ enum ur_request_result ur_request_read_type(struct ur_qp *qp, struct ur_swqe *e,
 	pkt.ackreq = true;
 	switch (e->opcode) {
 	case UR_WR_READ:
-		/* Long reads go as several requests, so that the answers in
-		 * flight stay within bounds. */
+		/* A long READ goes as several requests, to limit the answers in
+		 * flight. */
 		psns = ur_read_end(qp, e, i) - i;
 		off = i << qp->mtu_shift;
 		len = ur_min_u32(psns << qp->mtu_shift, e->length - off);

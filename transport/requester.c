@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The requester: takes posted work in order, and turns it into packets
- * (request.c), into local operations, or into direct execution where the peer is
- * on this port.
+ * (request.c), local operations, or direct execution for a peer on this port.
  * IBTA volume 1, 9.7.2 (requester), 9.7.3 (packet sequence numbers).
  */
 #include "transport/cc.h"
 #include "transport/internal.h"
 #include "util/assert.h"
 
-/* The outcome of one attempt on the entry being sent. */
+/* The outcome of a step with the entry being sent. */
 enum step {
-	STEP_NEXT,  /* look again */
-	STEP_BLOCK, /* until an answer, a timer or a kick */
-	STEP_MORE,  /* let others run first */
-	STEP_FULL,  /* no room for a packet */
+	STEP_NEXT,  /* next step */
+	STEP_BLOCK, /* wait for an answer, a timer or a kick */
+	STEP_MORE,  /* let other queue pairs run first */
+	STEP_FULL,  /* no room in the ur_tx */
 };
 
 /* ---- starting an entry ---- */
@@ -54,8 +53,8 @@ static u32 local_access(const struct ur_swqe *e)
 	}
 }
 
-/* Masked atomics have no packets in the standard; those whose masks say
- * nothing special are ordinary ones. */
+/* Masked atomics have no packets in the standard. Those with trivial masks are
+ * ordinary atomics. */
 static bool has_wire_form(const struct ur_swqe *e)
 {
 	if (e->opcode == UR_WR_MASK_CMP_SWAP)
@@ -79,7 +78,7 @@ static u8 check_start(struct ur_qp *qp, const struct ur_swqe *e)
 	return 0;
 }
 
-/* NOP, LOCAL_INV, BIND_MW: no packet. */
+/* Executes NOP, LOCAL_INV and BIND_MW. Returns false for others. */
 static bool run_local(struct ur_qp *qp, struct ur_swqe *e)
 {
 	ur_assert_hot((const u8 *)e >= (const u8 *)qp->req.entries);
@@ -98,7 +97,7 @@ static bool run_local(struct ur_qp *qp, struct ur_swqe *e)
 	}
 }
 
-/* A failing entry waits until all before it are answered. */
+/* Fails the entry after all before it are answered. */
 static enum step fail_in_turn(struct ur_qp *qp, struct ur_swqe *e, u8 status)
 {
 	e->status = status;
@@ -157,7 +156,7 @@ static enum step start_entry(struct ur_qp *qp, struct ur_swqe *e)
 
 /* ---- packets ---- */
 
-/* UC: a packet is done when it has gone. */
+/* UC: a packet is done when it has been sent. */
 static void unreliable_done(struct ur_qp *qp)
 {
 	qp->req.una = qp->req.max_psn = qp->req.tx_psn;
@@ -186,13 +185,14 @@ static enum step step_of_defer(enum ur_defer defer)
 					   : STEP_BLOCK;
 }
 
-/* Within a host there is no path, and no window. */
+/* Within a host there is no path and no window. */
 static u32 read_about(const struct ur_qp *qp)
 {
 	return qp->share.path ? ur_path_read(qp) : UINT32_MAX;
 }
 
-/* Returns whether the next request of the READ is as long as it is to be. */
+/* Returns whether the next request of the READ may go, with the right
+ * length. */
 static bool fit_read(struct ur_qp *qp, struct ur_swqe *e)
 {
 	bool may = qp->share.path || ur_qp_is_near(qp);
@@ -209,7 +209,7 @@ send_read(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx)
 	return step_of(qp, e, ur_request_read_type(qp, e, tx));
 }
 
-/* The next packets of an entry that is not sent to its end. */
+/* Sends the next packets of an entry. */
 static inline __attribute__((always_inline)) enum step
 send_now(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx, u32 *budget)
 {
@@ -233,7 +233,8 @@ send_now(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx, u32 *budget)
 	return step;
 }
 
-/* Packets that the next request brings into flight; 0: it cannot go yet. */
+/* Returns the packets that the next request brings into flight; 0: it cannot go
+ * yet. */
 static u32 next_request(struct ur_qp *qp, struct ur_swqe *e)
 {
 	u32 i = ur_psn_sub(qp->req.tx_psn, e->psn);
@@ -250,7 +251,7 @@ static u32 next_request(struct ur_qp *qp, struct ur_swqe *e)
 	return e->opcode == UR_WR_READ ? ur_read_end(qp, e, i) - i : 1;
 }
 
-/* The same where the window of the path allows it. */
+/* Does the same if the path's window allows it. */
 static __attribute__((noinline)) enum step
 send_held(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx, u32 *budget)
 {
@@ -267,7 +268,8 @@ send_held(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx, u32 *budget)
 	if (qp->share.test && step == STEP_NEXT)
 		ur_path_tested(qp);
 	if (qp->req.again_at && psn == qp->req.again_psn)
-		qp->req.again_at = qp->port->now; /* it had to wait */
+		/* it had to wait for its turn */
+		qp->req.again_at = qp->port->now;
 	ur_path_sent(qp, ur_psn_sub(qp->req.tx_psn, psn));
 	return step;
 }
@@ -355,7 +357,8 @@ static enum step try_loop(struct ur_qp *qp, struct ur_swqe *e, u32 *bytes,
 	}
 }
 
-/* May the entry run directly? Only with nothing in packet form before it. */
+/* Returns whether the entry may be executed directly: no packet may be
+ * outstanding before it. */
 static bool loop_candidate(const struct ur_qp *qp, const struct ur_swqe *e)
 {
 	return ur_qp_is_near(qp) && !qp->init.packets &&
@@ -390,7 +393,7 @@ static enum step step_entry(struct ur_qp *qp, struct ur_tx *tx, u32 *budget,
 	return send_packet(qp, e, tx, budget);
 }
 
-/* The packets of the oldest entry that the peer misses. */
+/* Sends the missing packets of the oldest entry. */
 static enum step send_missing(struct ur_qp *qp, struct ur_swqe *e,
 			      struct ur_tx *tx)
 {
@@ -402,7 +405,7 @@ static enum step send_missing(struct ur_qp *qp, struct ur_swqe *e,
 	req->tx = req->head;
 	req->tx_psn = ur_psn_add(req->una, (int)sent);
 	while (req->hole_left && step == STEP_NEXT) {
-		/* The last one asks for an answer. */
+		/* The last packet requests an acknowledgement. */
 		req->since_ackreq = req->hole_left > 1 ? 0 : UR_ACK_PKTS;
 		step = step_of(qp, e, ur_request_data(qp, e, tx));
 		if (step == STEP_NEXT)
@@ -411,7 +414,7 @@ static enum step send_missing(struct ur_qp *qp, struct ur_swqe *e,
 	return step;
 }
 
-/* Sends the missing packets, and then goes on from where we were. */
+/* Sends the missing packets, and restores the sending position. */
 static enum step send_hole(struct ur_qp *qp, struct ur_tx *tx)
 {
 	struct ur_requester *req = &qp->req;
@@ -457,8 +460,8 @@ enum ur_quantum ur_requester_run(struct ur_qp *qp, struct ur_tx *tx)
 		return UR_QUANTUM_FULL;
 	while (qp->state == UR_QP_RTS || qp->state == UR_QP_SQD) {
 		if (req->tx == req->tail && !ur_sq_pull(qp)) {
-			/* The window may be full of work in flight; what
-			 * frees it activates the queue pair. */
+			/* The window may be full; answers, which free it,
+			 * activate the queue pair. */
 			ur_completer_retire(qp);
 			return UR_QUANTUM_IDLE;
 		}

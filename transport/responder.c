@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The responder of RC and XRC. One short function owns the control flow: it
- * gets the verdict of rx_check.c on a packet and does what follows from it.
- * IBTA volume 1, 9.7.4.
+ * The responder of RC and XRC. One short function has the control flow: it gets
+ * the verdict of rx_check.c on a packet, and acts on it. IBTA volume 1, 9.7.4.
  */
 #include "transport/internal.h"
 
-/* A missing packet may be lost a second time. The responder sends the NAK again
- * after this time, or after this many packets behind the gap. Both double with
- * each repetition: a network that reorders packets looks the same, and its
- * packet only needs time. */
+/* A missing packet may be lost again. The responder repeats the NAK after this
+ * time, or after this many packets behind the gap. Both double with each
+ * repetition: a network that reorders packets looks the same, and its packet
+ * only needs time. */
 #define RENAK_NS	50000u
 #define RENAK_PKTS	64u
 #define RENAK_SHIFT_MAX 7
@@ -33,7 +32,7 @@ void ur_responder_reset(struct ur_qp *qp)
 	ur_replay_reset(qp);
 }
 
-/* Ask for the PSN that is missing. */
+/* Requests the missing PSN. */
 static void send_nak(struct ur_qp *qp)
 {
 	struct ur_responder *resp = &qp->resp;
@@ -50,15 +49,15 @@ static void nak_sequence(struct ur_qp *qp, const struct ur_pkt *pkt)
 {
 	struct ur_responder *resp = &qp->resp;
 	u64 patience = (u64)RENAK_NS << resp->renak_shift;
-	/* PSNs that do not grow: the peer has gone back and the packet that
-	 * we wait for was lost once more. */
+	/* A PSN that does not grow: the peer has gone back, and the missing
+	 * packet was lost again. */
 	bool again = ur_psn_diff(pkt->psn, resp->ooo_last) <= 0 &&
 		     qp->port->now - resp->nak_at >= patience;
 
 	ur_ooo_keep(qp, pkt);
 	resp->ooo_last = pkt->psn;
-	/* Packets that follow one answered by an RNR NAK were sent before that
-	 * arrived, and the peer goes back all the same. */
+	/* Packets after an RNR NAK were sent before it arrived, and the peer
+	 * goes back anyway. */
 	if (++resp->since_nak >= RENAK_PKTS << resp->renak_shift &&
 	    !resp->rnr_sent)
 		again = true;
@@ -88,12 +87,13 @@ static void note_accepted(struct ur_qp *qp, const struct ur_pkt *pkt)
 	resp->since_nak = 0;
 	if (resp->ack_due && resp->ack_psn == pkt->psn &&
 	    (resp->ack_syndrome & UR_AETH_CLASS_MASK) != UR_AETH_ACK)
-		resp->ack_due = false; /* it came before we asked for it */
+		/* the missing packet has arrived by itself */
+		resp->ack_due = false;
 	if (pkt->ackreq && !(pkt->op->flags & UR_OPF_OWN_ANSWER))
 		ur_answer_ack(qp, ur_answer_credits(qp), pkt->psn);
 }
 
-/* Nothing is wrong with it, and the host may refuse it all the same. */
+/* Asks the host whether to refuse this valid request. */
 static enum ur_verdict ask_host(struct ur_qp *qp, const struct ur_pkt *pkt)
 {
 	switch (qp->port->ops->refuse(qp->init.ctx, pkt->opcode)) {
@@ -160,7 +160,8 @@ refuse(struct ur_qp *qp, const struct ur_pkt *pkt, enum ur_verdict v, u8 status)
 	if (resp->by_rule)
 		asked.reason = UR_REASON_RULE;
 	else if (!asked.reason && v == UR_VERDICT_NAK_ACCESS)
-		asked.reason = UR_REASON_MEMORY; /* it went on the way */
+		/* the memory has gone meanwhile */
+		asked.reason = UR_REASON_MEMORY;
 	else if (!asked.reason && (flags & UR_OPF_SEND) && !qp->has_rq)
 		asked.reason = UR_REASON_NO_RECEIVES;
 	resp->by_rule = false;
@@ -210,8 +211,8 @@ static enum ur_verdict rx_one(struct ur_qp *qp, const struct ur_pkt *pkt)
 	return v;
 }
 
-/* A gap has closed: the packets kept behind it come in, up to the next gap, for
- * which a NAK leaves at once. */
+/* Receives the packets kept behind a closed gap, up to the next gap, for which
+ * a NAK leaves at once. */
 static void resume(struct ur_qp *qp)
 {
 	struct ur_responder *resp = &qp->resp;
@@ -223,7 +224,7 @@ static void resume(struct ur_qp *qp)
 
 		ur_ooo_drop(qp, pkt.psn);
 		if (v != UR_VERDICT_ACCEPT)
-			return; /* RNR: the peer sends all of it again */
+			return; /* RNR: the peer repeats all of it */
 		any = true;
 		answered = pkt.op->flags & UR_OPF_OWN_ANSWER;
 	}
@@ -232,8 +233,9 @@ static void resume(struct ur_qp *qp)
 	if (ur_ooo_waiting(qp)) {
 		send_nak(qp);
 	} else if (any && !answered) {
-		/* Also where nobody asked: the jump shows the peer that the
-		 * rest of its repetition is not needed. */
+		/* Also without a request: the acknowledgement jumps, which
+		 * shows the peer that the rest of its repetition is
+		 * needless. */
 		ur_answer_ack(qp, ur_answer_credits(qp),
 			      ur_psn_add(resp->epsn, -1));
 	}

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Writes over the room that a receive has behind its message, for a host that
+/* Overwrites the rest of a receive buffer behind its message, for a host that
  * plays a hostile card. No clause allows it, and none forbids it. */
 #include "transport/internal.h"
 
-/* More would cost others their turn. */
+/* More would delay other queue pairs. */
 #define REST_BYTES 256u
 
 void ur_rest_write(struct ur_qp *qp, u32 used)
@@ -17,7 +17,7 @@ void ur_rest_write(struct ur_qp *qp, u32 used)
 		return;
 	len = ur_min_u32(resp->rqe.length - used, REST_BYTES);
 	memset(bytes, 0xa5, len);
-	/* A bad element here is not reported to the program. */
+	/* A bad element here is not the program's fault. */
 	(void)ur_mem_scatter(qp->port, resp->rqe.pd, resp->rqe_sge,
 			     resp->rqe.num_sge, &cur, used, bytes, len, false);
 }

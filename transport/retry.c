@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Timers and counters of sending again. IBTA volume 1, 9.7.6.1.3 (local ACK
+ * Timers and counts of repetitions. IBTA volume 1, 9.7.6.1.3 (local ACK
  * timeout), 9.7.5.2.8 (RNR NAK).
  *
- * timeout: the time that the attributes say; counts against retry_cnt, as do
- *          sequence NAKs, once in such a time.
- * probe:   much earlier, from measured round trips: at first the oldest packet
- *          alone, then the same go-back; it is not counted, and it backs off.
- *          A lost last packet or lost last acknowledgement costs some round
- *          trips instead of 67 ms.
- * rnr:     the time that the peer asks for; counts against rnr_retry.
+ *   timeout: the time of the attributes; counts against retry_cnt, as do
+ *            sequence NAKs, once in that time.
+ *   probe:   much earlier, from measured round trips; at first repeats the
+ *            oldest packet alone, then goes back; is not counted, and backs off.
+ *            A lost last packet or acknowledgement then costs some round trips
+ *            instead of 67 ms.
+ *   rnr:     the time that the peer requests; counts against rnr_retry.
  */
 #include "transport/retry.h"
 
-#define RETRY_FOREVER 7		/* rnr_retry only (IBTA 9.7.5.2.8) */
-#define PROBE_HOLE_NS 100000u	/* something is known to be missing */
-#define PROBE_READ_NS 1000000u	/* a repeated READ costs more */
-#define TOLD_NS	      67108864u /* code 14, where the attributes say: never */
-/* While no round trip was measured, a part of the timeout, and only of so many
- * packets that one more is nothing: where many begin at once, all that one has
- * sent, or its end, may be lost. Three single packets go out before the timeout
- * then (after 1/16, 3/16 and 7/16 of it), whatever the round trip. */
+#define RETRY_FOREVER 7	       /* rnr_retry only (IBTA 9.7.5.2.8) */
+#define PROBE_HOLE_NS 100000u  /* a packet is known to be missing */
+#define PROBE_READ_NS 1000000u /* repeating a READ costs more */
+/* code 14, where the attributes have no timeout */
+#define TOLD_NS 67108864u
+/* Before the first measured round trip: a part of the timeout, and only with
+ * enough packets that one more is nothing. When many begin at once, all that
+ * one has sent, or its end, may be lost. Three single packets leave before the
+ * timeout (after 1/16, 3/16 and 7/16 of it). */
 #define PROBE_FIRST	 16
 #define PROBE_FIRST_PKTS 64
-#define PROBE_TRIPS	 8 /* of the path, if they are less */
-/* To a peer on this host nothing is lost on the way: the first packet came before its
- * queue pair could take it, which is so in a moment. */
+#define PROBE_TRIPS	 8 /* round trips of the path, if shorter */
+/* On one host nothing is lost: the first packet came before its queue pair
+ * could receive, which ends in a moment. */
 #define PROBE_NEAR_NS 1000000u
 
 /* IBTA 9.7.5.2.8 table 45, in units of 10 us. */
@@ -37,7 +38,7 @@ static const u16 rnr_10us[32] = {
 
 u64 ur_rnr_ns(u8 code)
 {
-	/* Code 0 is 655.36 ms, one more than the table's type holds. */
+	/* Code 0 is 655.36 ms, one too many for the table's type. */
 	return (code & 31) ? rnr_10us[code & 31] * 10000ull : 655360000ull;
 }
 
@@ -55,9 +56,9 @@ probe_ns(const struct ur_qp *qp)
 }
 
 /*
- * The local ACK timeout of the attributes; where round trips are measured to be
- * longer than that (an emulated or overloaded peer), as long as they take, up
- * to the four times that IBTA 9.7.6.1.3 allows.
+ * Returns the local ACK timeout of the attributes; or, where measured round
+ * trips are longer (an emulated or overloaded peer), those, up to the four
+ * times that IBTA 9.7.6.1.3 allows.
  */
 static u64 timeout_ns(const struct ur_qp *qp)
 {
@@ -77,7 +78,7 @@ void ur_retry_start_timers(struct ur_qp *qp)
 	ur_time now = qp->port->now, at = UR_NEVER;
 
 	req->timeout_at = wait == UR_NEVER ? UR_NEVER : now + wait;
-	/* Without a measured round trip there is nothing to go by. */
+	/* Without a measured round trip no probe time is known. */
 	if (req->srtt && req->probes < UR_PROBE_MAX) {
 		probe = probe_ns(qp);
 		at = probe < wait ? now + probe : UR_NEVER;
@@ -103,7 +104,7 @@ u64 ur_retry_probe_ns(const struct ur_qp *qp)
 	return qp->req.srtt ? probe_ns(qp) : first_probe_ns(qp);
 }
 
-/* Apart from what every packet passes. */
+/* Kept apart from the path of every packet. */
 static __attribute__((cold, noinline)) void nothing_measured(struct ur_qp *qp)
 {
 	struct ur_requester *req = &qp->req;
@@ -165,7 +166,8 @@ void ur_retry_lost(struct ur_qp *qp, u32 packets, bool late)
 		ur_path_lost(qp, packets, late);
 }
 
-/* To the oldest unacknowledged packet. stale: answers that come in vain. */
+/* Goes back to the oldest unacknowledged packet. stale: answers under way that
+ * will be dropped. */
 static void go_back_of(struct ur_qp *qp, u32 stale)
 {
 	struct ur_requester *req = &qp->req;
@@ -179,7 +181,7 @@ static void go_back_of(struct ur_qp *qp, u32 stale)
 	req->since_ackreq = 0;
 	req->hole_due = false;
 	req->hole_open = false;
-	/* The round trip of a repeated packet says nothing (Karn). */
+	/* The round trip of a repeated packet means nothing (Karn). */
 	req->sample_at = 0;
 	ur_trip_again(qp);
 	if (qp->share.held)
@@ -192,7 +194,7 @@ void ur_retry_go_back(struct ur_qp *qp)
 	go_back_of(qp, 0);
 }
 
-/* The same where so many packets are known to be missing. */
+/* Does the same with so many packets known to be missing. */
 static void go_back_told(struct ur_qp *qp, u32 missing)
 {
 	const struct ur_requester *req = &qp->req;
@@ -213,7 +215,8 @@ bool ur_retry_use(struct ur_qp *qp, bool told)
 	u64 wait = qp->attr.timeout ? timeout_ns(qp) : TOLD_NS;
 	bool counts =
 		!told || !req->retries || qp->port->now - req->retry_at >= wait;
-	/* It has not answered the first asking for what came before that. */
+	/* The peer refused a later request, and did not answer when the missing
+	 * data were requested again. */
 	bool failed = req->peer_failed && req->failed_una == req->una;
 
 	if (counts && (failed || req->retries >= qp->attr.retry_cnt)) {
@@ -239,10 +242,10 @@ bool ur_retry_sequence(struct ur_qp *qp, u32 missing)
 	struct ur_requester *req = &qp->req;
 
 	if (req->tx_psn == req->una)
-		return false; /* gone back already, nothing sent since */
+		return false; /* has gone back, and sent nothing since */
 	if (req->back_psn == req->una && req->back_at &&
 	    qp->port->now - req->back_at < req->srtt)
-		return false; /* this cannot be about what was sent since */
+		return false; /* older than what was sent since */
 	if (!ur_retry_use(qp, true))
 		return false;
 	if (!req->srtt)

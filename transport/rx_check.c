@@ -3,11 +3,11 @@
  * their order. Each of them only reads. */
 #include "transport/internal.h"
 
-/* For each request; ur_rx_check_reason() calls them once more, for one that was
- * refused, and must not make them functions of their own. */
+/* Each runs once per request. ur_rx_check_reason() calls them again for a
+ * refused one, which must not stop their inlining. */
 #define ONCE static inline __attribute__((always_inline)) enum ur_verdict
 
-/* 9.7.4.1.1: is it the packet expected, one from before, or one too far? */
+/* 9.7.4.1.1: is the packet expected, a duplicate, or ahead? */
 static enum ur_verdict check_psn(const struct ur_qp *qp,
 				 const struct ur_pkt *pkt)
 {
@@ -18,7 +18,7 @@ static enum ur_verdict check_psn(const struct ur_qp *qp,
 		       : UR_VERDICT_NAK_SEQ;
 }
 
-/* 9.7.4.1.2: does the opcode go on where the last packet stopped? */
+/* 9.7.4.1.2: does the opcode continue the last packet? */
 ONCE check_sequence(const struct ur_qp *qp, const struct ur_pkt *pkt)
 {
 	u32 flags = pkt->op->flags;
@@ -41,8 +41,8 @@ bool ur_rx_check_allows(const struct ur_qp *qp, u32 flags, u8 placement)
 {
 	u32 need = ur_access_needed(flags, placement);
 
-	/* Flush rights are the region's business; the queue pair has the
-	 * bits only where verbs can express them. */
+	/* The region decides on flush rights; the queue pair has these bits
+	 * only where verbs can express them. */
 	need &= UR_ACCESS_REMOTE_WRITE | UR_ACCESS_REMOTE_READ |
 		UR_ACCESS_REMOTE_ATOMIC;
 	return !(need & ~qp->attr.access);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The mapping that Linux uses, so that a flow label means the same path as
- * it does for other RoCE implementations.
+ * Linux' mapping, so that a flow label means the same path as in other RoCE
+ * implementations.
  */
 #include "transport/sport.h"
 #include "transport/wire_format.h"

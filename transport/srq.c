@@ -59,7 +59,7 @@ u32 ur_srq_number(const struct ur_srq *srq)
 
 void ur_srq_kick(struct ur_srq *srq)
 {
-	/* Nobody waits for receives of an SRQ: the sender's RNR timer does. */
+	/* Nobody waits for receives of an SRQ: the sender has its RNR timer. */
 	if (srq->port->ops->rq_want_kick)
 		srq->port->ops->rq_want_kick(srq->attr.rq_ctx, false);
 }

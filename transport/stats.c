@@ -19,9 +19,9 @@ void ur_count_prio(struct ur_port *port, enum ur_counter c, u32 packets,
 	ur_count_many(port, c + 1, bytes);
 }
 
-/* Returns the total less the other priorities. A packet counts for its priority
- * before it counts in the total; the total is read first, so the priorities are
- * never too few. */
+/* Returns the total less the other priorities. A packet is counted for its
+ * priority before the total; the total is read first, so the priorities are
+ * never too small. */
 static u64 rest(const u64 *live, u64 all, u32 c)
 {
 	for (u32 p = 1; p < UR_PRIORITIES; p++) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Numbers to objects: the table grows, and numbers are given out and taken
- * back.
+ * Numbers to objects: growing the table, assigning and freeing numbers.
  */
 #include "transport/table.h"
 #include "util/assert.h"
@@ -11,8 +10,8 @@
 #include <string.h>
 
 #define FIRST_SLOTS 64u
-/* Slots for an object, at most, where its number is given: of those of one table none shares a slot
- * in another one, of two tables one in so many does. */
+/* Slots per object, at most, for a number assigned elsewhere. Numbers of one table never share a
+ * slot in another; those of two tables do once in so many. */
 #define SPARSE 64u
 
 void ur_table_init(struct ur_table *t, u32 first, u32 last, u32 max,
@@ -58,8 +57,8 @@ static void spend(struct ur_table *t, u32 n)
 	t->spent[n / 64] |= 1ull << (n & 63);
 }
 
-/* Two numbers with different low bits keep them different in a larger table,
- * so moving never collides. */
+/* Two numbers with different low bits keep them different in a larger table, so
+ * moving never collides. */
 static int grow_table(struct ur_table *t)
 {
 	u32 slots = t->slot ? (t->mask + 1) * 2 : FIRST_SLOTS;
@@ -76,7 +75,7 @@ static int grow_table(struct ur_table *t)
 	return 0;
 }
 
-/* A number from first to last, to try. */
+/* Returns a number from first to last to try. */
 static u32 draw(struct ur_table *t, u32 first, u32 last)
 {
 	u32 n = t->next;
@@ -99,7 +98,7 @@ int ur_table_add_from(struct ur_table *t, void *object, u32 first, u32 last,
 
 	if (t->count >= t->max)
 		return -ENOMEM;
-	/* Half empty, so that the search below stays short: two tries. */
+	/* At most half full, so that the search below takes two tries. */
 	if (!t->slot || t->count > t->mask / 2) {
 		err = grow_table(t);
 		if (err)
@@ -132,7 +131,7 @@ int ur_table_put_within(struct ur_table *t, void *object, u32 id, u32 slots)
 		return -EEXIST;
 	if (t->count >= t->max)
 		return -ENOMEM;
-	/* Its slot cannot be chosen, as that of a number which is drawn. */
+	/* The number is given, so another slot cannot be chosen. */
 	while (!t->slot || t->count > t->mask / 2 ||
 	       t->slot[id & t->mask].object) {
 		crowded = !t->slot || t->count > t->mask / 2;

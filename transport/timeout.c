@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Acts on the timers of sending again when they expire. */
+/* Acts on expired timers of repetition. */
 #include "transport/retry.h"
 
-#define PROBE_SINGLE 4 /* the first probes are single packets */
+#define PROBE_SINGLE 4 /* the first probes repeat single packets */
 
 static void time_out(struct ur_qp *qp)
 {
@@ -16,8 +16,9 @@ static void time_out(struct ur_qp *qp)
 		return;
 	ur_retry_lost(qp, 1, true);
 	req->asked_again = req->asked_in_vain = false;
-	/* A peer that needs this long to answer would need it again for each
-	 * packet of a window; one that lost them all says so to the first. */
+	/* One packet is enough: a peer that is slow would need this long for
+	 * each packet of a window, and one that lost all of them reports that
+	 * for the first. */
 	ur_retry_ask(qp, true);
 	ur_retry_start_timers(qp);
 }
@@ -32,7 +33,7 @@ void ur_retry_expire(struct ur_qp *qp)
 		ur_port_activate(qp->port, qp);
 	}
 	if (qp->share.held && ur_inflight(req) == 0 && ur_path_waits(qp)) {
-		/* Nothing was sent that could be answered. */
+		/* Nothing is in flight that could be answered. */
 		if (req->timeout_at <= now || req->probe_at <= now)
 			ur_retry_start_timers(qp);
 	} else if (req->timeout_at <= now) {
@@ -49,8 +50,8 @@ void ur_retry_expire(struct ur_qp *qp)
 		if (qp->share.held)
 			ur_path_late(qp);
 		req->probes++;
-		/* One packet asks as well as all of them, and where the peer
-		 * is only slow it costs nothing. */
+		/* One packet asks as well as all of them, and costs nothing
+		 * where the peer is only slow. */
 		ur_retry_ask(qp, req->probes <= PROBE_SINGLE);
 		req->probe_at = req->probes >= UR_PROBE_MAX
 					? UR_NEVER

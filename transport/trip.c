@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Round trips: measured, and what stands in where none can be. */
+/* Measures round trips, and estimates them where none can be measured. */
 #include "transport/retry.h"
 
 #define RTT_MIN_MEMORY	1024 /* samples */
@@ -10,7 +10,7 @@ void ur_trip_estimate(struct ur_qp *qp)
 {
 	struct ur_requester *req = &qp->req;
 
-	/* Never so long that the timeout would stretch for it. */
+	/* Limited, so that it never extends the timeout. */
 	req->srtt = (u32)ur_min_u64(
 		ur_min_u64(qp->port->now - req->begin_at + 1, ESTIMATE_MAX_NS),
 		qp->ack_ns / 4);

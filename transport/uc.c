@@ -5,15 +5,15 @@
  */
 #include "transport/internal.h"
 
-/* Forget the message under way; a receive WQE already taken serves the next
- * one (9.8.2.2.4). */
+/* Drops the message under way; its receive WQE serves the next one
+ * (9.8.2.2.4). */
 static void drop_message(struct ur_qp *qp)
 {
 	qp->resp.msg = UR_RX_NONE;
 }
 
-/* 9.8.2.2.1, 9.8.2.2.2: a gap kills the message under way; a first or only
- * packet starts anew from its own PSN. */
+/* 9.8.2.2.1, 9.8.2.2.2: a gap ends the message under way; a first or only
+ * packet restarts at its own PSN. */
 static bool in_sequence(struct ur_qp *qp, const struct ur_pkt *pkt)
 {
 	struct ur_responder *resp = &qp->resp;

@@ -19,7 +19,7 @@ static u16 ipv4_checksum(const u8 *h)
 	return (u16)~sum;
 }
 
-/* bytes: of the IB transport packet, BTH to pad. */
+/* bytes: of the IB packet, BTH to pad. */
 static void build_grh(u8 grh[UR_GRH_BYTES], const struct ur_rx_meta *meta,
 		      u32 bytes)
 {
@@ -51,10 +51,10 @@ static void build_grh(u8 grh[UR_GRH_BYTES], const struct ur_rx_meta *meta,
 }
 
 /*
- * Annex A17.4.5.1 wants a completion to say whether the packet was IPv4, IPv6
- * or RoCEv1, and verbs have no field for it. Mellanox's cards put it where the
- * service level would be, which no RoCE packet carries, and UCX reads it there
- * to know which half of the GRH area holds the destination address.
+ * Annex A17.4.5.1 wants a completion to tell IPv4, IPv6 and RoCEv1 apart, and
+ * verbs have no field for it. Mellanox's cards use the service level, which no
+ * RoCE packet carries, and UCX reads it there to find the destination address
+ * in the GRH area.
  */
 static u8 packet_type(const struct ur_rx_meta *meta)
 {
@@ -106,7 +106,7 @@ bool ur_ud_rx(struct ur_qp *qp, const struct ur_rx_meta *meta,
 		return true;
 	}
 	if (pkt->payload_bytes + UR_GRH_BYTES > rqe->length) {
-		/* The receive stays for a packet that fits. */
+		/* The receive stays for the next packet that fits. */
 		ur_count(qp->port, UR_CNT_resp_local_length_error);
 		return true;
 	}
@@ -125,7 +125,7 @@ bool ur_ud_rx(struct ur_qp *qp, const struct ur_rx_meta *meta,
 	return true;
 }
 
-/* A packet for this very port: no need to build it. */
+/* Delivers a datagram to this port without building a packet. */
 static bool deliver_here(struct ur_qp *qp, const struct ur_swqe *e,
 			 struct ur_pkt *pkt, const u8 *payload)
 {
@@ -140,14 +140,14 @@ static bool deliver_here(struct ur_qp *qp, const struct ur_swqe *e,
 	ur_av_meta(e->ud.av, &meta);
 	if (e->ud.av->mcast) {
 		ur_mcast_rx(port, qp, &meta, pkt);
-		return false; /* the wire gets one as well */
+		return false; /* the wire gets a copy as well */
 	}
 	if (!port->cfg.loop || !e->ud.av->loop || pkt->dqpn == UR_QPN_GSI)
 		return false;
 	to = ur_port_qp(port, pkt->dqpn);
 	if (!to &&
 	    ur_shard_of(pkt->dqpn, port->cfg.shard_bits) != port->cfg.shard)
-		return false; /* the host knows the port that has it */
+		return false; /* the host knows its port */
 	if (!to)
 		ur_count(port, UR_CNT_bad_qpn);
 	else if (to->svc != UR_SVC_UD)
@@ -167,8 +167,8 @@ static bool deliver_here(struct ur_qp *qp, const struct ur_swqe *e,
 enum ur_quantum ur_ud_send(struct ur_qp *qp, struct ur_swqe *e,
 			   struct ur_tx *tx)
 {
-	/* A Q_Key with the high bit set stands for the queue pair's own
-	 * (IBTA 10.2.5). */
+	/* A Q_Key with the high bit set stands for the queue pair's own (IBTA
+	 * 10.2.5). */
 	struct ur_pkt pkt = {
 		.opcode = e->opcode == UR_WR_SEND_IMM ? UR_OP_UD_SEND_ONLY_IMM
 						      : UR_OP_UD_SEND_ONLY,

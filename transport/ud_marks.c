@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Marks and datagrams. Whoever gets a marked datagram sends a CNP to the queue
- * pair that it came from; the rate of that queue pair falls, whichever of its
- * peers has sent the CNP. Datagrams to a peer are ECT where the peer has sent a
- * CNP within an hour, or where the administrator or the program says so.
+ * Marks of datagrams. The receiver of a marked datagram sends a CNP to the
+ * sending queue pair, whose rate falls for all its peers. Datagrams to a peer
+ * are ECT if the peer has sent a CNP within an hour, or the administrator or
+ * the program requests it.
  *
- * Anybody can send a CNP to a queue pair that has no connection. It counts only if
- * it comes from an address to which this queue pair has sent ECT packets.
+ * Anybody can send a CNP to a queue pair without a connection. It counts only
+ * from an address to which this queue pair has sent ECT packets.
  */
 #include "transport/cc.h"
 #include "transport/internal.h"
@@ -15,7 +15,7 @@
 
 /* ---- notification point ---- */
 
-/* The CNP before may wait for room still, and has the address vector. */
+/* The last CNP may wait for room, with the address vector. */
 static bool is_busy(const struct ur_qp *qp)
 {
 	return qp->resp.cnp_due || qp->cnp_av->refs > 1;
@@ -32,14 +32,14 @@ static void aim(struct ur_qp *qp, const struct ur_rx_meta *meta)
 	memcpy(av->sgid, meta->daddr, 16);
 	memcpy(av->dgid, meta->saddr, 16);
 	av->v4 = meta->v4;
-	/* A queue that marks would drop what is not ECT. */
+	/* Must be ECT, since a congested queue may drop other packets. */
 	av->traffic_class = class | UR_ECN_ECT0;
 	av->sl = c->cnp_class ? c->cnp_sl : meta->sl;
 	av->hop_limit = 64;
 	av->udp_sport = ur_udp_sport(0, qp->qpn, 0);
 	av->realm = qp->init.realm;
 	av->lqpn = qp->qpn;
-	av->wire = 0; /* another socket's */
+	av->wire = 0; /* route of another socket */
 }
 
 void ur_ud_marked(struct ur_qp *qp, const struct ur_rx_meta *meta, u32 sqpn)
@@ -47,7 +47,7 @@ void ur_ud_marked(struct ur_qp *qp, const struct ur_rx_meta *meta, u32 sqpn)
 	struct ur_port *port = qp->port;
 	struct ur_responder *resp = &qp->resp;
 
-	/* A packet says no service level. */
+	/* The packet's service level is not known. */
 	if (!qp->cnp_av || (port->cc.np_off & 1) || is_busy(qp) ||
 	    (resp->cnp_last &&
 	     port->now - resp->cnp_last < port->cc.cnp_interval_ns))
@@ -61,8 +61,9 @@ void ur_ud_marked(struct ur_qp *qp, const struct ur_rx_meta *meta, u32 sqpn)
 
 /* ---- reaction point ---- */
 
-/* Returns the note that stands for that address, where *name is to be if the queue pair
- * has sent ECT packets there. Nobody knows whose names meet. */
+/* Returns the slot for that address, and in *name what the slot contains if the
+ * queue pair has sent ECT packets there. The hash is keyed, so nobody knows
+ * which addresses collide. */
 static u32 *note_of(struct ur_qp *qp, const u8 *dgid, u32 *name)
 {
 	u64 sum = ur_marks_hash(qp->port, dgid, qp->init.owner);
@@ -81,7 +82,7 @@ void ur_ud_set_ecn(struct ur_qp *qp, struct ur_av *av)
 		if (!ur_marks_known(qp->port, av->dgid, qp->init.owner))
 			return;
 		av->traffic_class |= av->ecn;
-		av->wire = 0; /* another socket's */
+		av->wire = 0; /* route of another socket */
 	}
 	note = note_of(qp, av->dgid, &name);
 	*note = name;

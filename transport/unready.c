@@ -84,7 +84,7 @@ u16 ur_unready_take(struct ur_qp *qp, struct ur_rx_meta *meta,
 	if (s == UR_OOO_NONE)
 		return s;
 	slot = &qp->port->ooo.slot[s];
-	/* It was parsed before, and nobody else writes to it. */
+	/* It was parsed before, and nobody else writes to the slot. */
 	error = ur_pkt_parse(pkt, slot->packet, slot->bytes);
 	ur_assert(error == UR_PKT_OK);
 	*meta = slot->meta;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Work queues: entries taken from the rings, completions put into the
- * completion queues, flushing.
+ * Work queues: takes entries from the rings, completes them, and flushes.
  */
 #include "transport/internal.h"
 #include "util/assert.h"
@@ -28,7 +27,7 @@ static void push_wc(struct ur_qp *qp, void *cq_ctx, struct ur_wc *wc)
 						   : UR_CNT_req_cqe_error);
 	}
 	if (qp->port->ops->cq_push(cq_ctx, wc) && qp->state != UR_QP_ERR) {
-		/* IBTA 11.6.3.2: a completion could not be given. */
+		/* IBTA 11.6.3.2: the completion was lost. */
 		ur_failure_broken(qp, UR_REASON_CQ);
 		if (!qp->fatal_said)
 			ur_qp_event(qp, UR_EVENT_QP_FATAL);
@@ -75,7 +74,7 @@ static u32 allowed_ops(const struct ur_qp *qp)
 	}
 }
 
-/* Checks the form of the request alone. Returns 0 or the completion status. */
+/* Checks only the form of the request. Returns 0 or the completion status. */
 static u8 check_form(const struct ur_qp *qp, const struct ur_send_wr *wr,
 		     u64 length)
 {
@@ -110,7 +109,7 @@ static u8 check_form(const struct ur_qp *qp, const struct ur_send_wr *wr,
 static void copy_operands(struct ur_swqe *e, const struct ur_send_wr *wr,
 			  const struct ur_qp *qp)
 {
-	/* Whatever the opcode says: release_entry() goes by the service. */
+	/* For any opcode: release_entry() goes by the service. */
 	if (qp->svc == UR_SVC_UD) {
 		e->ud.av = wr->av ? ur_av_get(wr->av) : NULL;
 		e->ud.dqpn = wr->dqpn;
@@ -236,10 +235,10 @@ void ur_sq_complete(struct ur_qp *qp, struct ur_swqe *e, u8 status)
 	if ((s32)(qp->req.tx - qp->req.head) < 0)
 		qp->req.tx = qp->req.head;
 	release_entry(qp, e);
-	/* This comes before the completion: a program that sees it may post
-	 * again at once. */
+	/* Before the completion: a program that sees it may post again at
+	 * once. */
 	qp->port->ops->sq_retire(qp->init.ctx, e->ring_end);
-	/* An error completes even if nobody asked (IBTA 10.7.3.1). */
+	/* An error completes even if unsignaled (IBTA 10.7.3.1). */
 	if ((signaled && e->opcode != UR_WR_NOP) || status)
 		push_wc(qp, qp->init.send_cq_ctx, &wc);
 }
