@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The copying instructions. The C library's memcpy() would do, but for where its
- * instructions are. All stores are aligned, so none is cut in two by the end of a cache
- * line, and they are in the order of addresses: programs poll the last byte of a WRITE. The stores
- * of ur_copy_string() are in no order, but for the last ones.
+ * The copying instructions. The C library's memcpy() would do, but we must know where its
+ * instructions are. All stores are aligned, so that the end of a cache line divides none, and
+ * ascend, since programs poll the last byte of a WRITE. The stores of ur_copy_string() have no
+ * order, except the last ones.
  */
 #include "preload/copy.h"
 
@@ -16,7 +16,7 @@
 #define ENTRY ""
 #endif
 
-/* A function of the section. */
+/* Begins a function in the section. */
 #define FUNCTION(name)                                                         \
 	".balign 64\n"                                                         \
 	".globl " name "\n"                                                    \
@@ -33,14 +33,14 @@
 	".hidden " name "\n"                                                   \
 	name ":\n"
 
-/* One piece, by a register that has its size. */
+/* Copies one piece by a register of its size. */
 #define PIECE(bytes, mov, reg)                                                 \
 	mov " (%rsi), " reg "\n"                                               \
 	mov " " reg ", (%rdi)\n"                                               \
 	"add $" bytes ", %rsi\n"                                               \
 	"add $" bytes ", %rdi\n"
 
-/* One, where that bit of the target's address is set. */
+/* Copies a piece if that bit of the target's address is set. */
 #define ALIGN(bytes, mov, reg, label)                                          \
 	"test $" bytes ", %dil\n"                                              \
 	"jz " label "f\n"                                                      \
@@ -48,14 +48,14 @@
 	"sub $" bytes ", %rdx\n"                                               \
 	label ":\n"
 
-/* One, where that bit of what is left is set. */
+/* Copies a piece if that bit of the remaining length is set. */
 #define REST(bytes, mov, reg, label)                                           \
 	"test $" bytes ", %dl\n"                                               \
 	"jz " label "f\n"                                                      \
 	PIECE(bytes, mov, reg)                                                 \
 	label ":\n"
 
-/* As many as there are. */
+/* Copies all remaining pieces of that size. */
 #define LOOP(bytes, mov, reg, label)                                           \
 	label ": cmp $" bytes ", %rdx\n"                                       \
 	"jb 20f\n"                                                             \
@@ -63,7 +63,7 @@
 	"sub $" bytes ", %rdx\n"                                               \
 	"jmp " label "b\n"
 
-/* rdi: to, rsi: from, rdx: len; in eax: what it returns. */
+/* rdi: to, rsi: from, rdx: len; result in eax */
 __asm__(".pushsection .text.ur_copy, \"ax\", @progbits\n"
 	LABEL("ur_copy_begin")
 	FUNCTION("ur_copy")
@@ -86,7 +86,8 @@ __asm__(".pushsection .text.ur_copy, \"ax\", @progbits\n"
 	"add $64, %rdi\n"
 	"sub $64, %rdx\n"
 	"jae 2b\n"
-	/* The low bits of rdx are what is left, of which 64 were taken too many. */
+	/* The low bits of rdx are the remaining length; 64 too many were
+	 * subtracted. */
 	"3: test $32, %dl\n"
 	"jz 4f\n"
 	"movups (%rsi), %xmm0\n"
@@ -104,7 +105,7 @@ __asm__(".pushsection .text.ur_copy, \"ax\", @progbits\n"
 	ALIGN("4", "movl", "%eax", "7")
 	ALIGN("8", "movq", "%rax", "7")
 	"jmp 1b\n"
-	/* Fewer than 16. */
+	/* Fewer than 16 bytes. */
 	"10: test $7, %dil\n"
 	"jz 20f\n"
 	"test $1, %dil\n"
@@ -114,7 +115,7 @@ __asm__(".pushsection .text.ur_copy, \"ax\", @progbits\n"
 	LOOP("4", "movl", "%eax", "11")
 	LOOP("2", "movw", "%ax", "12")
 	LOOP("1", "movb", "%al", "13")
-	/* The target is aligned to what is left. */
+	/* The target is aligned to the remaining length. */
 	"20:\n"
 	REST("8", "movq", "%rax", "21")
 	REST("4", "movl", "%eax", "21")
@@ -123,7 +124,7 @@ __asm__(".pushsection .text.ur_copy, \"ax\", @progbits\n"
 	"xor %eax, %eax\n"
 	"ret\n"
 	END("ur_copy")
-	/* The same past the caches, as far as pieces of 64 bytes go. */
+	/* Does the same past the caches, for pieces of 64 bytes. */
 	FUNCTION("ur_copy_away")
 	"test $15, %dil\n"
 	"jnz ur_copy\n"
@@ -144,8 +145,9 @@ __asm__(".pushsection .text.ur_copy, \"ax\", @progbits\n"
 	"sfence\n"
 	"jmp 3b\n"
 	END("ur_copy_away")
-	/* All but the last 64 to 71 bytes by the string instruction, whose stores are of 8
-	 * aligned bytes each, as far as others can see. Later stores stay behind it. */
+	/* Copies all but the last 64 to 71 bytes by the string instruction,
+	 * which to others stores aligned 8 bytes each. Later stores stay behind
+	 * it. */
 	FUNCTION("ur_copy_string")
 	ALIGN("1", "movb", "%al", "1")
 	ALIGN("2", "movw", "%ax", "1")
@@ -197,7 +199,7 @@ __asm__(".pushsection .text.ur_copy, \"ax\", @progbits\n"
 	"sub x2, x2, #" bytes "\n"                                             \
 	label ":\n"
 
-/* The last ones: each after all that is before it. */
+/* Copies the rest, each piece after all before it. */
 #define REST(bit, bytes, load, store, reg, label)                              \
 	"tbz x2, #" bit ", " label "f\n"                                       \
 	load " " reg ", [x1], #" bytes "\n"                                    \
@@ -214,7 +216,7 @@ __asm__(".pushsection .text.ur_copy, \"ax\", @progbits\n"
 	"sub x2, x2, #" bytes "\n"                                             \
 	"b " label "b\n"
 
-/* x0: to, x1: from, x2: len; in w0: what it returns. Eight bytes or fewer stay for the
+/* x0: to, x1: from, x2: len; result in w0. Up to eight bytes remain for the
  * end, where the order of stores is kept. */
 __asm__(".pushsection .text.ur_copy, \"ax\", %progbits\n"
 	LABEL("ur_copy_begin")

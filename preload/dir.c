@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Directories. Past the first name the tree is real, so nothing is faked. */
+/* Directories. Below its rewritten name the tree consists of real files. */
 #include <errno.h>
 
 #include "preload/real.h"
@@ -92,7 +92,7 @@ DEFINE_FTW(ftw64, __ftw64_func_t)
 DEFINE_NFTW(nftw, __nftw_func_t)
 DEFINE_NFTW(nftw64, __nftw64_func_t)
 
-/* fts copies the names; only the common case of one root is rewritten. */
+/* fts copies the names, so only the common case of one root is rewritten. */
 #define DEFINE_FTS(name, handle, entry)                                        \
 	UR_EXPORT handle *name(char *const *names, int options,                \
 			       int (*compare)(const entry **, const entry **)) \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The life of descriptors: who copies or closes a visible one, and keeping
- * hands off the hidden ones.
+ * The life of descriptors: visible ones are copied and closed, hidden ones are
+ * protected.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -18,15 +18,15 @@ UR_EXPORT int close(int fd)
 	if (!ur_fdmap_hit(fd))
 		return ur_real(close)(fd);
 	if (ur_fdmap_is_kept(fd)) {
-		/* A loop over all numbers; for the application it is not
-		 * open. In a vfork child it goes with the exec. */
+		/* A loop over all numbers: to the application this one is not
+		 * open. In a vfork child the exec closes it. */
 		errno = EBADF;
 		return -1;
 	}
 	ur_setting_file_settle(fd);
 	if (ur_fdmap_borrowed())
 		return ur_real(close)(fd);
-	/* Other threads find the file as long as the number is it. */
+	/* Other threads find the file while the number is open. */
 	ur_fdmap_closing(fd);
 	ret = ur_real(close)(fd);
 	ur_fdmap_closed(fd);
@@ -58,7 +58,7 @@ UR_EXPORT int dup(int fd)
 	return copy;
 }
 
-/* Before @to is overwritten. */
+/* Prepares @to, which is about to be overwritten. */
 static int make_way(int to)
 {
 	int err;
@@ -117,12 +117,12 @@ UR_EXPORT int fclose(FILE *stream)
 {
 	int fd = fileno_unlocked(stream), ret;
 
-	/* The bytes in the stream's buffer are written past any wrapper. */
+	/* The stream's buffer is written past our wrappers. */
 	if (ur_fdmap_looks(fd) == UR_KIND_SETTING) {
 		fflush(stream);
 		ur_setting_file_settle(fd);
 	}
-	/* fclose() closes inside the C library, where nobody stands. */
+	/* fclose() closes inside the C library, past our wrappers. */
 	if (!ur_fdmap_hit(fd) || ur_fdmap_borrowed())
 		return ur_real(fclose)(stream);
 	ur_fdmap_closing(fd);

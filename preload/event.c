@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Event files: sockets whose datagrams are the events, read by the program
- * itself. Only an end of file is no event that a kernel's file would give.
+ * Event files: sockets whose datagrams are the events, which the program reads
+ * itself. Only an end of file must be converted, since a kernel's file has
+ * none.
  */
 #include <errno.h>
 #include <string.h>
@@ -39,8 +40,8 @@ ssize_t ur_file_after_read(struct ur_file *file, void *buf, size_t len,
 		return ret;
 	if (ret < 0 && err != ECONNRESET)
 		return -err;
-	/* End of file: the device process died, or the file that this event
-	 * file came from was closed. Only the first is an event. */
+	/* End of file: the device process died, or the parent file was closed.
+	 * Only the former is an event. */
 	parent = ur_fdmap_parent(file);
 	if (!parent)
 		return -EIO;

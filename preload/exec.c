@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Many launchers hand their children an environment that they made up. Where
- * this process had the device, its children shall. Works on the stack alone:
- * it may run in a vfork() child.
+ * Passes the device on to child processes, whose environment many launchers
+ * make up. Uses only the stack, since it may run in a vfork() child.
  */
 #include <alloca.h>
 #include <errno.h>
@@ -23,7 +22,7 @@ static const char *const names[] = {PRELOAD,
 				    "UROCE_RUN_DIR=", "RDMAV_DRIVERS="};
 #define KEPT ((int)(sizeof(names) / sizeof(*names)))
 
-/* "NAME=value" as this process found them; empty where it did not. */
+/* "NAME=value" in the environment at the start; empty if it was missing */
 static char kept[KEPT][4096];
 
 static const char *find_variable(char *const *envp, const char *name)
@@ -50,7 +49,7 @@ void ur_exec_init(void)
 	}
 }
 
-/* Bytes for a completed copy of @envp; 0 when it is complete. */
+/* Returns the bytes for a completed copy of @envp; 0 if it is complete. */
 static size_t size_completed(char *const *envp)
 {
 	const char *preload = find_variable(envp, PRELOAD);
@@ -64,7 +63,8 @@ static size_t size_completed(char *const *envp)
 	       (preload ? strlen(preload) + strlen(kept[0]) + 3 : 0);
 }
 
-/* Ours in front of theirs, but behind a sanitizer's runtime. */
+/* Writes LD_PRELOAD with our library first, but behind a sanitizer's
+ * runtime. */
 static void put_preload(char *text, const char *theirs)
 {
 	size_t len = strlen(PRELOAD), first = ur_after_sanitizers(theirs);
@@ -108,7 +108,7 @@ static char **complete(char *const *envp, char **to)
 	return to;
 }
 
-/* @envp, or a completed copy of it on the caller's stack. */
+/* Evaluates to @envp, or a completed copy of it on the caller's stack. */
 #define COMPLETED(envp)                                                  \
 	({                                                               \
 		size_t size_ = size_completed(envp);                     \
@@ -163,7 +163,7 @@ static size_t count_args(va_list from)
 	return count;
 }
 
-/* An argument vector of "@first, @ap" on the caller's stack. */
+/* Makes an argument vector of @first and @ap on the caller's stack. */
 #define COLLECT(argv, first, ap)                            \
 	do {                                                \
 		size_t n_ = count_args(ap), i_ = 0;         \

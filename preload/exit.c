@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The end of the process, where it is the process that ends itself. A kernel's
- * device has long fetched the posted requests; ours reads the process's memory,
- * which goes first, so it is asked to send while that is still there. A process
- * that is killed asks nobody: then only requests in mapped memory still leave.
+ * The end of a process that ends itself. An adapter would have fetched posted
+ * requests long ago; our device reads them from the process's memory, so it is
+ * asked to send while that exists. A process that is killed asks nobody: then
+ * only requests in mapped memory still leave.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -31,8 +31,8 @@ static void at_quick(void)
 
 void ur_exit_init(void)
 {
-	/* The handler that is registered first is called last, and on_exit()
-	 * knows no library: so after all destructors, which may post. */
+	/* The first registered handler runs last, and on_exit() belongs to no
+	 * library: so this runs after all destructors, which may post. */
 	on_exit(at_exit, NULL);
 	at_quick_exit(at_quick);
 }
@@ -55,8 +55,8 @@ void ur_exit_first(void)
 	ur_forks_last();
 }
 
-/* The process may go on without its first thread. Under a filter it is not asked which thread
- * this is. */
+/* The process may continue without its first thread. Under a filter the kernel is not asked which
+ * thread this is. */
 UR_EXPORT void pthread_exit(void *ret)
 {
 	if (ur_is_filtered() || gettid() == (pid_t)syscall(SYS_getpid))

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The handler of SIGSEGV and SIGBUS makes a fault of a copying instruction (copy.c) the
- * copy's result. Everything else is the program's: its handler is called as the kernel
- * would, with its mask, on its stack; where it has none, the signal's default follows.
+ * The handler of SIGSEGV and SIGBUS turns a fault of a copying instruction (copy.c) into the copy's
+ * result. Everything else is the program's: its handler is called as the kernel would, with its
+ * mask and on its stack; without one the signal's default follows.
  *
- * The kernel's action has the program's mask and flags, and names our handler. The
- * program's handler, SA_RESETHAND and SA_SIGINFO are kept here, in one word for each
- * signal. Two threads that set the action of one signal at once may leave the handler of
- * one with the mask of the other.
+ * The kernel's action has the program's mask and flags, and our handler. The program's handler,
+ * SA_RESETHAND and SA_SIGINFO are kept here, in one word for each signal. Two threads that set the
+ * action of one signal at once may combine the handler of one with the mask of the other.
  *
- * System calls are made directly: the C library's functions are those of signals.c.
+ * System calls are made directly, since signals.c wraps the C library's functions.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -45,23 +44,24 @@ struct kernel_sigaction {
 	unsigned long mask;
 };
 
-/* A word of what the program asked for. User space has no address with these bits. */
+/* Flags in the word with the program's handler; no user address has these
+ * bits. */
 #define WAS_RESETHAND (1ull << 63)
 #define WAS_SIGINFO   (1ull << 62)
 #define HANDLER(word) ((uintptr_t)((word) & ~(WAS_RESETHAND | WAS_SIGINFO)))
 
 typedef void handler(int sig, siginfo_t *info, void *context);
 
-static _Atomic uint64_t programs[2]; /* of SIGSEGV, SIGBUS */
-/* Actions were changed so often: a thread that has seen fewer asks again. */
+static _Atomic uint64_t programs[2]; /* of SIGSEGV, of SIGBUS */
+/* Number of changes of actions; a thread that has seen fewer checks again. */
 static _Atomic uint32_t changes;
 
-/* A thread knows this about itself. */
+/* What a thread knows about itself. */
 static __thread struct {
-	uint64_t until; /* 0: nothing */
+	uint64_t until; /* end of validity; 0: nothing is known */
 	uint32_t changes;
 	int may;
-	int engines; /* it is an engine's own */
+	int engines; /* it is an engine's thread */
 } own __attribute__((tls_model("initial-exec")));
 
 static const int sigs[2] = {SIGSEGV, SIGBUS};
@@ -70,11 +70,11 @@ static const int sigs[2] = {SIGSEGV, SIGBUS};
 #define BOTH_BITS (BIT(SIGSEGV) | BIT(SIGBUS))
 
 #ifdef __x86_64__
-/* These bytes are what unwinders know the frame of a signal by. */
+/* Unwinders recognise a signal's frame by these bytes. */
 void ur_faults_return(void) __attribute__((visibility("hidden")));
 __asm__(".pushsection .text\n"
 	".balign 16\n"
-	"nop\n" /* they look for the caller one byte before it */
+	"nop\n" /* unwinders look for the caller one byte before */
 	".globl ur_faults_return\n"
 	".hidden ur_faults_return\n"
 	".type ur_faults_return, @function\n"
@@ -88,7 +88,7 @@ __asm__(".pushsection .text\n"
 #define SET_PC(uc, pc) ((uc)->uc_mcontext.gregs[REG_RIP] = (greg_t)(pc))
 #define RESTORER_FLAG  SA_RESTORER_FLAG
 #else
-/* The vDSO has one. */
+/* The vDSO has a restorer. */
 #define RESTORER	  NULL
 #define PC(uc)		  ((uintptr_t)(uc)->uc_mcontext.pc)
 #define SET_PC(uc, where) ((uc)->uc_mcontext.pc = (where))
@@ -111,10 +111,10 @@ static _Atomic uint64_t *program_of(int sig)
 	return &programs[sig == SIGBUS];
 }
 
-/* ---- when it comes ---- */
+/* ---- handling a signal ---- */
 
-/* A fault, and not a signal that somebody sent, nor one of a broken page that
- * nobody has touched yet. */
+/* Returns whether it is a fault of an instruction: not a sent signal, nor the
+ * report of a broken page that was not accessed. */
 static bool is_fault(int sig, const siginfo_t *info)
 {
 	return info->si_code > 0 &&
@@ -126,9 +126,9 @@ static bool is_copying(uintptr_t pc)
 	return pc >= (uintptr_t)ur_copy_begin && pc < (uintptr_t)ur_copy_end;
 }
 
-/* Ends the process by the signal's default, once this handler returns. Where the signal
- * is not delivered (the first process of a namespace gets none of its own), a fault
- * happens again. */
+/* Ends the process by the signal's default, once this handler returns. If the
+ * signal is not delivered (the first process of a namespace gets none of its
+ * own), a fault recurs. */
 static void end(int sig, siginfo_t *info)
 {
 	static const struct kernel_sigaction none;
@@ -139,8 +139,8 @@ static void end(int sig, siginfo_t *info)
 		sig, info);
 }
 
-/* An engine's thread, which is none of the program's, got a signal. From now on it blocks
- * it, and somebody else gets it. */
+/* Handles a signal that an engine's thread got. The thread blocks it from now on, so that a thread
+ * of the program gets it. */
 static void pass_on(int sig, siginfo_t *info, ucontext_t *uc)
 {
 	const unsigned long both = BOTH_BITS;
@@ -153,13 +153,13 @@ static void pass_on(int sig, siginfo_t *info, ucontext_t *uc)
 	kernel_mask(SIG_BLOCK, &both, NULL);
 	sigaddset(&uc->uc_sigmask, SIGSEGV);
 	sigaddset(&uc->uc_sigmask, SIGBUS);
-	/* Only sigqueue()'s may be sent on as they came: of others the sender is
-	 * forgotten. */
+	/* Only signals of sigqueue() can be sent on unchanged; others lose
+	 * their sender. */
 	if (syscall(SYS_rt_sigqueueinfo, syscall(SYS_getpid), sig, info))
 		syscall(SYS_kill, syscall(SYS_getpid), sig);
 }
 
-/* Returns the program's action; with SA_RESETHAND it is the default from now on. */
+/* Returns the program's action, and resets it if SA_RESETHAND is set. */
 static uint64_t take_action(int sig)
 {
 	_Atomic uint64_t *word = program_of(sig);
@@ -189,17 +189,18 @@ static void on_fault(int sig, siginfo_t *info, void *context)
 	}
 	there = HANDLER(take_action(sig));
 	if (there != (uintptr_t)SIG_DFL && there != (uintptr_t)SIG_IGN) {
-		/* The kernel gives all three to any handler. */
+		/* The kernel passes all three arguments to any handler. */
 		((handler *)there)(sig, info, context);
 		return;
 	}
-	/* Another thread is about to ignore it: faults cannot be. */
+	/* Another thread is about to ignore the signal; faults cannot be
+	 * ignored. */
 	if (there == (uintptr_t)SIG_DFL || is_fault(sig, info))
 		end(sig, info);
 	errno = saved;
 }
 
-/* ---- who sets it ---- */
+/* ---- setting an action ---- */
 
 #define OUR_HANDLER ((uintptr_t)on_fault)
 
@@ -214,7 +215,7 @@ static uint64_t word_of(uintptr_t handler, unsigned long flags)
 	       (flags & (unsigned)SA_SIGINFO ? WAS_SIGINFO : 0);
 }
 
-/* Ours, for a program's. */
+/* Returns the kernel's action for a program's. */
 static struct kernel_sigaction
 before_it(const struct kernel_sigaction *programs_own)
 {
@@ -227,7 +228,7 @@ before_it(const struct kernel_sigaction *programs_own)
 	return a;
 }
 
-/* Shows the program the kernel's action; word belongs to that. */
+/* Shows the program its action: the kernel's, with word. */
 static void show(struct sigaction *old, const struct kernel_sigaction *is,
 		 uint64_t word)
 {
@@ -277,9 +278,9 @@ void ur_faults_masked(void)
 	own.until = 0;
 }
 
-/* ---- the engine's ---- */
+/* ---- for the engine ---- */
 
-/* The program's action was there before us. */
+/* Takes over the program's present action. */
 static int stand_before(int sig)
 {
 	struct kernel_sigaction is, set;
@@ -293,8 +294,8 @@ static int stand_before(int sig)
 	return kernel_action(sig, &set, NULL) ? -EOPNOTSUPP : 0;
 }
 
-/* These keep a record of which memory was written by whom, and see the C library's calls
- * but not our copies. They hand signals to the program later, too. */
+/* Returns whether a sanitizer records memory accesses: it sees the C library's calls but not our
+ * copies, and delays signals. */
 static bool has_records(void)
 {
 	return dlsym(RTLD_DEFAULT, "__tsan_init") ||
@@ -302,14 +303,15 @@ static bool has_records(void)
 }
 
 #ifdef __x86_64__
-/* Past the caches, where it was measured that it is quicker
- * (doc/measurements/engine-in-a-program.md). */
+/* copies past the caches, if measured to be faster
+ * (doc/measurements/engine-in-a-program.md) */
 static bool away;
 
-/* The string instruction is quick. */
+/* the string instruction is fast */
 static bool string;
 
-/* So many bytes are worth its start (doc/measurements/engine-in-a-program.md). */
+/* Bytes from which the string instruction pays
+ * (doc/measurements/engine-in-a-program.md). */
 #define STRING_BYTES 4096u
 #define PAGE_MASK    4095u
 #define CLOSE	     64u
@@ -330,7 +332,7 @@ static bool has_string(void)
 	return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & ERMS);
 }
 
-/* See ur_copy_string(). */
+/* Returns whether ur_copy_string() is faster; see there. */
 static bool by_string(const void *to, const void *from, size_t len)
 {
 	uintptr_t ahead = (uintptr_t)to - (uintptr_t)from;
@@ -353,14 +355,14 @@ static int start(void)
 	away = is_amd();
 	string = has_string();
 #endif
-	/* From here on the program's calls come by ur_faults_action(). */
+	/* From here on the program's calls go through ur_faults_action(). */
 	atomic_store(&ur_faults_on, 1);
 	for (int i = 0; i < 2 && !err; i++)
 		err = stand_before(sigs[i]);
 	return err;
 }
 
-/* Asks the kernel about this thread. */
+/* Asks the kernel whether signals reach this thread. */
 static int reaches(void)
 {
 	unsigned long mask;
@@ -381,7 +383,7 @@ static int may(__u64 now)
 
 	if (now < own.until && own.changes == changed)
 		return own.may;
-	/* A filter may end the program for a call that it does not expect. */
+	/* A filter may kill the program for an unexpected call. */
 	if (!atomic_load(&ur_faults_on) || ur_is_filtered())
 		return 0;
 	own.may = reaches();

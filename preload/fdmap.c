@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The descriptor table. The work at the end of a file is here too, because the
- * end is a matter of the last reference and nothing else. */
+/* The descriptor table, and the work at the end of a file, which follows its
+ * last reference. */
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
@@ -16,19 +16,21 @@
 
 #define FDS_MASK ((1u << 20) - 1)
 #define USER	 (1u << 20)
-#define INDEX	 (UR_FDMAP_CLOSING - 1) /* of a slot's value */
+#define INDEX	 (UR_FDMAP_CLOSING - 1) /* bits of a slot's value */
 
 _Static_assert(UR_FDMAP_FILES <= INDEX, "none is UR_FDMAP_HIDDEN as well");
 
 /* Index 0 stays unused: slot 0 means "not ours". */
 static struct ur_file files[UR_FDMAP_FILES];
 
-/* Every process touches these; in pages of their own each would cost a fault. */
+/* Every process touches these; on pages of their own each would cost a page
+ * fault. */
 static struct {
 	_Atomic uint32_t files_end; /* beyond the highest ever used */
 	_Atomic uint64_t serials;
 	_Atomic uint32_t generation;
-	_Atomic pid_t *owner; /* page wiped on fork: who owns this memory */
+	/* page wiped on fork: pid of this memory's owner */
+	_Atomic pid_t *owner;
 } map = {.files_end = 1, .generation = 1};
 
 static void enter_child(void)
@@ -37,10 +39,9 @@ static void enter_child(void)
 	pid_t pid = (pid_t)syscall(SYS_getpid);
 
 	if (map.owner && atomic_exchange(map.owner, pid) == pid)
-		return; /* been here, before the fork handlers ran */
+		return; /* done before, when the fork handlers ran */
 	atomic_fetch_add(&map.generation, 1);
-	/* Calls that other threads of the parent had in progress are not
-	 * going to end here. */
+	/* Calls in progress of the parent's other threads never end here. */
 	for (uint32_t i = 1; i < end; i++) {
 		uint32_t refs = atomic_load(&files[i].refs);
 
@@ -53,7 +54,7 @@ static void enter_child(void)
 	}
 }
 
-/* Nobody reports whether the child closes what it inherits. */
+/* Marks the files as shared: nobody reports what the child closes. */
 static void before_fork(void)
 {
 	uint32_t end = atomic_load(&map.files_end);
@@ -81,7 +82,7 @@ bool ur_fdmap_borrowed(void)
 	if (!map.owner)
 		return false;
 	pid = atomic_load(map.owner);
-	if (pid == 0) { /* a fork that ran no handlers: raw clone() */
+	if (pid == 0) { /* a fork without handlers: raw clone() */
 		enter_child();
 		return false;
 	}
@@ -132,7 +133,7 @@ uint32_t ur_fdmap_looks(int fd)
 {
 	uint16_t index = ur_fdmap_hit(fd) ? atomic_load(&ur_fdmap_slot[fd]) : 0;
 
-	/* One that is being closed may be another file already. */
+	/* A number being closed may be another file already. */
 	if (!index || index & UR_FDMAP_CLOSING)
 		return 0;
 	return __atomic_load_n(&files[index].kind, __ATOMIC_RELAXED);
@@ -146,8 +147,8 @@ static void send_closed(struct ur_file *parent, uint64_t cookie)
 	ur_tunnel_send(parent->sock, &msg, -1);
 }
 
-/* The last descriptor of an event file is gone: the device may know. One that
- * a forked child may have stays as long as the file that it came from. */
+/* Reports the end of an event file, whose last descriptor is closed. One that a
+ * forked child may have ends with its parent file. */
 static void tell_event_closed(struct ur_file *file)
 {
 	struct ur_file *parent;
@@ -158,7 +159,7 @@ static void tell_event_closed(struct ur_file *file)
 	parent = ur_fdmap_parent(file);
 	if (!parent)
 		return;
-	/* The number was closed unnoticed, and the command that this thread is in gets it again. */
+	/* The number was closed unseen, and the command that this thread gives reuses it. */
 	if (atomic_load(&parent->caller) == (uintptr_t)pthread_self()) {
 		if (parent->ended_count < UR_FDMAP_ENDED)
 			parent->ended[parent->ended_count++] = file->cookie;
@@ -184,20 +185,21 @@ void ur_fdmap_end_call(struct ur_file *file)
 	pthread_mutex_unlock(&file->lock);
 }
 
-/* The descriptor that was of the file with that index is gone, and its slot empty. */
+/* Drops the descriptor reference of the file with that index, after its slot
+ * was emptied. */
 static void drop_descriptor(uint16_t index)
 {
 	struct ur_file *file = &files[index];
 	uint32_t refs;
 
-	/* Keep the file while its end is reported. */
+	/* Keeps the file while its end is reported. */
 	refs = atomic_fetch_add(&file->refs, USER - 1) - 1;
 	if (!(refs & FDS_MASK))
 		tell_event_closed(file);
 	ur_fdmap_put(file);
 }
 
-/* Empties the slot if it still has that value, which is a file's. */
+/* Empties the slot if it still has that value of a file. */
 static void forget_as(int fd, uint16_t value)
 {
 	if (atomic_compare_exchange_strong(&ur_fdmap_slot[fd], &value, 0))
@@ -216,7 +218,7 @@ struct ur_file *ur_fdmap_get(int fd)
 		if (!value || value == UR_FDMAP_HIDDEN)
 			return NULL;
 		if (!get_index(value & INDEX, &file))
-			continue; /* the slot changes in a moment */
+			continue; /* the slot is about to change */
 		if (atomic_load(&ur_fdmap_slot[fd]) == value) {
 			if (same_file(fd, file))
 				return file;
@@ -230,8 +232,8 @@ struct ur_file *ur_fdmap_get(int fd)
 	return NULL;
 }
 
-/* As the kernel's close() and exit() do, the caller waits; what it posted
- * leaves from memory that is still there. */
+/* Waits, as the kernel's close() and exit() do: posts leave while the memory
+ * exists. */
 static void settle(struct ur_file *file)
 {
 	if (file->kind == UROCE_TUN_UVERBS && file->sock >= 0 &&
@@ -249,7 +251,7 @@ void ur_fdmap_settle(void)
 		return;
 	ur_forks_last();
 	while ((file = ur_fdmap_next(&at))) {
-		/* Somebody's command is under way, and does the same. */
+		/* A command under way does the same. */
 		if (!pthread_mutex_trylock(&file->lock)) {
 			settle(file);
 			pthread_mutex_unlock(&file->lock);
@@ -288,7 +290,8 @@ bool ur_fdmap_is_kept(int fd)
 	file = ur_fdmap_find_hidden(fd);
 	if (!file) {
 		ur_fdmap_uncover(fd);
-		file = ur_fdmap_find_hidden(fd); /* it has got it meanwhile */
+		/* it has become hidden meanwhile */
+		file = ur_fdmap_find_hidden(fd);
 		if (!file)
 			return false;
 		ur_fdmap_set_slot(fd, UR_FDMAP_HIDDEN);
@@ -307,7 +310,8 @@ void ur_fdmap_close_hidden(int fd, ino_t ino)
 	}
 }
 
-/* The next file may want the methods of its agents, or the ports of its ids. */
+/* Waits until the device has ended the file: the next one may want its agents'
+ * methods, or its ids' ports. */
 static void end_twin(struct ur_file *file)
 {
 	if ((file->kind == UROCE_TUN_UMAD || file->kind == UROCE_TUN_RDMA_CM) &&
@@ -324,7 +328,7 @@ static void release(struct ur_file *file)
 		settle(file);
 		end_twin(file);
 	}
-	/* It has no number any more when others ask whose that is. */
+	/* Cleared first: others may look for the owner of these numbers. */
 	file->sender = -1;
 	file->sock = -1;
 	ur_fdmap_close_hidden(sender, file->sender_ino);
@@ -358,7 +362,7 @@ uint32_t ur_fdmap_index(const struct ur_file *file)
 
 static void get_credentials(uint32_t who[4])
 {
-	uint32_t saved; /* of both */
+	uint32_t saved; /* of both calls */
 
 	syscall(SYS_getresuid, &who[0], &who[1], &saved);
 	syscall(SYS_getresgid, &who[2], &who[3], &saved);

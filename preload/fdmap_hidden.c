@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The hidden twins among the descriptors: numbers that the application does not
- * know it has, and may ask for or close. */
+/* The numbers of hidden twins, which the application does not know and may
+ * request or close. */
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>

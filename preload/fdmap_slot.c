@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The numbers of descriptors: which are ours, or hidden. The file behind one is fdmap.c's. */
+/* The slots of descriptor numbers: a file's or hidden. fdmap.c has the files. */
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 
 _Atomic uint16_t ur_fdmap_slot[UR_FDMAP_FDS];
 
-static _Atomic int fd_end; /* beyond the highest ever tracked */
+static _Atomic int fd_end; /* number beyond the highest ever tracked */
 
 void ur_fdmap_set_slot(int fd, uint16_t value)
 {
@@ -29,7 +29,8 @@ void ur_fdmap_closing(int fd)
 {
 	uint16_t value = atomic_load(&ur_fdmap_slot[fd]);
 
-	/* Two threads may close it at once. A hidden number has all bits. */
+	/* Two threads may close it at once. A hidden number has all bits
+	 * set. */
 	while (value && !(value & UR_FDMAP_CLOSING) &&
 	       !atomic_compare_exchange_weak(&ur_fdmap_slot[fd], &value,
 					     value | UR_FDMAP_CLOSING))
@@ -41,7 +42,7 @@ void ur_fdmap_hide(int fd, ino_t *ino)
 	struct stat st;
 
 	*ino = syscall(SYS_fstat, fd, &st) ? 0 : st.st_ino;
-	/* Last: whoever finds the number hidden finds its file, too. */
+	/* Last, so that a hidden number always has its file. */
 	if (fd < UR_FDMAP_FDS)
 		ur_fdmap_set_slot(fd, UR_FDMAP_HIDDEN);
 }

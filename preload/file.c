@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Virtual files: the conversation with the device that one system call is (its
- * middle, where the device asks, is upcall.c). Only the device knows what the
- * calls mean; the one command known here is rdma_cm's GET_EVENT, because it may
- * block.
+ * Virtual files: each system call is a conversation with the device (upcall.c
+ * handles the device's requests in the middle). Only the device interprets the
+ * calls, except rdma_cm's GET_EVENT, which may block.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,13 +23,13 @@
 #include "preload/upcall.h"
 #include "util/os/clock.h"
 
-/* A command on the stack: header and attributes, and behind them, in the
- * caller's frame, what they point to. */
+/* Bytes sent of a command on the stack: header and attributes, and behind them,
+ * in the caller's frame, what they point to. */
 #define STACK_WINDOW 1536
 _Static_assert(STACK_WINDOW <= UROCE_TUN_WINDOW, "it is sent as a window");
-/* The longest that names a descriptor is shorter. */
+/* Commands that name descriptors are shorter. */
 #define COMMAND_BYTES 512
-/* No frames of ours and the verbs library's together are larger. */
+/* More than all frames of ours and the verbs library's together. */
 #define STACK_REACH 65536
 
 static void close_raw(int fd)
@@ -38,7 +37,8 @@ static void close_raw(int fd)
 	syscall(SYS_close, fd);
 }
 
-/* open() asks for these of the visible descriptor; it came close-on-exec. */
+/* Applies open()'s flags to the visible descriptor, which came
+ * close-on-exec. */
 static void set_open_flags(int fd, int flags)
 {
 	if (!(flags & O_CLOEXEC))
@@ -96,8 +96,8 @@ err_close:
 	return err;
 }
 
-/* Fills *known if number is that of an event file's descriptor, and returns
- * whether it is. */
+/* Returns whether number is a descriptor of an event file, with *known
+ * filled. */
 static bool is_event_fd(const struct ur_file *file, uint64_t number,
 			struct uroce_tun_known *known)
 {
@@ -122,8 +122,8 @@ static bool is_event_fd(const struct ur_file *file, uint64_t number,
 	return known->kind != 0;
 }
 
-/* The words of a command, of which the first says how long it is. Which of them
- * are descriptors is the device's business. */
+/* Reports which words of a command may be event files' descriptors; only the
+ * device knows which are. The first word contains the command's length. */
 static void say_known(const struct ur_file *file, struct uroce_tun_msg *msg)
 {
 	const uint64_t *word = (const void *)(uintptr_t)msg->call.arg;
@@ -134,8 +134,8 @@ static void say_known(const struct ur_file *file, struct uroce_tun_msg *msg)
 		k += is_event_fd(file, word[i], &msg->known[k]);
 }
 
-/* Memory between our own frame and the end of what is sent is the stack's, if
- * the argument is: what the command writes there we can store ourselves. */
+/* If the argument is on the stack, so is all between our own frame and the end
+ * of what is sent: we store what the command writes there. */
 static int64_t converse(struct ur_file *file, struct uroce_tun_msg *msg,
 			size_t len)
 {
@@ -160,8 +160,8 @@ static int64_t converse(struct ur_file *file, struct uroce_tun_msg *msg,
 				     msg->call.out_to);
 }
 
-/* Another descriptor of a file that is known, after a raw dup() or a trip
- * through a socket. */
+/* Tracks another descriptor of a known file, after a raw dup() or a transfer
+ * over a socket. */
 static bool claim_known(int fd)
 {
 	struct ur_file *file = ur_fdmap_find(fd);
@@ -216,9 +216,9 @@ static bool is_shortage(int64_t err)
 }
 
 /*
- * A forked child comes over a connection of its own, because the device works
- * on the memory of the process that a connection came from. All but rdma_cm
- * files can be used by both, as with the kernel.
+ * Connects a forked child on its own: the device accesses the memory of the
+ * process that connected. Both can use all but rdma_cm files, as with the
+ * kernel.
  */
 static int join(struct ur_file *file)
 {
@@ -257,8 +257,8 @@ static int64_t call(struct ur_file *file, struct uroce_tun_msg *msg, size_t len)
 	return ret;
 }
 
-/* A command on an rdma_cm file, which goes on with the next device process where this one was
- * killed. That knows by the number of answers whether the command was carried out. */
+/* Gives a command on an rdma_cm file. If the device process was killed, repeats it with the next
+ * one, which knows by the number of answers whether it was executed. */
 static int64_t call_or_resume(struct ur_file *file, int fd,
 			      const struct uroce_tun_msg *msg, size_t len)
 {
@@ -283,7 +283,7 @@ static int64_t call_or_resume(struct ur_file *file, int fd,
 	return ret;
 }
 
-/* Returns the file that another thread has put in the place of that one, with a reference, or NULL. */
+/* Returns the file with which another thread has replaced this one, with a reference, or NULL. */
 static struct ur_file *replaced(const struct ur_file *file, int fd)
 {
 	struct ur_file *now = ur_fdmap_get(fd);
@@ -295,7 +295,7 @@ static struct ur_file *replaced(const struct ur_file *file, int fd)
 	return NULL;
 }
 
-/* Returns the file on which a command is given once more, with a reference, or NULL. *fd becomes its
+/* Returns the file on which to repeat a command, with a reference, or NULL. *fd becomes its
  * descriptor. */
 static struct ur_file *next_file(const struct ur_file *file, int *fd,
 				 const struct uroce_tun_msg *msg)
@@ -309,8 +309,8 @@ static struct ur_file *next_file(const struct ur_file *file, int *fd,
 	return next ? next : replaced(file, *fd);
 }
 
-/* A command on another file, which has another one where the device process was killed; that one may be killed
- * as well. */
+/* Gives a command on another file; repeats it on the next file whenever the device process was
+ * killed. */
 static int64_t call_or_turn(struct ur_file *file, int fd,
 			    const struct uroce_tun_msg *msg, size_t len)
 {
@@ -357,8 +357,8 @@ static ssize_t write_once(struct ur_file *file, int fd, const void *buf,
 				 : call_or_turn(file, fd, &msg, len));
 }
 
-/* Returns whether the device has sent the answer ahead. If so it is stored,
- * within the part of the stack that converse() takes for the caller's. */
+/* Stores the reply if the device has sent it ahead, within the part of the
+ * stack that converse() takes for the caller's. Returns whether it did. */
 static bool answer_from_cache(struct ur_file *file, const void *buf, size_t len)
 {
 	uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0);
@@ -382,7 +382,7 @@ static int check_get_event(const struct rdma_ucm_cmd_hdr *hdr, size_t len)
 	if (hdr->in < sizeof(struct rdma_ucm_get_event) ||
 	    sizeof(*hdr) + hdr->in > len)
 		return -EINVAL;
-	/* the response before ECE was added to it */
+	/* the response of before ECE */
 	return hdr->out < offsetof(struct rdma_ucm_event_resp, reserved)
 		       ? -ENOSPC
 		       : 0;
@@ -397,8 +397,8 @@ static int is_open(const struct ur_file *file, int fd)
 	return now == file;
 }
 
-/* Waits for an event of a file that another thread has closed. The kernel keeps
- * the file for the waiting thread, which learns nothing. */
+/* Waits for an event of a file that another thread has closed: the kernel keeps
+ * the file for the waiting thread. */
 static int wait_closed(int flags)
 {
 	if (flags & O_NONBLOCK)
@@ -414,18 +414,18 @@ ssize_t ur_file_write(struct ur_file *file, int fd, const void *buf, size_t len)
 	int flags;
 	char token;
 
-	/* That asks for no credentials of open(). */
+	/* umad does not check open()'s credentials. */
 	if (file->kind == UROCE_TUN_UMAD)
 		return write_once(file, fd, buf, len);
-	/* The kernel, too, refuses a forked child, a process that got the
-	 * descriptor in another way, and one that has become another user
-	 * since: they do not have the credentials that opened the file. */
+	/* Like the kernel, refuses a forked child, a process that got the
+	 * descriptor in another way, and one that has changed its user: they
+	 * lack the opener's credentials. */
 	if (atomic_load(&file->joined) ||
 	    file->generation != ur_fdmap_generation() ||
 	    !ur_fdmap_is_opener(file))
 		return -EACCES;
-	/* A bad pointer is for the device to refuse, so it is not looked at
-	 * where the command cannot be whole. */
+	/* The device refuses bad pointers, so an incomplete command is not read
+	 * here. */
 	if (file->kind != UROCE_TUN_RDMA_CM || len < sizeof(hdr) || !buf)
 		return write_once(file, fd, buf, len);
 	memcpy(&hdr, buf, sizeof(hdr));
@@ -440,8 +440,8 @@ ssize_t ur_file_write(struct ur_file *file, int fd, const void *buf, size_t len)
 	if (flags < 0)
 		return -EBADF;
 	do {
-		/* Blocks, or not, as the descriptor's O_NONBLOCK says; a
-		 * signal interrupts it as it does the kernel's wait. */
+		/* Blocks as the descriptor's O_NONBLOCK says; a signal
+		 * interrupts it, like the kernel's wait. */
 		ret = ur_real(read)(fd, &token, 1);
 		if (ret < 0 && errno == EBADF)
 			return wait_closed(flags);
@@ -449,8 +449,8 @@ ssize_t ur_file_write(struct ur_file *file, int fd, const void *buf, size_t len)
 			return errno == ECONNRESET ? -EIO : -errno;
 		if (ret == 0)
 			return -EIO;
-		/* A datagram without its event: that went with its id. Or the file was
-		 * closed on the way, and the device has seen that first. */
+		/* A token without an event: the event went with its id. Or the
+		 * file was closed meanwhile, which the device saw first. */
 		ret = write_once(file, fd, buf, len);
 		if ((ret == -EAGAIN || ret == -EPIPE || ret == -EIO) &&
 		    !is_open(file, fd))

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Programs that forbid themselves system calls. A filter may end the program at a
- * call that it does not know, so who makes calls that the program does not expect
- * (the provider's polls) must know of it before. It cannot ask: that would be a
- * call.
+ * Programs with a system call filter. A filter may kill the program at an
+ * unknown call, so the provider's polls, which make calls that the program does
+ * not expect, must know of it in advance. They cannot ask: asking is a call.
  */
 #include <stdarg.h>
 #include <sys/prctl.h>
@@ -14,8 +13,8 @@
 
 UR_EXPORT uint32_t ur_preload_filtered;
 
-/* libseccomp and most others make the filter with seccomp(2), by syscall(), which
- * we leave alone; without privilege they need PR_SET_NO_NEW_PRIVS before. */
+/* libseccomp and most others install the filter by syscall(), which we do not
+ * wrap; without privilege they first need PR_SET_NO_NEW_PRIVS. */
 UR_EXPORT int prctl(int option, ...)
 {
 	unsigned long arg[4];

@@ -7,8 +7,8 @@
 #include "preload/forks.h"
 #include "preload/real.h"
 
-static void (*_Atomic listener)(int fd); /* NULL: nobody */
-static void (*_Atomic ender)(void);	 /* NULL: nobody */
+static void (*_Atomic listener)(int fd); /* or NULL */
+static void (*_Atomic ender)(void);	 /* or NULL */
 
 static void tell_reads(void (*before)(int number))
 {

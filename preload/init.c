@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The start of the library when it is loaded: it finds the functions behind its
- * own, makes its tables, and prepares for fork, exec and exit. Every program of a
- * host may pay for it (`uroce enable --host`): what only RDMA needs is done when a
- * program comes to it.
+ * Starts the library when it is loaded: finds the functions behind its own,
+ * makes its tables, and prepares for fork, exec and exit. Every program of a
+ * host may pay for it (`uroce enable --host`), so what only RDMA needs is done
+ * when a program uses it.
  */
 #include <errno.h>
 

@@ -25,7 +25,8 @@ static ssize_t finish(ssize_t ret)
 	return ret < 0 ? fail((int)-ret) : ret;
 }
 
-/* Commands that the kernel's file layer answers before any driver sees them. */
+/* Returns whether the kernel's file layer handles the command before any
+ * driver. */
 static bool is_generic_ioctl(unsigned long cmd)
 {
 	return cmd == FIOCLEX || cmd == FIONCLEX || cmd == FIONBIO ||
@@ -59,10 +60,8 @@ UR_EXPORT int ioctl(int fd, unsigned long cmd, ...)
 	return (int)finish(ret);
 }
 
-/*
- * A read of umad with less room than a MAD may need: the kernel leaves a MAD
- * that does not fit where it is. Waits for one as the read would.
- */
+/* Waits as a read of umad with little room would: the kernel keeps a MAD that
+ * does not fit. */
 static int check_mad_room(int fd, size_t count)
 {
 	ssize_t len;
@@ -75,10 +74,9 @@ static int check_mad_room(int fd, size_t count)
 	return (size_t)len > count ? EINVAL : 0;
 }
 
-/* Returns the error that a read of a virtual file must fail with, or 0.
- * Programs that sleep read each event: if there is room for one, the descriptor
- * may be read whatever it is by now, and no system call is spent to make
- * sure. */
+/* Returns the error for a read of a virtual file, or 0. Programs that sleep
+ * read each event, so no system call is spent on checking the descriptor: if
+ * there is room for an event, it may be read whatever it is by now. */
 static int check_read(int fd, size_t count)
 {
 	uint32_t looks = ur_fdmap_looks(fd);
@@ -94,7 +92,7 @@ static int check_read(int fd, size_t count)
 	if (!file)
 		return 0;
 	event = ur_file_event_size(file);
-	/* The cdevs have no read; an event is never cut. */
+	/* The cdevs have no read; an event is never truncated. */
 	if (file->kind == UR_KIND_COUNTER)
 		ur_tunnel_sync();
 	else if (file->kind == UR_KIND_SETTING && file->sock < 0)
@@ -108,8 +106,8 @@ static int check_read(int fd, size_t count)
 	return err;
 }
 
-/* The end of an event file: the first read says ECONNRESET, and what was sent
- * before comes after it (util/os/event_pair.h). */
+/* Reads on after the end of an event file: the first read returns ECONNRESET,
+ * and earlier events come after it (util/os/event_pair.h). */
 static ssize_t read_ended(struct ur_file *file, int fd, void *buf, size_t count,
 			  ssize_t ret, int err)
 {
@@ -165,12 +163,12 @@ UR_EXPORT ssize_t readv(int fd, const struct iovec *iov, int count)
 {
 	if (!ur_fdmap_hit(fd) || count < 1)
 		return ur_real(readv)(fd, iov, count);
-	/* The kernel calls the driver once per piece; one event fits one. */
+	/* The kernel calls the driver for each piece; one event fits one. */
 	return read(fd, iov[0].iov_base, iov[0].iov_len);
 }
 
-/* A cdev or an event file with a reference, or NULL: not ours, or written to as
- * it is. */
+/* Returns a cdev or an event file with a reference; NULL for others, whose
+ * writes need no help. */
 static struct ur_file *get_writable(int fd)
 {
 	struct ur_file *file = ur_fdmap_get(fd);
@@ -231,7 +229,7 @@ UR_EXPORT ssize_t writev(int fd, const struct iovec *iov, int count)
 	return total ? total : finish(ret);
 }
 
-/* The cdevs and the event files are streams. */
+/* Returns whether lseek() fails: cdevs and event files are streams. */
 static bool is_stream(int fd)
 {
 	struct ur_file *file = ur_fdmap_hit(fd) ? ur_fdmap_get(fd) : NULL;

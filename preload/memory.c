@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Gives the device the caller's memory: by descriptors, or, where there can be
- * none, by questions in the middle of a command. The kernel copies between the
- * connection and the memory, so that a bad address is an error and nothing
- * else. The device may ask for any: it can have no more with a descriptor.
+ * Gives the device the caller's memory: by descriptors, or by requests in the
+ * middle of a command. The kernel copies between the connection and the memory,
+ * so a bad address is an error and not a fault. The device may request any
+ * address, which a descriptor would allow too.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,8 +22,8 @@ static bool is_shortage(int err)
 
 int ur_memory_open(int fds[UROCE_TUN_MAX_FDS])
 {
-	/* By two steps: an emulator of programs (qemu-user) has an answer of its
-	 * own for /proc/self/maps, which is no file of procfs. */
+	/* In two steps: qemu-user answers for /proc/self/maps itself, with a
+	 * file that is not procfs's. */
 	int self = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self",
 				O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
 	int err = 0;
@@ -89,7 +89,7 @@ int ur_tunnel_put_memory(int sock, const struct uroce_tun_msg *msg)
 	do
 		n = syscall(SYS_recvmsg, sock, &mh, MSG_CMSG_CLOEXEC);
 	while (n < 0 && (errno == EINTR || errno == ECONNRESET));
-	/* The message is gone with the error. */
+	/* The error has consumed the message. */
 	if (n < 0 && errno == EFAULT)
 		return answer(sock, -EFAULT);
 	if (n != (long)msg->memory.len || (mh.msg_flags & MSG_TRUNC))
@@ -109,7 +109,7 @@ int ur_tunnel_send_open(int sock, struct uroce_tun_msg *msg, uint32_t kind,
 				      .open.features = UROCE_TUN_F_ALL,
 				      .open.cookie = cookie,
 				      .open.self = (uint64_t)(uintptr_t)msg};
-	/* No other memory has this message by chance, or by intent. */
+	/* No other memory contains this message, by chance or by intent. */
 	syscall(SYS_getrandom, &msg->ret, sizeof(msg->ret), 1 /* no wait */);
 	n = ur_memory_open(fds);
 	if (n < 0)

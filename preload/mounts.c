@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * /proc/mounts: scripts that write to configfs look there first, and mount it
- * where it is missing. The device provides rdma_cm's configfs, which needs no
- * mount, so such a line is added.
+ * /proc/mounts: scripts that write to configfs look for it there, and mount it
+ * if it is missing. The device provides rdma_cm's configfs without a mount, so
+ * a line is added.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,8 +33,8 @@ bool ur_mounts_is(const struct ur_rewritten *path, int flags)
 	return config.what == UR_PATH_TREE;
 }
 
-/* Copies all, and looks for the mount; a line that lies across two reads is
- * one that we add: twice does no harm. */
+/* Copies the list, and looks for the mount. If its line crosses two reads we
+ * add another, which does no harm. */
 static int copy(int from, int to)
 {
 	char buf[4096];

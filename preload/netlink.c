@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * RDMA netlink. A socket of it is a connection to the device, which answers as
- * the kernel does; send(), recv(), poll() and dup() need no help. The rest,
- * which a connection cannot do, is done here: it is bound to a port id, it has
- * options of netlink, and its peer is the kernel.
+ * RDMA netlink. Such a socket is a connection to the device, which answers as
+ * the kernel does; send(), recv(), poll() and dup() need no help. This file
+ * adds what a connection lacks: a port id, netlink's options, and the kernel as
+ * the peer.
  *
- * Where the kernel has RDMA devices of its own, or the device does not know
- * this, there is no RDMA netlink at all: refused, libibverbs reads the tree,
- * which shows both.
+ * If the kernel has RDMA devices of its own, or the device is too old, RDMA
+ * netlink is refused: libibverbs then reads the tree, which shows both.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +20,7 @@
 #include "preload/real.h"
 #include "preload/tunnel.h"
 
-#define TYPE_MASK 0xf /* of socket(2)'s type; the rest is flags */
+#define TYPE_MASK 0xf /* the type in socket(2)'s type; the rest is flags */
 
 static int fail(int err)
 {
@@ -36,7 +35,7 @@ static bool is_entry(const char *name)
 	return strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
 }
 
-/* The kernel's own, whatever the tree says. */
+/* Returns whether the kernel itself has devices, whatever the tree shows. */
 static bool kernel_has_devices(void)
 {
 	struct {
@@ -63,7 +62,7 @@ static bool kernel_has_devices(void)
 	return any;
 }
 
-/* The device takes the connection for what it is to be. */
+/* Declares the connection as netlink to the device. */
 static int introduce(int sock)
 {
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_OPEN,
@@ -82,8 +81,8 @@ static int introduce(int sock)
 	return msg.ret < 0 ? (int)msg.ret : 0;
 }
 
-/* A port id: the process's own for its first socket, as the kernel gives them,
- * and numbers that are no process's for the others. */
+/* Returns a port id: like the kernel, the process's own for its first socket,
+ * and numbers of no process for others. */
 static uint32_t next_port(void)
 {
 	static _Atomic uint32_t sockets, generation;
@@ -106,7 +105,7 @@ static void tell(int fd, const struct ur_file *file)
 	ur_tunnel_send(fd, &msg, -1);
 }
 
-/* The connection as the application is to have it. */
+/* Gives the application the connection. */
 static int expose_netlink(int sock, int type)
 {
 	struct ur_file *file;
@@ -162,7 +161,7 @@ UR_EXPORT int socket(int domain, int type, int protocol)
 	return fd;
 }
 
-/* ---- what a connection cannot do ---- */
+/* ---- what a connection lacks ---- */
 
 /* Returns the file with a reference; NULL: not a netlink socket of ours. */
 static struct ur_file *get(int fd)
@@ -295,8 +294,8 @@ UR_EXPORT int setsockopt(int fd, int level, int name, const void *value,
 	return err ? fail(err) : 0;
 }
 
-/* Returns the value of an option that differs from a connection's; -1: the
- * system knows. */
+/* Returns an option's value that differs from the connection's; -1: the
+ * system's is right. */
 static int get_option(const struct ur_file *file, int level, int name)
 {
 	if (level == SOL_SOCKET)
@@ -337,8 +336,8 @@ UR_EXPORT int getsockopt(int fd, int level, int name, void *value,
 	return 0;
 }
 
-/* A message is from the kernel, port 0; the end of the connection is an error,
- * which netlink has and an end it has not. */
+/* Makes messages come from the kernel, port 0; and the end of the connection an
+ * error, since netlink has no end. */
 UR_EXPORT ssize_t recvmsg(int fd, struct msghdr *msg, int flags)
 {
 	struct ur_file *file = get(fd);
@@ -350,8 +349,7 @@ UR_EXPORT ssize_t recvmsg(int fd, struct msghdr *msg, int flags)
 	ur_fdmap_put(file);
 	if (!msg)
 		return fail(EFAULT);
-	/* The name of the connection's other end is longer than a netlink
-	 * one. */
+	/* The connection's peer address is longer than a netlink address. */
 	own = *msg;
 	own.msg_name = NULL;
 	own.msg_namelen = 0;

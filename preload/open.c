@@ -12,7 +12,8 @@
 #include "preload/setting.h"
 #include "preload/tunnel.h"
 
-/* A number just handed out by the system cannot be an old file of ours. */
+/* Forgets a number that the system has just assigned: it cannot be an old file
+ * of ours. */
 static int fresh(int fd)
 {
 	if (fd >= 0 && ur_fdmap_hit(fd) && !ur_fdmap_borrowed())
@@ -20,7 +21,7 @@ static int fresh(int fd)
 	return fd;
 }
 
-/* Programs keep a counter open and read it again: each read must be true. */
+/* Tracks a counter: programs keep it open, and each read must be up to date. */
 static int opened(const struct ur_rewritten *path, int fd)
 {
 	struct ur_file *file;
@@ -30,7 +31,7 @@ static int opened(const struct ur_rewritten *path, int fd)
 	if (fd < 0 || !path->counter)
 		return fd;
 	file = ur_fdmap_new(UR_KIND_COUNTER, -1);
-	/* The file has no place in the map, at least now. */
+	/* The file cannot be tracked. */
 	if (!file || !ur_fdmap_bind(fd, file))
 		ur_tunnel_sync();
 	if (file)
@@ -58,7 +59,7 @@ static int open_node(const struct ur_rewritten *path, int flags)
 	return -1;
 }
 
-/* Returns whether the path is not opened as a file of its name. */
+/* Returns whether the path is not opened as the file of its name. */
 static bool is_made(const struct ur_rewritten *path, int flags)
 {
 	return ur_setting_file_is(path, flags) || ur_mounts_is(path, flags);
@@ -83,7 +84,7 @@ static mode_t mode_arg(int flags, va_list ap)
 	return 0;
 }
 
-/* O_PATH names the placeholder: there is nothing to talk to. */
+/* Returns whether it is a node to connect to; O_PATH opens the placeholder. */
 static int is_node(const struct ur_rewritten *path, int flags)
 {
 	return path->what == UR_PATH_NODE && !(flags & O_PATH);
@@ -175,7 +176,7 @@ DEFINE_OPEN_2(__open64_2, __openat64_2)
 DEFINE_CREAT(creat)
 DEFINE_CREAT(creat64)
 
-/* The flags of a stream's mode, as far as a setting has a use for them. */
+/* Returns open()'s flags for a stream's mode, as far as settings need them. */
 static int stream_flags(const char *mode)
 {
 	int flags = strpbrk(mode, "+") ? O_RDWR
@@ -195,7 +196,7 @@ static FILE *fopen_made(const struct ur_rewritten *path, const char *mode)
 	return stream;
 }
 
-/* A stream over a device node makes no sense; it gets the placeholder. */
+/* A stream over a device node makes no sense, so it gets the placeholder. */
 #define DEFINE_FOPEN(name)                                       \
 	UR_EXPORT FILE *name(const char *file, const char *mode) \
 	{                                                        \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Calls that take a name and say something about it. */
+/* Calls that take a name and return facts about it. */
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
@@ -9,9 +9,9 @@
 #include "preload/rewrite.h"
 #include "preload/setting.h"
 
-/* Returns the access mode to check on the placeholder. Placeholders can be read by
- * all, but stand for nodes that can be written to as well: by all, or, for umad,
- * by its owner and root (stat.c). */
+/* Returns the access mode to check on the placeholder. All users can read
+ * placeholders, but the nodes can be written too: by all, or umad by its owner
+ * and root (stat.c). */
 static int of_tree(const struct ur_rewritten *path, int mode)
 {
 	if (path->what != UR_PATH_NODE)
@@ -90,7 +90,7 @@ UR_EXPORT ssize_t __readlinkat_chk(int dirfd, const char *file, char *buf,
 					 size);
 }
 
-/* The application knows the name under /sys and may cut it to pieces. */
+/* Returns the name under /sys, which the application may parse. */
 static char *known_name(const struct ur_rewritten *path, char *result)
 {
 	int saved = errno;
@@ -142,7 +142,7 @@ UR_EXPORT int chdir(const char *file)
 	return ur_real(chdir)(path.target);
 }
 
-/* Directories that are made and removed: those of configfs are the device's. */
+/* mkdir() and rmdir(): the device has the directories of configfs. */
 
 static int directory(int err)
 {
@@ -182,7 +182,7 @@ UR_EXPORT int unlinkat(int dirfd, const char *file, int flags)
 			: ur_real(unlinkat)(dirfd, file, flags);
 }
 
-/* ls -l asks for access control lists and complains where the name is none. */
+/* ls -l requests access control lists, and complains if the name is unknown. */
 #define DEFINE_GETXATTR(fn)                                                   \
 	UR_EXPORT ssize_t fn(const char *file, const char *name, void *value, \
 			     size_t size)                                     \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The run directory of this process. No allocation; signal handlers may call all of
- * it. */
+/* The run directory of this process. No allocation; signal handlers may call
+ * these functions. */
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -13,7 +13,7 @@
 
 static char own[UR_RUNDIR_MAX];
 static _Atomic int known;    /* own is filled */
-static _Atomic int settled;  /* another will not be looked for */
+static _Atomic int settled;  /* the choice is final */
 static _Atomic int is_hosts; /* it is UR_RUNDIR_HOST */
 
 static void learn(void)
@@ -66,7 +66,7 @@ const char *ur_place_behind(const char *name)
 
 	if (!strncmp(name, dir, len) && name[len] == '/')
 		return name + len;
-	/* Another process may have found it there. */
+	/* Another process may have found the device there. */
 	len = strlen(UR_RUNDIR_HOST);
 	if (strncmp(name, UR_RUNDIR_HOST, len) || name[len] != '/')
 		return NULL;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Pages to which the program itself took a right by mprotect(): an engine in it goes on with them (engine/ground/pinned.h). A
- * bit for each page, by its number; pages that are 4 GiB apart have the same. Handlers of signals protect and unprotect
- * memory, so there is no lock.
+ * Pages that the program itself has protected by mprotect(), for an engine in it
+ * (engine/ground/pinned.h). One bit for each page, by its number; pages 4 GiB apart share a bit.
+ * Signal handlers protect and unprotect memory, so there is no lock.
  */
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -16,12 +16,12 @@
 #define PAGES	   (1u << 20)
 #define WORD	   64u
 
-/* There is an engine. */
+/* an engine exists */
 static _Atomic int looks;
 
 static _Atomic uint64_t taken[PAGES / WORD];
 
-/* The bits from first on, n of them, that are in one word. */
+/* Sets n bits from first on, all in one word. */
 static void set_bits(uint32_t first, uint32_t n, bool take)
 {
 	_Atomic uint64_t *word = &taken[first / WORD];
@@ -63,7 +63,7 @@ UR_EXPORT int mprotect(void *addr, size_t len, int prot)
 	bool engine = atomic_load_explicit(&looks, memory_order_relaxed);
 	int ret;
 
-	/* It is known before the first fault for it. */
+	/* Noted before the first fault. */
 	if (engine && takes(prot))
 		note(addr, len, true);
 	ret = ur_real(mprotect)(addr, len, prot);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * RDMAV_DRIVERS=DIR/liburoce, to which libibverbs adds -rdmavNN.so. libibverbs finds an installed provider by itself,
- * but asks those named there first; others take devices by the first letters of
- * the name (rxe), which ours may have. The answer is made when libibverbs asks,
- * so that a program without RDMA has the environment that it was given.
+ * RDMAV_DRIVERS=DIR/liburoce, to which libibverbs appends -rdmavNN.so. libibverbs finds an
+ * installed provider by itself, but tries those in the variable first: others match devices by the
+ * first letters of the name (rxe), which ours may have. The value is made when libibverbs reads it,
+ * so that a program without RDMA keeps its environment.
  */
 #include <dlfcn.h>
 #include <limits.h>
@@ -19,7 +19,8 @@
 #define VARIABLE "RDMAV_DRIVERS"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static char name[PATH_MAX + 16]; /* of the provider, up to the private ABI */
+/* name of the provider up to the private ABI */
+static char name[PATH_MAX + 16];
 static char value[3 * PATH_MAX];
 
 /* Fills name: the plugins lie beside this library. */
@@ -39,8 +40,8 @@ static void find(void)
 	snprintf(name, sizeof(name), "%s/liburoce", lib);
 }
 
-/* Prints why there is no device, where the library that asks, which @caller is in, is a
- * libibverbs that none of the plugins is for. */
+/* Prints why there is no device, if the library that contains @caller is a
+ * libibverbs without a plugin. */
 static void check_abi(const void *caller)
 {
 	static bool checked;
@@ -66,7 +67,7 @@ static void check_abi(const void *caller)
 			info.dli_fname, abi);
 }
 
-/* Returns @before with our provider in front; NULL: it stays as it is. */
+/* Returns @before with our provider in front; NULL: unchanged. */
 static char *with_provider(const char *before)
 {
 	char *ret = NULL;
@@ -76,7 +77,8 @@ static char *with_provider(const char *before)
 		find();
 	if (*name && !(before && strstr(before, name)) &&
 	    (before ? strlen(before) : 0) + strlen(name) + 2 <= sizeof(value)) {
-		/* The same bytes again, since an earlier caller still reads it. */
+		/* Writes the same bytes again, since an earlier caller still
+		 * reads them. */
 		snprintf(value, sizeof(value), "%s%s%s", name,
 			 before && *before ? ":" : "", before ? before : "");
 		ret = value;
@@ -85,8 +87,8 @@ static char *with_provider(const char *before)
 	return ret;
 }
 
-/* With the rights of another user, the caller's word counts for nothing: he names
- * libraries. */
+/* With another user's rights the variable is ignored, since the caller could
+ * name libraries. */
 UR_EXPORT char *getenv(const char *variable)
 {
 	char *before, *ret;

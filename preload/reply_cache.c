@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The replies that were sent ahead, in a table with one place for each hash of
- * a question. A question whose reply did not fit is asked in the ordinary
- * way. */
+/* Replies that were sent ahead, in a table by a hash of the request. A request
+ * whose reply had no place is sent in the ordinary way. */
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -11,14 +10,15 @@
 
 #include "preload/reply_cache.h"
 
-/* Some questions for each of hundreds of connections that come up at once. */
+/* Enough for some requests of each of hundreds of connections that come up at
+ * once. */
 #define ENTRIES	     4096
 #define ANSWER_BYTES 304
-#define ANSWER_AT    8 /* of the question: where the answer is to go */
+#define ANSWER_AT    8 /* in the request: where the reply is to be stored */
 
 struct entry {
 	struct uroce_tun_cached_reply cached;
-	uint32_t bytes; /* of the answer; 0: empty */
+	uint32_t bytes; /* of the reply; 0: empty */
 	uint32_t rsv;
 	uint8_t answer[ANSWER_BYTES];
 };
@@ -56,7 +56,7 @@ void ur_reply_cache_close(struct ur_reply_cache *f)
 	munmap(f, sizeof(*f));
 }
 
-/* 2^64 divided by the golden ratio spreads what differs by little. */
+/* 2^64 divided by the golden ratio spreads similar values. */
 static uint32_t place_of(const uint8_t *question)
 {
 	uint64_t what;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Files whose device process was killed. The event socket of an rdma_cm file lives on, kept by the
- * device's keeper, and the next device process knows the file by that. The provider knows what
- * becomes of an uverbs file.
+ * Files whose device process was killed. The device's keeper keeps the event socket of an rdma_cm
+ * file, by which the next device process knows the file. The provider recovers uverbs files.
  */
 #include <errno.h>
 #include <poll.h>
@@ -21,7 +20,8 @@
 
 #define STEP_NS 10000000
 
-/* Whoever kept the device's end has closed it: nobody will know the file. */
+/* Returns whether the keeper has closed the device's end, so that nobody will
+ * know the file. */
 static bool has_hung_up(int fd)
 {
 	struct pollfd p = {.fd = fd};
@@ -42,8 +42,8 @@ static void use(struct ur_file *file, int sock, const struct uroce_tun_msg *msg,
 	atomic_store(&file->dead, 0);
 }
 
-/* Shows the file, and gets the answer. Returns 0, -EAGAIN where another try may help, or the
- * device's refusal. */
+/* Shows the file to the device and takes the reply. Returns 0, -EAGAIN where another try may help,
+ * or the refusal. */
 static int show(struct ur_file *file, int fd, int sock)
 {
 	const uint64_t shown = (uint64_t)file->answers << 32 | (uint32_t)fd;
@@ -101,7 +101,7 @@ bool ur_file_resume(struct ur_file *file, int fd, uint64_t until)
 }
 
 static int (*_Atomic listener)(int fd, unsigned long request,
-			       const void *command); /* NULL: nobody */
+			       const void *command); /* or NULL */
 
 static void tell_commands(int (*resume)(int fd, unsigned long request,
 					const void *command))

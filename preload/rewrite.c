@@ -33,7 +33,7 @@ static const char *const prefixes[] = {
 	NODES,
 };
 
-/* The same of other folders, which otherwise are the host's. */
+/* Name prefixes of ours in folders that otherwise are the host's. */
 static const char *const beginnings[] = {
 	"/sys/bus/pci/devices/" UROCE_PCI_DOMAIN ":",
 	"/sys/class/pci_bus/" UROCE_PCI_DOMAIN ":",
@@ -44,7 +44,7 @@ static int stat_raw(int dirfd, const char *name, struct stat *st, int flags)
 	return (int)syscall(SYS_newfstatat, dirfd, name, st, flags);
 }
 
-/* The rest of @name behind @prefix: "" or "/...", or NULL. */
+/* Returns the rest of @name behind @prefix, "" or "/...", or NULL. */
 static const char *behind(const char *name, const char *prefix)
 {
 	while (*prefix) {
@@ -76,7 +76,7 @@ static bool is_node_name(const char *name, uint32_t *kind)
 	return true;
 }
 
-/* path->target names a plain file among the nodes: the placeholder of one. */
+/* If path->target is a placeholder among the nodes, makes path that node. */
 static void set_node(struct ur_rewritten *path, const char *node)
 {
 	if (!is_node_name(node, &path->kind))
@@ -95,8 +95,8 @@ static bool same_dir(int dirfd, const char *name)
 	       a.st_ino == b.st_ino;
 }
 
-/* Counters are files that the device writes when somebody wants to read. */
-/* True when a file of them is named. */
+/* Counters are files that the device writes before they are read. */
+/* Returns whether the name is one of a counter. */
 static bool sync_counters(const char *name)
 {
 	const char *p = strstr(name, "counters");
@@ -111,7 +111,7 @@ static bool sync_counters(const char *name)
 	return false;
 }
 
-/* Returns whether the kernel's own devices are out of sight. */
+/* Returns whether the kernel's own devices are hidden. */
 static bool is_only(void)
 {
 	char name[UR_RUNDIR_MAX + sizeof(UROCE_TUN_ONLY) + 1];
@@ -122,8 +122,8 @@ static bool is_only(void)
 	return stat_raw(AT_FDCWD, name, &st, 0) == 0;
 }
 
-/* These say that all cards reach GPUs' memory. Where there is a tree, it has them as long as the host's
- * cards are in sight. */
+/* Returns whether the tree has the folder: these say that all cards reach GPU memory, so the tree
+ * has them while the host's cards are visible. */
 static bool is_known(const char *prefix)
 {
 	char name[UR_RUNDIR_MAX + sizeof("/sys/class")];
@@ -137,7 +137,7 @@ static bool is_known(const char *prefix)
 	return stat_raw(AT_FDCWD, name, &st, 0) == 0;
 }
 
-/* @rest: the name below the tree, beginning with the prefix. */
+/* @rest: the name below the tree, from the prefix on. */
 static void enter_tree(struct ur_rewritten *path, const char *prefix,
 		       const char *rest)
 {
@@ -166,7 +166,8 @@ static void enter_tree(struct ur_rewritten *path, const char *prefix,
 	}
 }
 
-/* A name relative to the directory of nodes, as find(1) and ls(1) use. */
+/* Handles a name relative to the directory of nodes, as find(1) and ls(1)
+ * use. */
 static void enter_nodes_dir(struct ur_rewritten *path, int dirfd,
 			    const char *name)
 {
@@ -186,8 +187,8 @@ static void enter_nodes_dir(struct ur_rewritten *path, int dirfd,
 	set_node(path, name);
 }
 
-/* Settings of a device that a card has below its interface. Nothing else
- * there is ours. */
+/* Handles settings that a card has below its interface; nothing else there is
+ * ours. */
 static void enter_netdev(struct ur_rewritten *path, const char *name)
 {
 	const char *rest = behind(name, NETDEVS), *p = rest;
@@ -244,7 +245,7 @@ void ur_rewrite_slow(struct ur_rewritten *path, int dirfd, const char *name)
 		errno = saved;
 	} else if (strncmp(name, "sys/", 4) == 0 ||
 		   strncmp(name, "dev/", 4) == 0) {
-		/* hwloc walks from a descriptor of "/". */
+		/* hwloc uses names relative to a descriptor of "/". */
 		size_t n = strnlen(name, sizeof(slashed) - 2);
 
 		slashed[0] = '/';
@@ -322,7 +323,7 @@ bool ur_rewrite_back(char *name)
 	size_t len = strlen(dir);
 
 	if (strncmp(name, dir, len) || name[len] != '/') {
-		/* The run directory may itself be behind a link. */
+		/* The run directory's name may contain a link. */
 		if (!ur_real(realpath)(dir, resolved))
 			return false;
 		len = strlen(resolved);

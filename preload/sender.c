@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The sending end of a completion channel, which an engine in the program takes for as long as a queue uses the
- * channel. Here it is as hidden as the twin of a file. */
+/* The sending end of a completion channel, which an engine in the program takes while a queue uses
+ * the channel. Here it is hidden like the twin of a file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Values of a device that are written through files of the tree. */
+/* Settings of a device that are written through files of the tree. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -18,7 +18,7 @@ bool ur_setting_file_is(const struct ur_rewritten *path, int flags)
 	       (flags & O_ACCMODE) != O_RDONLY;
 }
 
-/* Checks the file's modes, which the device has set, as the kernel would. *rel:
+/* Checks the file's mode, which the device has set, as the kernel would. *rel:
  * the name below the run directory. */
 static int check(const struct ur_rewritten *path, const char **rel)
 {
@@ -28,7 +28,7 @@ static int check(const struct ur_rewritten *path, const char **rel)
 
 	fd = (int)syscall(SYS_openat, path->dirfd, path->target,
 			  O_WRONLY | O_CLOEXEC, 0);
-	if (fd < 0) /* nobody makes files there */
+	if (fd < 0) /* no files can be created there */
 		return errno == ENOENT ? -EACCES : -errno;
 	if (syscall(SYS_fstat, fd, &st))
 		st.st_mode = 0;
@@ -59,7 +59,7 @@ static int introduce(int sock, const char *rel)
 	return msg.op != UROCE_TUN_DONE ? -EIO : (int)msg.ret;
 }
 
-/* The lowest number that is free, as open() gives it. */
+/* Returns a copy under the lowest free number, as open() does. */
 static int lowest(int fd, int flags)
 {
 	int cmd = flags & O_CLOEXEC ? F_DUPFD_CLOEXEC : F_DUPFD;
@@ -68,8 +68,8 @@ static int lowest(int fd, int flags)
 	return low < 0 ? -errno : low;
 }
 
-/* Returns the descriptor that the program sees. A program that reads as well
- * reads the file; the connection is its hidden twin. Consumes @sock. */
+/* Returns the visible descriptor. A program that also reads gets the file, with
+ * the connection as its hidden twin. Consumes @sock. */
 static int expose_setting(const struct ur_rewritten *path, int flags, int sock)
 {
 	bool both = (flags & O_ACCMODE) == O_RDWR;
@@ -121,7 +121,7 @@ static int connection(const struct ur_file *file, int fd)
 	return file->sock >= 0 ? file->sock : fd;
 }
 
-/* Answers to writes that were not seen here. */
+/* Drops replies to writes that were not seen here. */
 static void drop_answers(int sock)
 {
 	struct uroce_tun_msg old;

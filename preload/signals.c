@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Functions by which a program sets the action of a signal, or which signals it blocks.
- * Once a handler of ours stands before the program's (faults.c), the program still sees
- * and sets its own. The C library's own functions call each other past any wrapper, so each
- * is wrapped. siginterrupt() needs no more than to be remembered: it changes a flag of the
- * kernel's action, which has the program's flags.
+ * Functions that set a signal's action or the signal mask. Once a handler of ours precedes the
+ * program's (faults.c), the program still sees and sets its own. The C library's functions call
+ * each other past wrappers, so each is wrapped. siginterrupt() is only recorded: it changes a flag
+ * of the kernel's action, which has the program's flags.
  */
 #include <errno.h>
 #include <signal.h>
@@ -15,7 +14,7 @@
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
-/* siginterrupt() was called for that one of the two, so signal() does not set
+/* siginterrupt() was called for SIGSEGV or SIGBUS, so signal() does not set
  * SA_RESTART. */
 static _Atomic int interrupts[2];
 
@@ -53,7 +52,7 @@ static sighandler_t set_bsd(int sig, sighandler_t handler)
 		   true);
 }
 
-/* The flags that glibc and signal(2) name. */
+/* The flags as glibc and signal(2) define them. */
 static sighandler_t set_sysv(int sig, sighandler_t handler)
 {
 	return set(sig, handler, (int)(SA_RESETHAND | SA_NODEFER), false);
@@ -133,7 +132,8 @@ UR_EXPORT sighandler_t sigset(int sig, sighandler_t disposition)
 
 /* ---- masks ---- */
 
-/* The thread looks at its mask again after that. */
+/* Calls a function that changes the mask, and makes the thread check its mask
+ * again. */
 #define MASKED(call)                                                           \
 	({                                                                     \
 		__typeof__(call) ret_ = (call);                                \

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * stat(2) and its relatives: the nodes and the descriptors of virtual files
- * look like the character devices that they stand for. libibverbs compares
- * st_rdev of the two and of sysfs, and waits five seconds where they differ.
+ * stat(2) and its relatives: nodes and descriptors of virtual files look like
+ * the character devices that they stand for. libibverbs compares st_rdev of
+ * both with sysfs, and waits five seconds if they differ.
  */
 #include <errno.h>
 #include <string.h>
@@ -12,10 +12,10 @@
 #include "preload/real.h"
 #include "preload/rewrite.h"
 
-/* Can a file of this size be a uverbs file that nobody here has opened? */
+/* A uverbs file that was not opened here has this size. */
 #define LOOKS(size) ((uint64_t)(size) == UROCE_TUN_UVERBS_BYTES)
 
-/* The device number of a descriptor that is a virtual cdev, or 0. */
+/* Returns the device number of a virtual cdev's descriptor, or 0. */
 static uint64_t rdev_of_fd(int fd, bool looks)
 {
 	struct ur_file *file;
@@ -46,7 +46,8 @@ static uint64_t rdev_of_at(const struct ur_rewritten *path, const char *name,
 	return rdev_of_path(path);
 }
 
-/* The kernel's umad nodes, which udev leaves as they are: 231:0 to 63. */
+/* Returns the mode of a node: udev leaves the kernel's umad nodes, 231:0 to 63,
+ * unchanged. */
 static mode_t mode_of(uint64_t dev)
 {
 	return major(dev) == 231 && minor(dev) < 64 ? 0600 : 0666;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Counters that a program is about to read: the device writes the files first,
- * over one connection that the process keeps for it.
+ * Makes the device write the counter files before a program reads them, over
+ * one connection that the process keeps.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -48,9 +48,9 @@ void ur_tunnel_sync(void)
 
 	if (ur_fdmap_borrowed())
 		return;
-	/* One connection is kept for a process that reads many counters. A
-	 * thread that finds it busy (or locked for ever, in the child of a
-	 * fork) makes its own. */
+	/* One connection serves a process that reads many counters. A thread
+	 * that finds it busy (or locked for ever, in a forked child) makes its
+	 * own. */
 	if (pthread_mutex_trylock(&lock)) {
 		file = connect_for_sync();
 		if (file) {

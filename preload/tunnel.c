@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Messages to the device and back, and the connection they go over. */
+/* Messages to and from the device, and their connection. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -24,8 +24,8 @@ int ur_tunnel_raise(int fd)
 	struct rlimit lim = {.rlim_cur = 1024};
 	int base, up;
 
-	/* Half of what is allowed leaves room on both sides; a kernel table
-	 * for 4096 descriptors is 32 KiB, more would be paid by everyone. */
+	/* Half of the limit leaves room on both sides. A kernel table for 4096
+	 * descriptors is 32 KiB; every process would pay for more. */
 	syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, &lim);
 	base = lim.rlim_cur > 8192 ? 4096 : (int)lim.rlim_cur / 2;
 	up = (int)syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, base);
@@ -46,7 +46,8 @@ int ur_tunnel_connect(void)
 	if (strlen(dir) + sizeof("/" UROCE_TUN_SOCKET) <=
 	    sizeof(sun.sun_path)) {
 		strcpy(sun.sun_path, dir);
-	} else { /* a long name fits through a descriptor of the directory */
+		/* a long name is reached through a descriptor of its directory */
+	} else {
 		char digits[12], *p = digits + sizeof(digits) - 1;
 		int n;
 
@@ -110,9 +111,9 @@ int ur_tunnel_send(int sock, struct uroce_tun_msg *msg, int fd)
 	return ur_tunnel_send_fds(sock, msg, &fd, fd >= 0);
 }
 
-/* A command may have bytes that nobody has written, which the kernel's device never reads. The device gets them all, so
- * Valgrind would name them: to it, bytes that a system call has read are written. Returns 0, -EFAULT: nothing was sent, or
- * -EIO. */
+/* Sends a command to which nobody may have written all bytes: the kernel's device never reads
+ * those, but our device gets them, and Valgrind would report them. To Valgrind, bytes read by a
+ * system call are written. Returns 0, -EFAULT (nothing was sent) or -EIO. */
 static int send_written(int sock, struct uroce_tun_msg *msg,
 			const struct iovec *mem)
 {
@@ -184,8 +185,7 @@ static int recv_both(int sock, struct uroce_tun_msg *msg, int *ret_fds,
 
 	for (int i = 0; i < UROCE_TUN_MAX_FDS; i++)
 		ret_fds[i] = -1;
-	/* A reset is reported once, before the data that were sent ahead of
-	 * it. */
+	/* A reset is reported once, before data that were sent earlier. */
 	do
 		n = syscall(SYS_recvmsg, sock, &mh, MSG_CMSG_CLOEXEC | flags);
 	while (n < 0 && (errno == EINTR || errno == ECONNRESET));
@@ -195,7 +195,7 @@ static int recv_both(int sock, struct uroce_tun_msg *msg, int *ret_fds,
 		ur_tunnel_close_fds(ret_fds);
 		return -EIO;
 	}
-	/* The message is whole: what had no room is the descriptors. */
+	/* The message is complete; only descriptors were cut. */
 	if (mh.msg_flags & MSG_CTRUNC) {
 		ur_tunnel_close_fds(ret_fds);
 		ret_fds[0] = -EMFILE;
@@ -236,13 +236,12 @@ int ur_tunnel_connect_with_rights(void)
 
 	if (sock < 0)
 		return sock;
-	/* Another user's could show it on. */
+	/* Another user's device could misuse the proof. */
 	fd = ur_rundir_check_peer(ur_place(), sock) ? -EPERM
 						    : ur_proof_of(ur_place());
 	if (fd < 0)
 		return sock;
-	/* The device decides whether it proves something, when it is asked for
-	 * something that needs it. */
+	/* The device checks the proof only when it needs it. */
 	err = ur_tunnel_send(sock, &msg, fd);
 	syscall(SYS_close, fd);
 	err = ur_tunnel_recv_first(sock, &msg, fds, err);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The questions that the device asks in the middle of a command: a descriptor
- * of the process, a place for a new one, or memory (memory.c). Also takes apart
- * what comes behind the answer.
+ * Requests of the device in the middle of a command: for a descriptor of the
+ * process, a place for a new one, or memory (memory.c). Also parses the data
+ * behind the reply.
  */
 #include <errno.h>
 #include <string.h>
@@ -17,11 +17,11 @@
 #include "util/os/proof.h"
 #include "util/os/rundir.h"
 
-/* One command installs at most the descriptors of one kernel method. */
+/* The most descriptors that one kernel method installs. */
 #define MAX_INSTALLED 16
 
-/* Makes a descriptor that the device sent one of the process's. *sender is a channel's other end,
- * and -1 if that is kept with it. */
+/* Installs a descriptor that the device sent. *sender: a channel's sending end; -1 once the file
+ * has it. */
 static int install(struct ur_file *parent, const struct uroce_tun_msg *msg,
 		   int fd, int *sender)
 {
@@ -75,14 +75,13 @@ static int answer_fd(struct ur_file *file, int wanted)
 	return err;
 }
 
-/* Proves the right with this thread's rights, as the kernel would look at
- * them. */
+/* Proves a right that this thread has, as the kernel would check it. */
 static int answer_proof(struct ur_file *file, uint32_t right)
 {
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_FD};
 	int err, fd = -EPERM;
 
-	/* Another user's could show it on. */
+	/* Another user's device could misuse the proof. */
 	if (ur_rundir_check_peer(ur_place(), file->sock))
 		right = 0;
 	if (right == UROCE_TUN_NET_RAW)
@@ -98,7 +97,7 @@ static int answer_proof(struct ur_file *file, uint32_t right)
 	return err;
 }
 
-/* Stores the bytes that the command has written, and the replies sent ahead. */
+/* Stores the bytes that the command has written, and replies sent ahead. */
 static int64_t store(struct ur_file *file, const uint8_t *p, size_t len,
 		     uint64_t from, uint64_t to)
 {
@@ -171,7 +170,7 @@ int64_t ur_upcall_serve(struct ur_file *file, struct uroce_tun_msg *msg,
 		}
 		ur_tunnel_close_fds(fds);
 	}
-	/* A device that lost its way is as good as gone. */
+	/* A device that breaks the protocol counts as gone. */
 	if (ret == -EIO && msg->op != UROCE_TUN_DONE)
 		atomic_store(&file->dead, 1);
 	if (ret < 0) {
