@@ -122,8 +122,8 @@ static bool is_only(void)
 	return stat_raw(AT_FDCWD, name, &st, 0) == 0;
 }
 
-/* Returns whether the tree has the folder: these say that all cards reach GPU memory, so the tree
- * has them while the host's cards are visible. */
+/* Returns whether a name that the tree lacks is hidden from the program. The two folders say that
+ * all cards reach GPU memory, so any tree hides them; other names are hidden only with `only`. */
 static bool is_known(const char *prefix)
 {
 	char name[UR_RUNDIR_MAX + sizeof("/sys/class")];
