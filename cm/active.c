@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The side that asks: REQ out, REP in, RTU out; and MRA and REJ, which either
- * side may get.
+ * The active side: REQ out, REP in, RTU out; and MRA and REJ, which either side
+ * may get.
  */
 #include <errno.h>
 
@@ -20,8 +20,8 @@ int ur_cm_send_req(struct ur_cm_id *id, const struct ur_cm_path *path,
 	id->starting_psn = req->starting_psn;
 	id->ack_timeout = req->primary.ack_timeout;
 	id->max_retries = req->max_cm_retries;
-	/* Computed as in ib_send_cm_req: the way there and back, and the peer's
-	 * time. */
+	/* Computed as in ib_send_cm_req: twice the packet life time, and the
+	 * peer's time. */
 	id->rto_ns = ur_cm_time_ns(path->packet_life_time) * 2 +
 		     ur_cm_time_ns(req->remote_response_timeout);
 	id->tid = ur_cm_new_tid(id);
@@ -52,7 +52,8 @@ int ur_cm_send_rtu(struct ur_cm_id *id, const void *data, u32 bytes)
 	return 0;
 }
 
-/* A REP for a connection we have: repeat what answered the first one. */
+/* Handles a REP for an existing connection: repeats the reply to the first
+ * one. */
 static void duplicate_rep(struct ur_cm_id *id, const struct ur_cm_path *from,
 			  u64 tid, const struct ur_cm_rep *rep)
 {
@@ -161,7 +162,7 @@ void ur_cm_rx_mra(struct ur_cm *cm, const struct ur_cm_path *from,
 	ur_cm_report(id, UR_CM_EVENT_MRA, 0, mad);
 }
 
-/* May the peer not know our comm id yet? */
+/* Returns whether the peer may not know our comm id yet. */
 static bool may_be_unknown(const struct ur_cm_id *id)
 {
 	return id->passive && (id->state == UR_CM_REQ_RCVD_STATE ||
@@ -170,9 +171,9 @@ static bool may_be_unknown(const struct ur_cm_id *id)
 			       id->state == UR_CM_MRA_REP_RCVD_STATE);
 }
 
-/* Does it name itself as it has to? The first REJ to a REQ has no id of its
- * sender, and some answer a late REP without one; but a connection ends only by
- * the pair of its ids. */
+/* Returns whether the REJ has the sender's id as required. The first REJ to a
+ * REQ has none, and some peers reject a late REP without one; but a connection
+ * ends only by both ids. */
 static bool names_itself(const struct ur_cm_id *id, const struct ur_cm_rej *rej)
 {
 	if (!id->remote_id || id->remote_id == rej->local_comm_id)
@@ -182,15 +183,15 @@ static bool names_itself(const struct ur_cm_id *id, const struct ur_cm_rej *rej)
 		id->state == UR_CM_MRA_REP_RCVD_STATE);
 }
 
-/* Finds the id that a REJ is for. */
+/* Finds the id that a REJ rejects. */
 static struct ur_cm_id *rejected_id(struct ur_cm *cm,
 				    const struct ur_cm_path *from,
 				    const struct ur_cm_rej *rej)
 {
 	struct ur_cm_id *id;
 
-	/* A peer that gave up waiting for our answer knows only its own id, and
-	 * gives its node GUID to identify itself. */
+	/* A peer that gave up before our reply knows only its own id, and
+	 * identifies itself by its node GUID. */
 	if (!rej->remote_comm_id && rej->reason == UR_CM_REJ_TIMEOUT &&
 	    rej->ari_bytes >= 8) {
 		id = ur_cm_find_remote_id(cm, from, ur_get_be64(rej->ari),
@@ -266,7 +267,7 @@ int ur_cm_send_rej(struct ur_cm_id *id, u16 reason, const void *ari,
 	rej->reason = reason;
 	rej->remote_comm_id = id->remote_id;
 	rej->answers = rejected_message(id);
-	/* The peer has not seen our comm id before the MRA or REP. */
+	/* The peer learns our comm id from the MRA or REP. */
 	if (id->state != UR_CM_REQ_RCVD_STATE)
 		rej->local_comm_id = id->local_id;
 	switch (id->state) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The doors of cm.h: a MAD comes, time passes, somebody listens, an id ends.
- * Each is one switch over the states; what a message means is in active.c,
- * passive.c, teardown.c and sidr.c.
+ * The functions of cm.h: a MAD comes, time passes, a listener starts, an id
+ * ends. Each is one switch over the states; active.c, passive.c, teardown.c and
+ * sidr.c handle the messages.
  */
 #include <errno.h>
 
@@ -45,7 +45,7 @@ void ur_cm_id_destroy(struct ur_cm_id *id)
 	default:
 		break;
 	}
-	/* Only what still waits for a time or an answer is owed to the peer. */
+	/* Only an id with a deadline owes the peer something. */
 	if (ur_heap_has(&id->due))
 		ur_cm_linger(id);
 	else
@@ -162,7 +162,7 @@ const char *ur_cm_check(const struct ur_cm *cm)
 	return ur_heap_check(&cm->deadlines);
 }
 
-/* A scan of all ids at each step is for the few that tests have. */
+/* Checks all ids at each step, as long as there are few, as in tests. */
 static const char *check(const struct ur_cm *cm)
 {
 	return cm->stats.ids <= 64 ? ur_cm_check(cm) : NULL;
@@ -191,7 +191,7 @@ u64 ur_cm_deadline(const struct ur_cm *cm)
 	const struct ur_heap_node *first = ur_heap_first(&cm->deadlines);
 	u64 parked = ur_cm_parked_deadline(cm);
 
-	/* The host asks after every request of its own, too. */
+	/* The host calls this after each of its own requests, too. */
 	ur_assert_rules_hot(check(cm));
 	return first ? ur_min_u64(first->at, parked) : parked;
 }
@@ -207,7 +207,7 @@ static void give_up(struct ur_cm_id *id)
 		return;
 	case UR_CM_REP_SENT_STATE:
 	case UR_CM_MRA_REP_RCVD_STATE:
-		/* Should the peer think it is connected, it learns better. */
+		/* A peer that thinks it is connected learns otherwise. */
 		ur_cm_send_rej(id, UR_CM_REJ_TIMEOUT,
 			       id->request + UR_CM_REP_GUID_AT, 8, NULL, 0);
 		ur_cm_to_idle(id);
@@ -281,7 +281,7 @@ void ur_cm_expire(struct ur_cm *cm, u64 now)
 	struct ur_heap_node *first;
 
 	ur_cm_set_now(cm, now);
-	/* Ends: whatever is armed again is armed later than now. */
+	/* Terminates, since every new deadline is later than now. */
 	while ((first = ur_heap_first(&cm->deadlines)) && first->at <= cm->now)
 		expire_one(ur_container_of(first, struct ur_cm_id, due));
 	expire_parked(cm);

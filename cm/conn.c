@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The manager and the life of an id: creation under caps, the moves the other
- * files are made of, and what is left when its owner has gone.
+ * The manager and the life of an id: creation under caps, common steps, and
+ * what remains after its owner has destroyed it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -71,8 +71,8 @@ static void evict_lingerer(struct ur_cm *cm)
 	ur_cm_free(ur_list_first(&cm->lingerers, struct ur_cm_id, linger));
 }
 
-/* Draws the id at random: a peer that has ids of ours, from its own
- * connections, cannot predict another. */
+/* Draws the id at random: a peer that knows some, from its own connections,
+ * cannot predict others. */
 static u32 new_local_id(struct ur_cm *cm)
 {
 	u32 id;
@@ -206,7 +206,7 @@ void ur_cm_id_taken(struct ur_cm_id *id)
 	ur_cm_not_pending(id);
 }
 
-/* Formed as the kernel forms it: the agent's number above, the id below. */
+/* Formed like the kernel's: the agent's number above, the id below. */
 u64 ur_cm_new_tid(struct ur_cm_id *id)
 {
 	return ((u64)id->cm->tid_hi << 32) | id->local_id;
@@ -273,7 +273,7 @@ void ur_cm_to_timewait(struct ur_cm_id *id)
 	ur_assert(!id->listener || id->listener->cm == id->cm);
 	ur_cm_not_pending(id);
 	ur_cm_set_state(id, UR_CM_TIMEWAIT_STATE);
-	/* Connected no more: its QPN does not make another request stale. */
+	/* No longer connected: its QPN does not make another request stale. */
 	ur_cm_unindex_remote_qpn(id);
 	ur_cm_arm(id, id->cm->now + ur_cm_time_ns(id->ack_timeout));
 }
@@ -335,7 +335,7 @@ void ur_cm_id_abandon(struct ur_cm_id *id)
 void ur_cm_unlisten(struct ur_cm_id *id)
 {
 	ur_list_del(&id->listen);
-	/* Requests already handed out live on without their listener. */
+	/* Requests that were reported live on without their listener. */
 	ur_list_for_each_safe(n, &id->children) {
 		struct ur_cm_id *child =
 			ur_list_entry(n, struct ur_cm_id, sibling);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The header of the IP CM service in front of the private data: parsed and
- * built as IBA annex A11 lays it out.
+ * Parses and builds the header of the IP CM service, IBA annex A11, in front of
+ * the private data.
  */
 #include <errno.h>
 

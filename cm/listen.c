@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Listeners: a list, searched once per new request. Several may share a
- * service id on different addresses; the more specific one gets the request.
+ * Listeners: a list, searched once per new request. Several may share a service
+ * id on different addresses; the most specific one gets the request.
  */
 #include "cm/conn.h"
 
-/* Returns how well a listener fits; 0: not at all. */
+/* Returns how well a listener matches; 0: not at all. */
 static int fitness(const struct ur_cm_match *m, const struct ur_cm_path *from,
 		   const struct ur_cm_event *event)
 {
@@ -31,7 +31,7 @@ static int fitness(const struct ur_cm_match *m, const struct ur_cm_path *from,
 	return fit + 8;
 }
 
-/* Fills event->has_ip and event->ip on the way. */
+/* Also fills event->has_ip and event->ip. */
 struct ur_cm_id *ur_cm_find_listener(struct ur_cm *cm,
 				     const struct ur_cm_path *from,
 				     u64 service_id, const u8 *data, u32 bytes,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The CM codec: one table per message says where each field lies, one pair of
- * functions moves bits. So parsing and building cannot disagree, and the
- * tables can be read beside IBA volume 1, tables 106 to 124.
+ * The CM codec: one table per message with the place of each field, and one
+ * pair of functions that move bits. So parsing and building cannot disagree,
+ * and the tables can be compared with IBA volume 1, tables 106 to 124.
  */
 #include <errno.h>
 
@@ -13,8 +13,8 @@
 #define MAD_CM_CLASS_VERSION 2
 #define MAD_METHOD_SEND	     3
 
-/* One field: where it is on the wire (bits from the start of the message
- * body, most significant first) and in the struct. */
+/* One field: its place on the wire (bits from the start of the message body,
+ * most significant first) and in the struct. */
 struct field {
 	u16 bit;
 	u16 bits;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Requests that came a moment too early. A server that asks its client by other
- * means to connect, and only then listens, races with the request: on a fast
- * host it wins, on a loaded one it would lose a connection. So a request for a
+ * means to connect, and only then listens, races with the request: it wins on a
+ * fast host, and would lose a connection on a loaded one. So a request for a
  * service without a listener may wait for config.listen_grace_ms before it is
- * refused. A fixed number of requests may wait; any more are refused at once.
+ * rejected. A fixed number of requests may wait; others are rejected at once.
  */
 #include "cm/conn.h"
 
@@ -14,14 +14,14 @@ static u64 service_of(const struct ur_cm_mad *mad)
 				      : mad->u.sidr_req.service_id;
 }
 
-/* Nobody will ever listen on port 0 of an IP service: who asks for it wants an
- * answer, not a service. */
+/* Nobody listens on port 0 of an IP service: its sender wants an answer, not a
+ * service. */
 static bool is_port_0(u64 service_id)
 {
 	return service_id && (service_id & 0xffff) == 0;
 }
 
-/* True when the request is taken; it will be received once more. */
+/* Returns whether the request is taken; it will be received once more. */
 bool ur_cm_park(struct ur_cm *cm, const struct ur_cm_path *from,
 		const struct ur_cm_mad *mad)
 {
@@ -51,8 +51,8 @@ bool ur_cm_park(struct ur_cm *cm, const struct ur_cm_path *from,
 
 void ur_cm_unpark_service(struct ur_cm *cm, u64 service_id)
 {
-	/* They are due, that is, for the next ur_cm_expire: a listener just
-	 * made is not called back before its maker knows of it. */
+	/* Made due, not received: the next ur_cm_expire() does that, after the
+	 * caller knows its new listener. */
 	for (u32 i = 0; cm->n_parked && i < UR_CM_PARKED_MAX; i++)
 		if (cm->parked[i].used &&
 		    service_of(&cm->parked[i].mad) == service_id)

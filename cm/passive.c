@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The side that is asked: REQ in, MRA and REP out, RTU in. A REQ costs memory
- * only when a listener wants it and the caps allow it; a dropped one will come
- * again, since the peer repeats it.
+ * The passive side: REQ in, MRA and REP out, RTU in. A REQ costs memory only if
+ * a listener wants it and the caps allow it; the peer repeats a dropped one.
  */
 #include <errno.h>
 
@@ -39,7 +38,7 @@ static void duplicate_req(struct ur_cm_id *id, const struct ur_cm_path *from,
 	}
 }
 
-/* True when the REQ belongs to something we have already. */
+/* Handles a REQ that belongs to an existing id. Returns whether it did. */
 static bool known_req(struct ur_cm *cm, const struct ur_cm_path *from,
 		      const struct ur_cm_mad *mad)
 {
@@ -61,8 +60,8 @@ static bool known_req(struct ur_cm *cm, const struct ur_cm_path *from,
 	id = ur_cm_find_stale(cm, from, req->local_ca_guid, req->local_qpn);
 	if (!id)
 		return false;
-	/* The peer has forgotten that connection, and ours is to end, IBA
-	 * 12.9.8.3. Anybody could say so: the peer itself is asked. */
+	/* The peer has forgotten that connection, and ours should end, IBA
+	 * 12.9.8.3. Anybody could claim so, so the peer itself is asked. */
 	cm->stats.rx_stale++;
 	ur_cm_reject_stranger(cm, from, mad->tid, 0, req->local_comm_id,
 			      UR_CM_ANSWERS_REQ, UR_CM_REJ_STALE_CONN);
@@ -87,7 +86,7 @@ static void adopt_req(struct ur_cm_id *id, const struct ur_cm_mad *mad)
 	id->path.flow_label = req->primary.flow_label;
 	id->path.traffic_class = req->primary.traffic_class;
 	id->path.sl = req->primary.sl;
-	/* The ack timeout is twice the life time and more, IBA 12.7.34. */
+	/* The ack timeout exceeds twice the life time, IBA 12.7.34. */
 	id->path.packet_life_time =
 		req->primary.ack_timeout ? req->primary.ack_timeout - 1 : 0;
 	ur_cm_index_remote_id(id);

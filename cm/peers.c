@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Lookup of ids by what the wire names: our comm id, the peer's node GUID with
+ * Lookup of ids by fields of messages: our comm id, the peer's node GUID with
  * its comm id or QPN, the peer's address with its SIDR request id.
  */
 #include "cm/conn.h"

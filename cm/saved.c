@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * An id goes on with another manager. The peer notices nothing: communication ids, transaction
- * and queue pairs are the same, and so are messages that may be repeated to it.
+ * Moves an id to another manager. The peer notices nothing: communication ids, transaction id and
+ * queue pairs stay, and so do messages that may be repeated.
  */
 #include "cm/conn.h"
 
@@ -36,7 +36,8 @@ static void copy_back(struct ur_cm_id *id, const struct ur_cm_saved *saved)
 	id->local_qpn = saved->local_qpn;
 	id->attr_mod = saved->attr_mod;
 	id->starting_psn = saved->starting_psn;
-	/* The time that is over by now may have been that of the last one. */
+	/* At least one repetition: the last deadline may have passed
+	 * meanwhile. */
 	id->retries_left = saved->retries_left ? saved->retries_left : 1;
 	id->max_retries = saved->max_retries;
 	id->ack_timeout = saved->ack_timeout;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Service id resolution, the connection set-up of UD: one SIDR_REQ, one
- * SIDR_REP with the queue pair and its key. The answering side remembers its
- * answer for a while, so that a lost SIDR_REP does not become a second request
- * of the application.
+ * SIDR_REP with the queue pair and its key. The passive side keeps its reply
+ * for a while, so that a lost SIDR_REP does not become a second request for the
+ * application.
  */
 #include <errno.h>
 
 #include "cm/conn.h"
 
-/* How long an answer outlives its id: two response times of rdma_cm (2^12 ms),
+/* How long a reply outlives its id: two response times of rdma_cm (2^12 ms),
  * enough for two repetitions of the request. */
 #define ANSWER_LINGERS_NS (2 * 4096 * 1000000ull)
 

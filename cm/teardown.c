@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The end of a connection: DREQ and DREP, crossing or repeated, TIMEWAIT
- * after it; and the answer to LAP, since alternate paths do not exist on RoCE.
+ * The end of a connection: DREQ and DREP, crossing or repeated, and TIMEWAIT;
+ * and the reply to LAP, since RoCE has no alternate paths.
  */
 #include <errno.h>
 
@@ -85,7 +85,7 @@ void ur_cm_rx_dreq(struct ur_cm *cm, const struct ur_cm_path *from,
 	struct ur_cm_mad drep;
 
 	if (!id) {
-		/* Gone here: let the peer finish too. */
+		/* Gone here: lets the peer finish too. */
 		if (cm->stats.rx_wrong_peer == wrong_peer)
 			answer_stranger(cm, from, mad);
 		return;
@@ -103,7 +103,7 @@ void ur_cm_rx_dreq(struct ur_cm *cm, const struct ur_cm_path *from,
 		ur_cm_set_state(id, UR_CM_DREQ_RCVD_STATE);
 		break;
 	case UR_CM_DREQ_SENT_STATE:
-		/* They crossed: both sides want it, so nothing is to ask. */
+		/* They crossed: both sides want to end, so nobody is asked. */
 		format_drep(&drep, mad->tid, id->local_id, id->remote_id);
 		ur_cm_to_timewait(id);
 		ur_cm_reply(id, &drep);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Deadlines, one for each id. The room in the heap is taken at create, so that
- * arming cannot fail. cm.c acts upon what is due.
+ * Deadlines, one for each id. The heap is allocated at creation, so arming
+ * cannot fail. cm.c handles what is due.
  */
 #include "cm/conn.h"
 
-/* 2^(t-8) ms; 1 << 16 s and more can only come from hostile MADs, so the
- * exponent is capped at 24 (65 s), what rdma_cm itself asks for in an MRA. */
+/* 2^(t-8) ms. 1 << 16 s and more can only come from hostile MADs, so the
+ * exponent is capped at 24 (65 s), the most that rdma_cm itself requests in an
+ * MRA. */
 #define EXPONENT_MAX 24
 
 u64 ur_cm_time_ns(u8 exponent)
