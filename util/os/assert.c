@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The end of a process that has found a rule of its own broken. */
+/* Ends the process that has found one of its invariants broken. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,8 @@
 
 _Thread_local const char *ur_assert_about;
 
-/* The last folder and the file: where the tree stood is nobody's business. */
+/* Returns the last folder and the file: the place of the source tree is
+ * nobody's business. */
 static const char *tail_of(const char *file)
 {
 	const char *p = file + strlen(file);
@@ -32,7 +33,7 @@ void ur_assert_failed(const char *file, int line, const char *rule)
 		     about ? ": " : "", tail_of(file), line, rule);
 	if (n >= (int)sizeof(text))
 		n = sizeof(text) - 1;
-	/* No lock of stdio: another thread may have died with it. */
+	/* Without stdio: its lock may be held for ever. */
 	if (n > 0 && write(STDERR_FILENO, text, (size_t)n) < 0)
 		abort();
 	abort();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The kernel's clock without the C library: a program may have a clock of its own in front of that, which stands still, or
- * runs at another pace (libfaketime). The kernel's function is in a library that it maps into every process (vdso(7)).
+ * The kernel's clock without the C library: a program may replace the C library's by a clock that
+ * stands still or runs at another pace (libfaketime). The kernel's function is in a library that it
+ * maps into every process (vdso(7)).
  */
 #include "util/os/clock.h"
 
@@ -31,7 +32,7 @@ struct tables {
 	const char *names;
 };
 
-/* Addresses in it are those that it was linked for: base is how far it is from there. */
+/* Finds the tables of the library; *base: its address minus the one that it was linked for. */
 static struct tables find_tables(const ElfW(Ehdr) * elf, uintptr_t *base)
 {
 	const ElfW(Phdr) *p = (void *)((uintptr_t)elf + elf->e_phoff);
@@ -54,7 +55,7 @@ static struct tables find_tables(const ElfW(Ehdr) * elf, uintptr_t *base)
 	return t;
 }
 
-/* The names lie behind the symbols, as linkers put them. */
+/* The names follow the symbols, as linkers place them. */
 static clock_fn *find_function(void)
 {
 	const ElfW(Ehdr) *elf = (void *)getauxval(AT_SYSINFO_EHDR);

@@ -58,7 +58,7 @@ int ur_program_find(const char *program, char *path, size_t size)
 #define MACHINE EM_AARCH64
 #endif
 
-/* The dynamic linker's name says which C library it is of. */
+/* The dynamic linker's name shows the C library. */
 static bool is_musl(int fd, const Elf64_Phdr *ph)
 {
 	char name[64] = "";
@@ -117,7 +117,7 @@ enum ur_elf ur_elf_kind(const char *program, char *path, size_t size)
 
 static bool has_name(const char *file, size_t size, const char *name)
 {
-	/* The string table has the name with a NUL before and behind it. */
+	/* In the string table the name stands between two NULs. */
 	return memmem(file, size, name, strlen(name + 1) + 2) != NULL;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The processor of a connection's thread. */
+/* Moves a connection's thread to its client's processor. */
 #include "util/os/follow.h"
 
 #include <sched.h>
@@ -9,7 +9,7 @@
 #define LEAST 2u
 #define MOST  64u
 
-/* The number of this thread, and its processor plus one, while it follows; else
+/* This thread's number, and its processor plus one, while it follows; else
  * 0. */
 static _Thread_local u32 thread, bound_to;
 
@@ -35,7 +35,7 @@ bool ur_follow_look(struct ur_follow *f, u32 cpu)
 
 u32 ur_follow_thread(void)
 {
-	/* Elsewhere: somebody has waited for us and made us leave. */
+	/* Elsewhere: ur_follow_release() made this thread leave. */
 	if (thread && (u32)sched_getcpu() + 1 != bound_to)
 		thread = 0;
 	return thread;
@@ -75,7 +75,7 @@ void ur_follow_release(u32 which)
 		return;
 	memset(&all, 0xff, sizeof(all));
 	CPU_XOR(&others, &all, &there);
-	/* The kernel moves it now, and from then on as it likes. */
+	/* The kernel moves the thread now, and then as it likes. */
 	if (!sched_setaffinity((pid_t)which, sizeof(others), &others))
 		sched_setaffinity((pid_t)which, sizeof(all), &all);
 }

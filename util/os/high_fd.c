@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Half of the numbers that the process may have stay below; the kernel's table for
- * 4096 takes 32 KiB. */
+/* Half of the process's numbers stay below; the kernel's table for 4096 takes
+ * 32 KiB. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>

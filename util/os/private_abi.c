@@ -5,7 +5,7 @@
 
 #include "util/os/private_abi.h"
 
-/* The first there has been, and some to come. */
+/* The first number that existed, and room for future ones. */
 #define FIRST 34
 #define LAST  199
 

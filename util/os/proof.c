@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Sockets that take a capability, made and recognised. */
+/* Makes and recognises sockets that need a capability. */
 #include "util/os/proof.h"
 
 #include <errno.h>
@@ -80,7 +80,7 @@ int ur_proof_net_raw_ip(void)
 	return raw_socket(AF_INET, RAW_PROTOCOL);
 }
 
-/* Where all of them are taken, the last one's error. */
+/* If all are taken, the last one's error counts. */
 #define LAST_PRIVILEGED 1023
 
 int ur_proof_net_bind(void)
@@ -105,7 +105,7 @@ int ur_proof_net_bind(void)
 	return err;
 }
 
-/* -1: it is no socket. */
+/* Returns a socket option; -1: no socket. */
 static int get(int fd, int option)
 {
 	int v = -1;
@@ -135,8 +135,8 @@ bool ur_proves_net_raw(int fd)
 	       get(fd, SO_PROTOCOL) == RAW_PROTOCOL;
 }
 
-/* Only UDP sockets count: another protocol's socket may name a number that is
- * no port (an echo request's is its identifier, which anybody chooses). */
+/* Only UDP sockets count: another protocol's "port" may be something else (an
+ * echo request's identifier, which anybody may choose). */
 bool ur_proves_net_bind(int fd, unsigned int limit)
 {
 	struct sockaddr_in is = {0};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The place of the run directory; one rule for daemon, command line,
- * preload. */
+/* The name of the run directory: one rule for daemon, command line and preload
+ * library. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -59,7 +59,8 @@ int ur_rundir(const char *arg, char *buf, size_t size)
 	if (env && *env == '/')
 		return print_dir(buf, size, env, "/uroce");
 	snprintf(base, sizeof(base), "/run/user/%u", geteuid());
-	/* The system call: the front-end's own stat() asks here. */
+	/* A system call, since the preload library's stat() calls this
+	 * function. */
 	if (syscall(SYS_newfstatat, AT_FDCWD, base, &st, 0) == 0 &&
 	    S_ISDIR(st.st_mode))
 		return print_dir(buf, size, base, "/uroce");
@@ -80,8 +81,8 @@ bool ur_rundir_serves(const char *dir)
 	return found;
 }
 
-/* Only root makes a directory directly in /run, of the user that a service is to
- * have. */
+/* Returns whether the directory is directly in /run, where only root creates
+ * directories, for the user of a service. */
 static bool is_a_service_s(const char *path)
 {
 	char real[PATH_MAX];
@@ -105,14 +106,15 @@ int ur_rundir_check(const char *dir)
 	snprintf(own, sizeof(own), IN_TMP, geteuid());
 	if (strcmp(dir, own))
 		return 0;
-	/* The system call: the front-end has functions of its own. */
+	/* A system call, since the preload library wraps stat(). */
 	if (syscall(SYS_newfstatat, AT_FDCWD, dir, &st, AT_SYMLINK_NOFOLLOW))
 		return -errno;
 	return S_ISDIR(st.st_mode) && st.st_uid == geteuid() ? 0 : -EPERM;
 }
 
-/* Allocates nothing; no function that a front-end has of its own is called. The
- * directory that the name leads to is directly in /run, and that user's. */
+/* Returns whether the name leads to a directory directly in /run that belongs
+ * to the user. Allocates nothing, and calls nothing that the preload library
+ * wraps. */
 static bool is_service_of(const char *dir, uid_t uid)
 {
 	char link[32], real[64];
@@ -138,9 +140,9 @@ static bool is_service_of(const char *dir, uid_t uid)
 	return good;
 }
 
-/* Returns whether the user is one of those for whom this user namespace has no
- * number: they all have the same. Root of such a namespace is nobody's master
- * but its own, and the user who gave it the directory is outside. */
+/* Returns whether this user namespace has no number for the user: all such
+ * users look the same. Root of such a namespace rules only the namespace, and
+ * the user who gave it the directory is outside. */
 static bool is_unmapped(uid_t uid)
 {
 	char map[64] = "";
@@ -155,7 +157,7 @@ static bool is_unmapped(uid_t uid)
 	if (syscall(SYS_read, fd, map, sizeof(map) - 1) < 0)
 		map[0] = '\0';
 	syscall(SYS_close, fd);
-	/* The first namespace's has all numbers, in one line. */
+	/* The initial namespace maps all numbers, in one line. */
 	return *map && !strstr(map, ALL_USERS);
 }
 
@@ -195,7 +197,7 @@ int ur_rundir_make(const char *dir)
 	}
 	if (mkdir(path, mode) && errno != EEXIST)
 		return -errno;
-	/* A link that somebody left for us under /tmp is not followed. */
+	/* Does not follow a link that somebody left under /tmp. */
 	if (lstat(path, &st))
 		return -errno;
 	if (S_ISLNK(st.st_mode) && (st.st_uid == geteuid() || !st.st_uid) &&

@@ -22,7 +22,7 @@ int ur_task_stat(pid_t tid, struct ur_task_stat *st)
 	if (len <= 0)
 		return -ESRCH;
 	text[len] = '\0';
-	/* The name may have anything in it. */
+	/* The thread's name may contain anything. */
 	after = strrchr(text, ')');
 	if (!after || sscanf(after + 1,
 			     " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s"
