@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Explains why memory was refused, by the regions of this process. The peer's
- * regions are known if it is the same process; else only the keys and addresses
- * that would have made sense are.
+ * regions are known only in the same process; else only keys and addresses that
+ * would have fitted are shown.
  */
 #include <byteswap.h>
 
@@ -67,7 +67,7 @@ static unsigned int needed(enum ibv_wr_opcode opcode)
 	}
 }
 
-/* The region with this rkey on the peer's side of @qp, or on any. */
+/* Returns the region with this rkey, in any context. */
 static const struct ur_watched_mr *by_rkey(uint32_t rkey)
 {
 	struct ur_watched *o = ur_watched_newest(UR_KIND_MR);
@@ -77,7 +77,8 @@ static const struct ur_watched_mr *by_rkey(uint32_t rkey)
 	return (struct ur_watched_mr *)o;
 }
 
-/* Another reading of key and address that lies in a region of ours. */
+/* Looks for another reading of key and address that lies in a region of
+ * ours. */
 static bool would_hit(const struct ur_request *request, char *text, size_t size)
 {
 	struct ur_watched *o = ur_watched_newest(UR_KIND_MR);
@@ -88,8 +89,7 @@ static bool would_hit(const struct ur_request *request, char *text, size_t size)
 		uint64_t a = request->remote_addr, n = request->length;
 		bool key = mr->rkey == request->rkey;
 
-		/* Tries the address as it is: then the rights are wrong, and
-		 * not the address. */
+		/* If the address itself fits, the rights are wrong. */
 		if (key && covers(mr, a, n))
 			return false;
 		if (key && covers(mr, bswap_64(a), n))
@@ -126,7 +126,7 @@ void ur_access_remote(const struct ur_watched_qp *qp,
 	const struct ur_watched_qp *peer =
 		ur_watched_number(UR_KIND_QP, NULL, qp->attr.dest_qp_num);
 	uint64_t addr = request->remote_addr, end = addr + request->length;
-	uint64_t off = 0; /* bytes outside */
+	uint64_t off = 0; /* bytes outside the region */
 	unsigned int need = needed(request->opcode);
 
 	if (mr)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Completion channels and events: got, acknowledged, waited for in vain. */
+/* Completion channels and events: received, acknowledged, waited for in
+ * vain. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -9,9 +10,9 @@
 #include "check/report.h"
 
 /*
- * How long an event may take to come behind its completion, and another thread
- * from arming a queue to polling it, before a sleep is called one for ever. The
- * program sleeps in this time as it would have.
+ * How long an event may come after its completion, and how long another thread
+ * may take from arming to polling, before a sleep is reported as endless. The
+ * program sleeps for this time anyway.
  */
 #define FIRST_MS 200
 #define THEN_MS	 300
@@ -60,7 +61,8 @@ UR_FRONT int ibv_destroy_comp_channel(struct ibv_comp_channel *channel)
 	return err;
 }
 
-/* Would the program sleep for ever for this queue, if it holds something? */
+/* Returns whether the program would sleep for ever if this queue holds a
+ * completion. */
 static bool in_doubt(const struct ur_watched_cq *cq, const void *channel)
 {
 	return cq->channel == channel && !cq->ex && !cq->unseen &&
@@ -76,7 +78,8 @@ static struct ur_watched_cq *next_in_doubt(const void *channel)
 	return (struct ur_watched_cq *)o;
 }
 
-/* Waits for an event; returns whether there is one, or the wait was cut. */
+/* Waits for an event. Returns whether there is one, or the wait was
+ * interrupted. */
 static bool comes(const struct ibv_comp_channel *channel, int ms)
 {
 	struct pollfd p = {.fd = channel->fd, .events = POLLIN};
@@ -84,7 +87,7 @@ static bool comes(const struct ibv_comp_channel *channel, int ms)
 	return poll(&p, 1, ms) != 0;
 }
 
-/* The program is about to sleep for an event that may never come. */
+/* Checks a sleep of the program for an event that may never come. */
 static void judge_sleep(const struct ibv_comp_channel *channel)
 {
 	struct ibv_cq *ibcq = NULL;
@@ -158,7 +161,7 @@ UR_FRONT void ibv_ack_cq_events(struct ibv_cq *ibcq, unsigned int nevents)
 	ur_real(UR_VERBS, ibv_ack_cq_events)(ibcq, nevents);
 }
 
-/* The object that an event is about, or NULL. */
+/* Returns the object of an event, or NULL. */
 static struct ur_watched *subject(const struct ibv_async_event *event)
 {
 	switch (event->event_type) {

@@ -17,7 +17,7 @@ UR_RDMA_CM_EVENT_LIST(CM_EVENT)
 
 __thread int ur_inside_cm;
 
-/* A call into librdmacm, whose own calls are not the program's. */
+/* Calls librdmacm, whose own calls are not the program's. */
 #define INSIDE(call)                      \
 	({                                \
 		ur_inside_cm++;           \
@@ -51,7 +51,7 @@ UR_FRONT struct rdma_event_channel *rdma_create_event_channel(void)
 		INSIDE(ur_real(UR_RDMACM, rdma_create_event_channel)());
 	struct ur_stack here;
 
-	/* One of a synchronous id is the library's. */
+	/* A synchronous id's channel is the library's. */
 	if (!channel || THEIRS)
 		return channel;
 	ur_stack_take(&here);
@@ -138,8 +138,8 @@ UR_FRONT int rdma_get_request(struct rdma_cm_id *listen, struct rdma_cm_id **id)
 	return 0;
 }
 
-/* The id is to end: events and a queue pair that are left. @whole: the call
- * destroys the queue pair itself. */
+/* Checks what is left when an id ends: events, and a queue pair unless the call
+ * destroys it (@whole). */
 static void ending(struct rdma_cm_id *id, bool whole)
 {
 	struct ur_watched_cm *cm;
@@ -196,8 +196,8 @@ UR_FRONT void rdma_destroy_qp(struct rdma_cm_id *id)
 	ur_inside_cm--;
 }
 
-/* Returns the id whose destruction waits for the event: of a request, the
- * listener. */
+/* Returns the id whose destruction waits for the event; for a connect request
+ * the listener. */
 static struct rdma_cm_id *waits(const struct rdma_cm_event *event)
 {
 	return event->event == RDMA_CM_EVENT_CONNECT_REQUEST ? event->listen_id
@@ -216,14 +216,14 @@ UR_FRONT int rdma_get_cm_event(struct rdma_event_channel *channel,
 	cm = ur_watched(UR_KIND_CM_ID, waits(*event));
 	if (cm)
 		cm->events_unacked++;
-	/* Another may be destroyed by now, by another thread. */
+	/* Another thread may have destroyed the id by now. */
 	cm = (*event)->event == RDMA_CM_EVENT_CONNECT_REQUEST
 		     ? watch((*event)->id)
 		     : ur_watched(UR_KIND_CM_ID, (*event)->id);
 	if (cm) {
 		if ((*event)->event == RDMA_CM_EVENT_DEVICE_REMOVAL)
 			cm->removed = true;
-		/* Events of datagrams have others, in the same place. */
+		/* Datagrams' events have other parameters in this place. */
 		if ((*event)->event == RDMA_CM_EVENT_CONNECT_REQUEST &&
 		    (*event)->id->ps == RDMA_PS_TCP) {
 			cm->seen_param = true;

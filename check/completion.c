@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Checks a request by the completion that the program gets for it. */
+/* Checks a request when the program gets its completion. */
 #include <string.h>
 
 #include "check/front.h"
@@ -13,8 +13,7 @@ static void less(struct ur_watched_cq *cq)
 		cq->expected--;
 }
 
-/* Ends the request. A failure does not show whether the request was a
- * receive. */
+/* Ends the request. A failed completion does not tell a receive from a send. */
 static bool end_request(struct ur_watched_cq *cq, struct ur_watched_qp *qp,
 			const struct ibv_wc *wc, bool opcode_known,
 			struct ur_request *request)
@@ -30,7 +29,7 @@ static bool end_request(struct ur_watched_cq *cq, struct ur_watched_qp *qp,
 		else
 			may_recv = false;
 	}
-	/* If both fit, the receive is meant if it is the next one, and the send
+	/* If both fit, it is the receive if that is the next one, and the send
 	 * is not. */
 	first = ur_queue_oldest(&qp->send);
 	if (may_send && may_recv && !(first && first->wr_id == wc->wr_id) &&
@@ -43,9 +42,9 @@ static bool end_request(struct ur_watched_cq *cq, struct ur_watched_qp *qp,
 	       ur_queue_complete(recv, wc->wr_id, succeeded, request);
 }
 
-/* Finds the queue pair where wc.qp_num is missing or misleads: an extended CQ need
- * not report it, and with XRC it names a queue pair that only receives. Picks the
- * queue pair of this CQ that has a matching request. */
+/* Finds the queue pair if wc.qp_num is missing or misleads: an extended CQ need
+ * not report it, and with XRC it names a queue pair that only receives. Picks
+ * the queue pair of this CQ that has a matching request. */
 static struct ur_watched_qp *guess(struct ur_watched_cq *cq,
 				   const struct ibv_wc *wc, bool opcode_known,
 				   struct ur_request *request)
@@ -75,7 +74,7 @@ static void changed(const struct ur_watched_qp *qp,
 		     (unsigned long long)request->sge[0].addr);
 }
 
-/* The peer's queue pair, where it is of this process. */
+/* Returns the peer's queue pair, if it is in this process. */
 static struct ur_watched_qp *peer_of(const struct ur_watched_qp *qp)
 {
 	return ur_watched_number(UR_KIND_QP, NULL, qp->attr.dest_qp_num);
@@ -88,9 +87,9 @@ static bool is_send(const struct ur_request *request)
 				     request->opcode == IBV_WR_SEND_WITH_INV);
 }
 
-/* Reports a receive that was too short, where the request that failed is it, or its
- * message, and the other is the peer's next: not all drivers say which of their
- * statuses means that. */
+/* Reports a receive that was too short: if the failed request is that receive,
+ * or its message, and the other is the peer's next. Not all drivers say which
+ * of their statuses means that. */
 static void judge_lengths(const struct ur_watched_qp *qp,
 			  const struct ur_request *request)
 {
@@ -166,8 +165,8 @@ static void failed(const struct ur_watched_qp *qp,
 		judge_lengths(qp, request);
 		break;
 	case IBV_WC_REM_INV_REQ_ERR:
-		/* If the peer is another process's queue pair, a device of ours
-		 * has the story. */
+		/* For a peer in another process, a device of ours has the
+		 * explanation. */
 		judge_lengths(qp, request);
 		peer = peer_of(qp);
 		if (peer && qp->attr_mask & IBV_QP_MAX_QP_RD_ATOMIC &&
@@ -188,8 +187,8 @@ static void failed(const struct ur_watched_qp *qp,
 	}
 }
 
-/* A message came; an extended queue's reader of byte_len may not have been used
- * yet. */
+/* Notes a received message; of an extended queue byte_len may not have been
+ * read yet. */
 static void received(struct ur_watched_cq *cq, struct ur_watched_qp *qp,
 		     const struct ur_request *request, const struct ibv_wc *wc)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Completion queues: made, destroyed, polled, armed. */
+/* Completion queues: creation, destruction, polling, arming. */
 #include <errno.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ struct ur_watched_cq *ur_cq_watch(struct ibv_cq *ibcq,
 {
 	struct ur_watched_cq *cq;
 
-	/* A queue of another context is polled unseen. */
+	/* A queue of an unwatched context is polled unseen. */
 	if (!ur_watched(UR_KIND_CONTEXT, ibcq->context))
 		return NULL;
 	cq = ur_watch(UR_KIND_CQ, sizeof(*cq), ibcq, ibcq->context,
@@ -154,10 +154,7 @@ bool ur_cq_peek(struct ur_watched_cq *cq, struct ibv_cq *ibcq)
 	return found;
 }
 
-/*
- * Fields that a completion with an error does not have get values that nobody
- * takes for sense.
- */
+/* Gives fields that a failed completion does not have conspicuous values. */
 static void poison(struct ibv_wc *wc)
 {
 	wc->opcode = (enum ibv_wc_opcode)0x5eed0bad;

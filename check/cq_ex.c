@@ -15,7 +15,7 @@ static uint64_t self(void)
 	return (uint64_t)syscall(SYS_gettid);
 }
 
-/* The queue; ours for as long as the program has it. */
+/* Returns the queue, which stays while the program has it. */
 static struct ur_watched_cq *of(struct ibv_cq_ex *ex)
 {
 	struct ur_watched_cq *cq;
@@ -48,7 +48,7 @@ static void got(struct ur_watched_cq *cq, struct ibv_cq_ex *ex)
 		ur_check_why(cq->o.context, wc.qp_num);
 }
 
-/* The program goes on from a completion. */
+/* Handles the step from one completion to the next. */
 static void end_completion(struct ur_watched_cq *cq)
 {
 	bool unread;
@@ -121,7 +121,7 @@ static void end_poll(struct ibv_cq_ex *ex)
 	else
 		cq->poller = 0;
 	ur_table_unlock();
-	/* It would give back a lock that this thread does not have. */
+	/* The call would release a lock that this thread does not hold. */
 	if (wrong)
 		return;
 	end_completion(cq);

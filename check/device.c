@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Contexts. The functions of the data path are inline in verbs.h and go through
- * the context's table of functions; there ours stand in front of the
- * provider's. So do those that <infiniband/verbs.h> takes from struct
- * verbs_context.
+ * Contexts. The data path's functions are inline in verbs.h, and use the
+ * context's table of functions, where ours replace the provider's. So do those
+ * that <infiniband/verbs.h> takes from struct verbs_context.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +24,7 @@ ur_front_real(const struct ibv_context *context)
 	return found;
 }
 
-/* The entries grow upwards from the context: an older library has fewer. */
+/* Entries grow upwards from the context, so an older library has fewer. */
 #define HAS(verbs, entry) \
 	((verbs)->sz >=   \
 	 sizeof(*(verbs)) - offsetof(struct verbs_context, entry))
@@ -37,7 +36,7 @@ ur_front_real(const struct ibv_context *context)
 		}                                         \
 	} while (0)
 
-/* A program may look whether there is an operation. */
+/* Only where there is an operation, since programs may check for it. */
 #define FRONT_OP(op)                                     \
 	do {                                             \
 		if (context->ops.op)                     \
@@ -72,7 +71,7 @@ void ur_front_context(struct ibv_context *context, const struct ur_stack *made)
 			context->device->name, verbs->sz);
 		return;
 	}
-	/* The linker's lock is taken: not with the table's. */
+	/* Takes the linker's lock, so not with the table's. */
 	ur_provider_name(context, provider, sizeof(provider));
 	ur_table_lock();
 	ur_vendor_opened(provider);
@@ -144,7 +143,7 @@ UR_FRONT int ibv_close_device(struct ibv_context *context)
 
 void ur_busy(const struct ur_watched *object)
 {
-	/* rdma_destroy_qp() tries whether it was the last. */
+	/* rdma_destroy_qp() tries whether it was the last queue pair. */
 	if (ur_inside_cm)
 		return;
 	for (int kind = 0; kind < UR_KINDS; kind++) {

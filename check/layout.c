@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The layout of a context, and the name of its provider. */
+/* Identifies the layout of a context, and its provider. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "check/layout.h"
 
-/* struct verbs_context had 648 bytes in rdma-core 34 and has 696 in 65, all but
- * the struct ibv_context at its end entries of 8. One that is smaller lacks some;
- * one of another form is no context that verbs.h could work with. */
+/* struct verbs_context had 648 bytes in rdma-core 34 and 696 in 65: entries of
+ * 8 bytes, and struct ibv_context at its end. A smaller one lacks some entries;
+ * verbs.h could not work with another form. */
 #define VERBS_MIN (sizeof(struct ibv_context) + 2 * sizeof(void *))
 #define VERBS_MAX 4096
 
@@ -32,7 +32,7 @@ static bool name_of(const void *function, char *name, size_t size)
 	if (strncmp(file, "lib", 3) != 0)
 		return false;
 	snprintf(name, size, "%.*s", (int)strcspn(file + 3, "-."), file + 3);
-	/* The library fills in its own function where the provider has none. */
+	/* Where the provider has no function, the library enters its own. */
 	return strcmp(name, "ibverbs") != 0;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Begin, fork and end of a process that is checked. */
+/* Start, fork and end of a process that is checked. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -18,7 +18,7 @@ static void judge_fork(void)
 
 	if (!mr || mr->inherited)
 		return;
-	/* rdma-core 34 has none yet, and does not say. */
+	/* rdma-core 34 lacks the function, so nothing is known. */
 	status = (enum ibv_fork_status(*)(void))ur_real_try(
 		UR_VERBS, "ibv_is_fork_initialized", &found);
 	if (!status || status() != IBV_FORK_DISABLED)
@@ -45,7 +45,8 @@ static void in_child(void)
 static __attribute__((constructor)) void begin(void)
 {
 	ur_report_init();
-	/* Found before somebody calls it in a place where that is a risk. */
+	/* Looked up early, before munmap() is called in a place where a lookup
+	 * is risky. */
 	ur_unmap_find();
 	pthread_atfork(before_fork, ur_table_unlock, in_child);
 }

@@ -11,7 +11,7 @@
 
 #undef ibv_query_port
 
-/* Does what verbs.h does, without a reference to the library. */
+/* Does what verbs.h does, without a link to the library. */
 static int query_port(struct ibv_context *context, uint8_t number,
 		      struct ibv_port_attr *port)
 {
@@ -24,8 +24,8 @@ static int query_port(struct ibv_context *context, uint8_t number,
 			       (struct _compat_ibv_port_attr *)port);
 }
 
-/* Returns whether the path of @attr is wrong, as far as this host shows; text:
- * how. */
+/* Returns whether the path of @attr is wrong, as far as this host knows; text
+ * says how. */
 static bool path_wrong(struct ibv_qp *ibqp, const struct ibv_qp_attr *attr,
 		       int mask, char *text, size_t size)
 {
@@ -63,7 +63,7 @@ static bool path_wrong(struct ibv_qp *ibqp, const struct ibv_qp_attr *attr,
 	return false;
 }
 
-/* The GIDs that there are, for the one who chose another. */
+/* Lists the existing GIDs, for the report of a missing one. */
 static void list_gids(struct ibv_context *context, unsigned int port,
 		      char *text, size_t size)
 {
@@ -93,7 +93,7 @@ static bool is_v4(const union ibv_gid *gid)
 	return !memcmp(gid->raw, prefix, sizeof(prefix));
 }
 
-/* Two families reach each other on no network. */
+/* Reports a path between two address families. */
 static void judge_families(struct ibv_qp *ibqp, const struct ur_watched_qp *qp,
 			   const struct ibv_qp_attr *attr)
 {
@@ -116,7 +116,7 @@ static void judge_families(struct ibv_qp *ibqp, const struct ur_watched_qp *qp,
 	ur_table_unlock();
 }
 
-/* Attributes that are given with success are kept. */
+/* Stores attributes that were set successfully. */
 static void keep(struct ur_watched_qp *qp, const struct ibv_qp_attr *attr,
 		 int mask)
 {
@@ -140,7 +140,7 @@ static void keep(struct ur_watched_qp *qp, const struct ibv_qp_attr *attr,
 	qp->attr_mask |= mask;
 }
 
-/* Both ends are of this process. */
+/* Checks the depths where both ends are in this process. */
 static void judge_depth(const struct ur_watched_qp *qp)
 {
 	const struct ur_watched_qp *peer =

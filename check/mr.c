@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Memory regions: registered, deregistered, unmapped. */
+/* Memory regions: registration, deregistration, unmapping. */
 #include <errno.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -99,7 +99,7 @@ UR_FRONT struct ibv_mr *ibv_import_mr(struct ibv_pd *pd, uint32_t handle)
 {
 	struct ibv_mr *mr = ur_real(UR_VERBS, ibv_import_mr)(pd, handle);
 
-	/* Only the process that made the region knows its rights. */
+	/* Only the creating process knows the region's rights. */
 	return mr ? made(mr, (uintptr_t)mr->addr, ~0u & ~IBV_ACCESS_ZERO_BASED,
 			 false)
 		  : NULL;
@@ -184,8 +184,9 @@ static struct ur_request *user_in(struct ur_queue *queue, uses_fn uses,
 	return NULL;
 }
 
-/* Returns an outstanding request of a live queue for which @uses holds; @owner:
- * the queue. Requests posted to a queue pair in error are only flushed. */
+/* Returns an outstanding request of a live queue for which @uses is true, and
+ * its queue in @owner. Requests posted to a queue pair in error are only
+ * flushed. */
 static struct ur_request *user(const void *context, uses_fn uses,
 			       const void *what, struct ur_watched **owner)
 {
@@ -199,7 +200,7 @@ static struct ur_request *user(const void *context, uses_fn uses,
 		    qp->state == IBV_QPS_ERR || qp->state == IBV_QPS_RESET)
 			continue;
 		request = user_in(&qp->send, uses, what);
-		/* If there is no completion to wait for, nobody can know. */
+		/* Without a completion to wait for, no program can know. */
 		if (request && !qp->send.signaled)
 			request = NULL;
 		if (!request)

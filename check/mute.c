@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The findings that are muted. */
+/* Muted mistakes. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Functions of libibverbs that are newer than the headers of rdma-core 44. They are
- * declared here under other names, so that this compiles with headers that have
- * them too; where the program's library has not, they fail as an operation does
- * that no provider has.
+ * Functions of libibverbs that are newer than the headers of rdma-core 44. They
+ * are declared here under other names, so that this also compiles with headers
+ * that have them. If the program's library lacks one, it fails like an
+ * operation that no provider has.
  */
 #include <errno.h>
 
 #include "check/front.h"
 #include "check/real.h"
 
-/* struct ibv_mr_init_attr of <infiniband/verbs.h>, rdma-core 59 to 65; what 64
- * added behind it is not read. Its comp_mask says which members count. */
+/* struct ibv_mr_init_attr of <infiniband/verbs.h>, rdma-core 59 to 65, without
+ * the member that 64 added. comp_mask says which members are valid. */
 struct mr_init_attr {
 	size_t length;
 	int access;
@@ -25,7 +25,7 @@ struct mr_init_attr {
 #define MASK_IOVA 1u
 #define MASK_ADDR 2u
 #define MASK_FD	  4u
-#define MASK_BUF  32u /* of rdma-core 64: memory of the provider's choice */
+#define MASK_BUF  32u /* of rdma-core 64: the provider allocates the memory */
 
 UR_FRONT struct ibv_mr *
 ur_reg_mr_ex(struct ibv_pd *pd,
@@ -73,7 +73,7 @@ UR_FRONT struct ibv_mr *ur_reg_buf_mr(struct ibv_pd *pd, void *buf, void *addr,
 	return ur_mr_made(mr, (uintptr_t)addr, (unsigned int)access, false);
 }
 
-/* The program may learn from the counter what has completed, and poll nothing. */
+/* The program may learn of completions from the counter, without polling. */
 UR_FRONT int ur_qp_attach_comp_cntr(struct ibv_qp *qp, void *counter,
 				    void *attr)
 {

@@ -7,7 +7,7 @@
 #include "check/object.h"
 
 #define BUCKETS 4096
-/* Keys are used long after their region is gone. */
+/* Keys are used long after their region is destroyed. */
 #define DEAD_MRS 512
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -196,8 +196,8 @@ static void free_parts(struct ur_watched *object)
 	}
 }
 
-/* Nothing points to an object that is gone, also where the program destroyed
- * it before what needs it (a context, all at once). */
+/* Removes references to a destroyed object, even if the program destroyed it
+ * before its users (a context, all at once). */
 static void forget_user(struct ur_watched *object)
 {
 	if (!object->users)

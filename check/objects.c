@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Protection domains, address handles, memory windows, shared receive queues:
- * made and destroyed. */
+ * creation and destruction. */
 #include <errno.h>
 
 #include "check/front.h"
@@ -8,7 +8,7 @@
 #include "check/real.h"
 #include "check/report.h"
 
-/* Watches what was just made, and that it needs another. */
+/* Watches a new object, which needs another one. */
 static void *made(enum ur_kind kind, size_t size, const void *handle,
 		  const struct ibv_context *context, enum ur_kind needed_kind,
 		  const void *needed)
@@ -104,7 +104,7 @@ UR_FRONT struct ibv_ah *ibv_create_ah_from_wc(struct ibv_pd *pd,
 
 	if (!ah)
 		return NULL;
-	/* The library may have called ibv_create_ah() by its public name. */
+	/* The library may have called our ibv_create_ah() itself. */
 	ur_table_lock();
 	known = ur_watched(UR_KIND_AH, ah);
 	ur_table_unlock();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Writes reports into descriptors that are still what they were. */
+/* Writes reports to descriptors that are still the same files. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -80,7 +80,7 @@ static void write_all(int fd, const char *text, size_t size)
 	}
 }
 
-/* A reader that is gone is not the program's to die of. */
+/* A closed pipe must not kill the program. */
 static void write_quietly(int fd, const char *text, size_t size)
 {
 	static const struct timespec at_once;
@@ -100,8 +100,9 @@ static void write_quietly(int fd, const char *text, size_t size)
 	errno = saved;
 }
 
-/* A log that the program has put in its place is welcome; a connection, or a file that
- * it also reads, was opened under a number that happened to be free. */
+/* Accepts a log that the program has put in the place of standard error. A
+ * connection, or a file that the program also reads, got the number by
+ * chance. */
 static bool may_write(const struct stat *now)
 {
 	if (is_same(&text_place, now))
@@ -128,7 +129,7 @@ void ur_output_json(const char *text, size_t size)
 
 	if (!json_file)
 		return;
-	/* The program has closed all descriptors, or has another there. */
+	/* The program has closed all descriptors, or reused the number. */
 	if (json_place.fd < 0 || fstat(json_place.fd, &now) ||
 	    !is_same(&json_place, &now))
 		open_json();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Queue pairs: made and destroyed. */
+/* Queue pairs: creation and destruction. */
 #include <errno.h>
 
 #include "check/front.h"
@@ -14,7 +14,7 @@ static struct ur_watched_qp *made(struct ibv_qp *ibqp,
 {
 	struct ur_watched_qp *qp;
 
-	/* A queue pair of another context is posted to unseen. */
+	/* A queue pair of an unwatched context is posted to unseen. */
 	if (!ur_watched(UR_KIND_CONTEXT, ibqp->context))
 		return NULL;
 	qp = ur_watch(UR_KIND_QP, sizeof(*qp), ibqp, ibqp->context,
@@ -33,7 +33,7 @@ static struct ur_watched_qp *made(struct ibv_qp *ibqp,
 	ur_watch_needs(&qp->o, qp->send_cq ? &qp->send_cq->o : NULL);
 	ur_watch_needs(&qp->o, qp->recv_cq ? &qp->recv_cq->o : NULL);
 	ur_watch_needs(&qp->o, qp->srq ? &qp->srq->o : NULL);
-	/* Completions of a queue that is not known are polled unseen. */
+	/* An unwatched queue's completions are polled unseen. */
 	if ((ibqp->send_cq && (!qp->send_cq || qp->send_cq->unseen)) ||
 	    (ibqp->recv_cq && (!qp->recv_cq || qp->recv_cq->unseen)) ||
 	    (ibqp->srq && (!qp->srq || qp->srq->unseen)))

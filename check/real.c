@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Finds the functions of libibverbs and librdmacm. */
+/* Finds functions of libibverbs and librdmacm. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

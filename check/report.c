@@ -20,7 +20,7 @@ static const struct {
 #undef UR_CHECK_ID
 };
 
-/* Places that were named already; more than these are named again. */
+/* Places that were reported; beyond these, mistakes are reported again. */
 #define SEEN 1024
 static struct {
 	enum ur_check_id id;
@@ -200,7 +200,7 @@ unsigned int ur_report_count(void)
 	return named;
 }
 
-/* The line of format, and what was left out, where counts. */
+/* Prints a formatted line; counts: with the number of unreported mistakes. */
 static void write_line(bool counts, const char *format, va_list ap)
 {
 	char *text = NULL;

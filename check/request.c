@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Looks at requests before they are posted: elements, regions, state, and what
- * a datagram needs. */
+/* Checks requests before they are posted: elements, regions, state, and what a
+ * datagram needs. */
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -11,8 +11,8 @@
 #include "check/vendor.h"
 #include "util/verbs_words.h"
 
-/* In longer elements only some pieces are summed up, the first and the last
- * bytes among them: all would take as long as sending. */
+/* Of longer elements only some pieces are summed, the first and the last bytes
+ * included: a full sum would take as long as sending. */
 #define SUM_MAX	   65536
 #define SUM_PIECES 16
 #define SUM_PIECE  (SUM_MAX / SUM_PIECES)
@@ -38,7 +38,8 @@ static void judge_region(const struct ur_watched *queue, const void *pd,
 
 	if (!mr) {
 		mr = ur_dead_mr(queue->context, sge->lkey);
-		/* Their functions may have made another with that key. */
+		/* Vendors' functions may have created another region with that
+		 * key. */
 		if (mr && !ur_vendor_linked())
 			ur_report(
 				UR_CHECK_LKEY, &mr->o,
@@ -99,7 +100,7 @@ static bool sum_piece(uint32_t *sum, uint64_t addr, size_t n)
 	struct iovec to = {bytes, n};
 	struct iovec from = {(void *)(uintptr_t)addr, n};
 
-	/* Memory that is not there is an error, not a fault. */
+	/* Unmapped memory is an error here, not a fault. */
 	if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) != (ssize_t)n)
 		return false;
 	*sum = sum_of(*sum, bytes, n);
@@ -138,7 +139,7 @@ bool ur_request_sum(const struct ur_watched *queue,
 	return true;
 }
 
-/* Have two requests bytes in common? */
+/* Returns whether two requests share bytes. */
 static bool overlap(const struct ur_request *a, const struct ur_request *b)
 {
 	for (int i = 0; i < a->sges && i < UR_REQUEST_SGES; i++)
@@ -150,7 +151,7 @@ static bool overlap(const struct ur_request *a, const struct ur_request *b)
 	return false;
 }
 
-/* Is one of its buffers also one that the device writes to? */
+/* Returns whether the device also writes to one of the request's buffers. */
 static bool also_received(struct ur_watched_qp *qp,
 			  const struct ur_request *request)
 {
@@ -162,8 +163,8 @@ static bool also_received(struct ur_watched_qp *qp,
 	return false;
 }
 
-/* Its bytes are another's of @qp that are not there yet. Returns that request,
- * or NULL. */
+/* Returns a request of @qp that is still to fetch some of these bytes, or
+ * NULL. */
 static const struct ur_request *not_there(struct ur_watched_qp *qp,
 					  const struct ur_request *request)
 {
@@ -176,8 +177,8 @@ static const struct ur_request *not_there(struct ur_watched_qp *qp,
 	return NULL;
 }
 
-/* A fence does not cover another queue pair's request. Returns whether any
- * request is still to fetch some of the bytes. */
+/* Reports bytes of the request that a queue pair is still to fetch; a fence
+ * covers only its own queue pair's. Returns whether there are any. */
 static bool judge_early(const struct ur_watched_qp *qp,
 			const struct ur_request *request)
 {
@@ -205,8 +206,8 @@ static bool judge_early(const struct ur_watched_qp *qp,
 	return true;
 }
 
-/* The end of a message made of these bytes may have others, although nobody
- * changed them. */
+/* Drops the sums of requests with these bytes, which the device may change
+ * before those requests complete. */
 static void forget_sums(struct ur_watched_qp *qp,
 			const struct ur_request *request)
 {
@@ -239,8 +240,8 @@ static void judge_datagram(struct ur_watched_qp *qp,
 			  "request wr_id 0x%llx has %u bytes; no MTU is above "
 			  "4096",
 			  (unsigned long long)request->wr_id, request->length);
-	/* The receiver may be of this process; but a queue pair of the same
-	 * number on another device may be meant. */
+	/* The receiver may be in this process; but its number may also be of
+	 * another device. */
 	to = ur_watched_number(UR_KIND_QP, qp->o.context, remote_qpn);
 	if (to && to->type == IBV_QPT_UD && !(remote_qkey >> 31) &&
 	    to->attr_mask & IBV_QP_QKEY && to->attr.qkey != remote_qkey)

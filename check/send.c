@@ -10,7 +10,8 @@
 
 int ur_outstanding_any;
 
-/* No room: because nothing was signaled, nothing polled, or too much posted. */
+/* Reports why there was no room: nothing signaled, nothing polled, or too much
+ * posted. */
 static void judge_full(struct ur_watched_qp *qp, bool unpolled,
 		       const struct ur_code_place *place)
 {
@@ -115,8 +116,8 @@ static uint32_t enter_sends(struct ur_watched_qp *qp,
 	return n;
 }
 
-/* Returns how many requests of a list were refused, from @bad on; all where the
- * provider did not say. */
+/* Returns how many requests of a list were refused, from @bad on; all if the
+ * provider did not set @bad. */
 static uint32_t refused(const struct ibv_send_wr *bad, uint32_t all)
 {
 	uint32_t n = 0;
@@ -137,7 +138,7 @@ void ur_send_full(struct ibv_qp *ibqp, int err,
 		return;
 	ur_table_lock();
 	qp = ur_watched(UR_KIND_QP, ibqp);
-	/* Another error of the request, named before, may be behind it. */
+	/* ENOMEM may have another reason, reported before. */
 	if (qp && qp->send.count >= qp->cap.max_send_wr)
 		cq = qp->send_cq;
 	ur_table_unlock();

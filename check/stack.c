@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Stacks by backtrace(3), their functions, files and lines by libdw. */
+/* Stacks by backtrace(3); functions, files and lines by libdw. */
 #include <dlfcn.h>
 #include <dwarf.h>
 #include <elfutils/libdwfl.h>
@@ -10,8 +10,8 @@
 
 #include "check/stack.h"
 
-/* The libraries whose frames say nothing about the program. A provider's has a name
- * with this in it, or, where a program may link it too, the name of a library. */
+/* Libraries whose frames are not the program's. A provider's name contains
+ * this; one that programs may link is listed by name. */
 #define PROVIDER "-rdmav"
 static const char *const between[] = {"librdma-check.so", "libibverbs.so",
 				      "librdmacm.so",	  "libmlx4.so",
@@ -75,7 +75,7 @@ bool ur_stack_in_rdmacm(const struct ur_stack *stack)
 	return false;
 }
 
-/* The linker's names for the begin and the end of this library. */
+/* The linker's symbols for the begin and the end of this library. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
 
@@ -137,8 +137,8 @@ static Dwfl *session(Dwarf_Addr address)
 	static Dwfl *dwfl;
 	static pid_t pid;
 
-	/* The present list lacks libraries that were loaded since, and after
-	 * fork() it is another process's. */
+	/* The present list lacks libraries loaded since; after fork() it is the
+	 * parent's. */
 	if (dwfl && pid == getpid() && dwfl_addrmodule(dwfl, address))
 		return dwfl;
 	if (dwfl)
@@ -165,7 +165,7 @@ static void copy_text(char *to, size_t size, const char *from)
 	snprintf(to, size, "%s", from);
 }
 
-/* The headers whose inline functions the program calls. */
+/* Returns whether it is a header whose inline functions programs call. */
 static bool is_header(const char *file)
 {
 	return !strcmp(file, "verbs.h") || !strcmp(file, "rdma_verbs.h");
@@ -180,8 +180,8 @@ static Dwarf_Word number(Dwarf_Die *die, unsigned int name)
 	return value;
 }
 
-/* Moves the frame from an inlined function of those headers to the place where
- * the program calls it. */
+/* Moves the frame from an inlined function of those headers to its caller in
+ * the program. */
 static void leave_inlined(Dwfl_Module *module, Dwarf_Addr at,
 			  struct ur_stack_frame *frame)
 {
@@ -211,7 +211,8 @@ static void leave_inlined(Dwfl_Module *module, Dwarf_Addr at,
 
 void ur_frame_find(void *address, struct ur_stack_frame *frame)
 {
-	/* Inside the call, not after it: the next line may be another's. */
+	/* The call itself, not the return address, which may be on another
+	 * line. */
 	Dwarf_Addr at = (Dwarf_Addr)(uintptr_t)address - 1;
 	Dwfl *dwfl = session(at);
 	Dwfl_Module *module = dwfl ? dwfl_addrmodule(dwfl, at) : NULL;
@@ -265,7 +266,7 @@ void ur_stack_print(FILE *out, const struct ur_stack *stack)
 
 	for (int i = 0; i < stack->depth; i++) {
 		ur_frame_find(stack->address[i], &frame);
-		/* Nobody's code: how the C library starts a program. */
+		/* Start code of the C library. */
 		if (i && (!strncmp(frame.function, "__libc_start", 12) ||
 			  !strcmp(frame.function, "_start") ||
 			  !strcmp(frame.function, "start_thread")))

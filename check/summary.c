@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Reports the objects that are left when the program ends. */
+/* Reports the objects that are left at the end of the program. */
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 #include "check/touch.h"
 #include "check/vendor.h"
 
-/* The contexts of rdma_cm, and a protection domain in each, are librdmacm's own
+/* rdma_cm's contexts, and a protection domain in each, are librdmacm's own
  * until the process ends. */
 static bool of_library(const struct ur_watched *o)
 {
@@ -116,8 +116,8 @@ void ur_summary_forked(void)
 	forked = true;
 }
 
-/* The one who typed rdma-check before a program wants to know that nothing was looked
- * at; but a launcher of other programs opens no device itself. */
+/* Reports that nothing was checked, but only in the program that was named on
+ * the command line: a launcher of others opens no device itself. */
 static void judge_nothing(void)
 {
 	const char *pid = secure_getenv("RDMA_CHECK_PID");
@@ -138,7 +138,7 @@ void ur_summary(void)
 
 	judge_nothing();
 	ur_vendor_note();
-	/* A thread that still posts: the end does not wait for it. */
+	/* Another thread still posts: the end does not wait for it. */
 	if (!ur_table_trylock())
 		return;
 	ur_touch_forget(NULL);

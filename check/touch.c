@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Breakpoint registers by perf_event_open(2): of each place one event counts
- * reads and writes, and one writes alone, since x86 has no registers for reads
- * alone. Both put the program counter into one ring; what the second has too was
- * a write. There are four registers in a thread.
+ * Breakpoint registers by perf_event_open(2). For each place one event counts
+ * reads and writes, and another only writes, since x86 cannot trap reads alone.
+ * Both put the program counter into one ring; what the second also has was a
+ * write. A thread has four registers.
  */
 #include <errno.h>
 #include <linux/hw_breakpoint.h>
@@ -21,11 +21,11 @@
 
 enum touch_kind { NONE, TARGET, REST };
 
-/* Breakpoints of all threads; each thread has one of a kind. */
+/* Breakpoints of all threads; each thread has one of each kind. */
 #define TOUCHES 32
 
-/* It takes some 30 us to begin and to end one: after so many of a thread only
- * every so-manieth. */
+/* Starting and stopping one takes about 30 us: after this many in a thread,
+ * only one request in SELDOM is watched. */
 #define OFTEN  512
 #define SELDOM 64
 
@@ -34,7 +34,7 @@ static struct touch {
 	pid_t thread;
 	const struct ur_watched_qp *qp;
 	uint64_t wr_id;
-	struct ur_code_place place; /* of the posting */
+	struct ur_code_place place; /* where the request was posted */
 	uint32_t posted, taken;
 	int all, writes; /* the events */
 	uint64_t id_of_writes;
@@ -62,7 +62,7 @@ static int event(uint32_t type, uint64_t addr, uint64_t length)
 	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1,
 			      PERF_FLAG_FD_CLOEXEC);
 
-	/* ENOSPC: a debugger has the registers; for now. */
+	/* ENOSPC: a debugger has the registers, maybe not for long. */
 	if (fd < 0 && errno != ENOSPC && errno != EMFILE)
 		refused = true;
 	return fd < 0 ? fd : ur_fd_high(fd);
@@ -104,8 +104,7 @@ static struct touch *find_touch(enum touch_kind kind, pid_t thread)
 	return NULL;
 }
 
-/* Begins to watch a piece of [from, to), 1, 2, 4 or 8 aligned bytes: at the
- * end, or at the begin. */
+/* Watches 1, 2, 4 or 8 aligned bytes of [from, to), at its end or begin. */
 static struct touch *begin(enum touch_kind kind, const struct ur_watched_qp *qp,
 			   const struct ur_request *request, uint64_t from,
 			   uint64_t to)
@@ -140,7 +139,7 @@ struct sample {
 	uint64_t ip, id;
 };
 
-/* Returns where the program read, before it wrote there, or NULL. */
+/* Returns where the program read before it wrote there, or NULL. */
 static void *reader(const struct touch *t)
 {
 	const char *data = (const char *)t->ring + t->page;
@@ -157,7 +156,8 @@ static void *reader(const struct touch *t)
 		if (s->header.type != PERF_RECORD_SAMPLE ||
 		    s->header.size != sizeof(*s))
 			return NULL;
-		/* An engine in the program has done the request in this thread. */
+		/* An engine in the program has executed the request on this
+		 * thread. */
 		if (ur_of_device((void *)(uintptr_t)s->ip))
 			continue;
 		if (s->id == t->id_of_writes ||
@@ -280,7 +280,7 @@ void ur_touch_forget(const struct ur_watched_qp *qp)
 void ur_touch_inherited(void)
 {
 	for (int i = 0; i < TOUCHES; i++) {
-		/* A mapping of events is not inherited. */
+		/* Mappings of events are not inherited. */
 		touches[i].ring = NULL;
 		if (touches[i].kind != NONE)
 			stop(&touches[i]);

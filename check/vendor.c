@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Vendors' functions. Which of them a program may call is in the relocations of its
- * files: a symbol that begins with the provider's name and "dv_" or "_dv_".
+ * Vendors' functions. The relocations of a program's files show which it may
+ * call: symbols that begin with the provider's name and "dv_" or "_dv_".
  */
 #include <elf.h>
 #include <link.h>
@@ -33,15 +33,15 @@ bool ur_vendor_any(void)
 	return __atomic_load_n(&any, __ATOMIC_RELAXED);
 }
 
-/* The functions of one provider that are linked in. */
+/* The linked functions of one provider. */
 struct found {
 	const char *provider;
 	char names[200]; /* the first ones */
-	char file[96];	 /* where the first was */
+	char file[96];	 /* file of the first one */
 	int count, shown;
 };
 
-/* A function of the provider's own? */
+/* Returns whether it is a function of the provider. */
 static bool is_vendors(const char *name, const char *provider)
 {
 	size_t n = strlen(provider);
@@ -82,17 +82,17 @@ static void add_name(struct found *found, const char *name, const char *file)
 		 at ? ", " : "", name);
 }
 
-/* The entries of a file's dynamic section that are needed. */
+/* The parts of a file's dynamic section. */
 struct dynamic_part {
 	const ElfW(Sym) * symbols;
 	const char *strings;
 	size_t strings_size;
 	const ElfW(Rela) * relocations[2];
-	size_t sizes[2]; /* bytes */
+	size_t sizes[2]; /* in bytes */
 	bool rela;
 };
 
-/* glibc has added the file's base to the addresses, but not on all machines. */
+/* On some machines glibc has not added the file's base to the addresses. */
 static const void *at(ElfW(Addr) base, ElfW(Addr) address)
 {
 	return (const void *)(address < base ? base + address : address);
@@ -162,7 +162,7 @@ static int look_at(struct dl_phdr_info *info, size_t size, void *data)
 	const char *file = base_name(info->dlpi_name);
 	size_t n = strlen(found->provider);
 
-	/* The provider's own, which may call itself by its public names. */
+	/* The provider's library may call itself by its public names. */
 	if (!strncmp(file, "lib", 3) &&
 	    !strncmp(file + 3, found->provider, n) &&
 	    (file[3 + n] == '-' || file[3 + n] == '.'))
@@ -199,7 +199,7 @@ void ur_vendor_note(void)
 	char names[PROVIDERS][32];
 	int n;
 
-	/* A thread that still posts: the end does not wait for it. */
+	/* Another thread still posts: the end does not wait for it. */
 	if (!ur_table_trylock())
 		return;
 	n = providers;
@@ -208,7 +208,7 @@ void ur_vendor_note(void)
 	for (int i = 0; i < n; i++) {
 		struct found found = {.provider = names[i]};
 
-		/* The linker's lock is taken: not with the table's. */
+		/* Takes the linker's lock, so not with the table's. */
 		dl_iterate_phdr(look_at, &found);
 		if (!found.count)
 			continue;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Vendors' functions that hand out the memory of queues have functions in front of
- * them here, since what is posted and polled there is not seen: such an object is
- * looked at no longer.
+ * Wraps vendors' functions that expose the memory of queues. What is posted and
+ * polled there is not seen, so such an object is no longer checked.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -24,8 +23,8 @@ static void forget(enum ur_kind kind, const void *handle)
 
 /*
  * struct mlx5dv_obj of <infiniband/mlx5dv.h>, struct mlx4dv_obj and struct
- * manadv_obj are pairs of pointers: a verbs object, and a place for its memory's
- * description. Bit N of type is pair N. mana has no shared receive queues there.
+ * manadv_obj are pairs of pointers: a verbs object, and a description of its
+ * memory. Bit N of type means pair N. mana has no shared receive queues there.
  */
 static int init_obj(int (*real)(void *, uint64_t), void *obj, uint64_t type,
 		    bool srq)
@@ -47,7 +46,7 @@ static int init_obj(int (*real)(void *, uint64_t), void *obj, uint64_t type,
 	return 0;
 }
 
-/* Ours are not declared: the headers of vendors need not be there. */
+/* Our declarations: vendors' headers need not be installed. */
 typedef int (*init_obj_fn)(void *obj, uint64_t type);
 
 #define INIT_OBJ(name, library, srq)                                           \
@@ -64,8 +63,8 @@ INIT_OBJ(mlx5dv_init_obj, "libmlx5.so.1", true)
 INIT_OBJ(mlx4dv_init_obj, "libmlx4.so.1", true)
 INIT_OBJ(manadv_init_obj, "libmana.so.1", false)
 
-/* <infiniband/mlx5dv.h> has this to open a device as ibv_open_device() does, with more
- * that is the vendor's. */
+/* <infiniband/mlx5dv.h>'s variant of ibv_open_device(), with attributes of the
+ * vendor. */
 UR_FRONT struct ibv_context *mlx5dv_open_device(struct ibv_device *device,
 						void *attr);
 UR_FRONT struct ibv_context *mlx5dv_open_device(struct ibv_device *device,
@@ -88,7 +87,7 @@ UR_FRONT struct ibv_context *mlx5dv_open_device(struct ibv_device *device,
 	return context;
 }
 
-/* These two are in <infiniband/efadv.h> since rdma-core 59. */
+/* In <infiniband/efadv.h> since rdma-core 59. */
 UR_FRONT int efadv_query_qp_wqs(struct ibv_qp *ibqp, void *sq, void *rq,
 				uint32_t length);
 UR_FRONT int efadv_query_qp_wqs(struct ibv_qp *ibqp, void *sq, void *rq,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Asks the device, over a connection of its own, for the story of a failure. */
+/* Asks the device, over a connection of its own, to explain a failure. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 #include "check/why.h"
 #include "kernel-abi/uroce-tunnel.h"
 
-/* The most stories: a program that fails all the time needs no more. */
+/* The most explanations: a program that keeps failing needs no more. */
 #define STORIES 64
 
 static int join(void)
@@ -42,7 +42,7 @@ static int join(void)
 	return -1;
 }
 
-/* Returns the descriptor with the text, or -1. */
+/* Returns a descriptor of the text, or -1. */
 static int ask_device(int sock, uint32_t qpn)
 {
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_STATUS};
@@ -93,7 +93,8 @@ static bool is_muted(void)
 	return muted;
 }
 
-/* Another card's queue pair may have the number of one of ours. */
+/* Returns whether the context is ours: another card's queue pair may have the
+ * same number. */
 static bool is_ours(const void *context)
 {
 	const struct ur_watched_context *kept;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * ibv_wr_*(): requests are built between ibv_wr_start() and ibv_wr_complete().
- * The provider may hold a lock of the queue pair in between, so that only the
- * thread that builds comes here; what it built is entered at its end.
+ * The provider may hold a lock of the queue pair meanwhile, so only the
+ * building thread comes here; its requests are entered at the end.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * rdma-check: becomes a program, with librdma-check.so in front of its libibverbs and
- * librdmacm. Needs neither a device of ours nor a daemon. No process stays in
- * between: signals, status and death are the program's own.
+ * rdma-check: replaces itself by the program, with librdma-check.so in front of
+ * its libibverbs and librdmacm. Needs neither our device nor a daemon. Signals,
+ * status and death are the program's own.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -36,8 +36,8 @@ static void list(void)
 		printf("%-11s %s\n", ids[i][0], ids[i][1]);
 }
 
-/* A program that would run as if nothing were there to check it is not started:
- * silence would be taken for praise. */
+/* Refuses a program that would run unchecked: silence would look like
+ * success. */
 static int look_at(const char *program)
 {
 	const char *why = NULL;
@@ -83,7 +83,8 @@ static int complain(const char *file, int err)
 	return err;
 }
 
-/* The program may go on without them, and nobody would know why there is nothing. */
+/* Checks the files early: the program may go on without them, and nobody would
+ * know why they are empty. */
 static int try_files(const struct check_options *options)
 {
 	int fd;
@@ -130,7 +131,7 @@ static int set_environment(const struct check_options *options)
 
 	if (try_files(options) || add_library())
 		return -1;
-	/* The one process of all that says so where there was no device. */
+	/* Only this process reports that there was no device. */
 	snprintf(pid, sizeof(pid), "%d", (int)getpid());
 	err = ur_setenv_file("RDMA_CHECK_JSON", options->json);
 	if (!err)

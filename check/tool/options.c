@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The options of rdma-check: their table, and what reads it. */
+/* The options of rdma-check: their table and its readers. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -45,8 +45,8 @@ const int check_options_count =
 #define ROWS	  (sizeof(check_option_table) / sizeof(*check_option_table))
 #define FIRST_ROW 256
 
-/* c: what getopt_long() returned for word, or for a letter in it. The name alone:
- * a value may not be for others to see. */
+/* c: getopt_long()'s result for word, or for a letter in it. Prints only the
+ * name, since a value may be confidential. */
 static int complain(int c, const char *word)
 {
 	bool is_long = !strncmp(word, "--", 2) && word[2] &&
@@ -73,7 +73,7 @@ static const struct check_option *option_of(int c)
 
 int check_options_parse(struct check_options *options, int argc, char **argv)
 {
-	/* The options after the program's name are the program's. */
+	/* Options behind the program's name are the program's. */
 	char forms[2 * ROWS + 3] = "+:", *at = forms + 2;
 	struct option longs[ROWS + 1] = {0};
 	int c;
