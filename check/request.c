@@ -11,7 +11,7 @@
 #include "check/vendor.h"
 #include "util/verbs_words.h"
 
-/* Of longer elements only some pieces are summed, the first and the last bytes
+/* Only some pieces of longer elements are summed, the first and the last bytes
  * included: a full sum would take as long as sending. */
 #define SUM_MAX	   65536
 #define SUM_PIECES 16

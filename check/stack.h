@@ -16,7 +16,8 @@ struct ur_stack {
 	int depth;
 };
 
-/* What is known of an address. Strings live until the next ur_frame_find(). */
+/* The known facts about an address. Strings live until the next
+ * ur_frame_find(). */
 struct ur_stack_frame {
 	char function[160];
 	char file[160]; /* without folders; "" where there is no line */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Wraps vendors' functions that expose the memory of queues. What is posted and
- * polled there is not seen, so such an object is no longer checked.
+ * Wraps vendors' functions that expose the memory of queues. Posts and polls
+ * there are not seen, so such an object is no longer checked.
  */
 #include <errno.h>
 #include <stdint.h>

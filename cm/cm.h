@@ -147,7 +147,7 @@ struct ur_cm_config {
 	 * predict one from others. The same key gives the same ids. */
 	u64 key[2];
 	u32 max_ids; /* all ids; 0: 65536 */
-	/* requests not yet taken by the application; 0: 4096 */
+	/* requests not yet taken or answered; 0: 4096 */
 	u32 max_pending;
 	/* How long a request may wait for its listener before it is rejected;
 	 * 0: not at all. */
@@ -253,7 +253,7 @@ struct ur_cm_saved {
 	u8 reply[UR_CM_MAD_BYTES];
 };
 
-/* Fills *saved. Of a listener only the state is saved: it listens again by
+/* Fills *saved. A listener saves only its state: it listens again by
  * ur_cm_listen(). */
 void ur_cm_id_save(const struct ur_cm_id *id, struct ur_cm_saved *saved);
 /*
@@ -278,9 +278,9 @@ struct ur_cm_match {
 
 /*
  * Makes the id a listener for service_id. match: restrictions, or NULL for
- * none. backlog: requests that may wait for a reply (0: none). Of two matching
- * listeners the one on a specific address wins. Returns 0, -EINVAL (not IDLE)
- * or -EADDRINUSE (same service and match as another).
+ * none. backlog: requests that may wait for a reply (0: none). If two listeners
+ * match, the one on a specific address wins. Returns 0, -EINVAL (not IDLE) or
+ * -EADDRINUSE (same service and match as another).
  */
 int ur_cm_listen(struct ur_cm_id *id, u64 service_id,
 		 const struct ur_cm_match *match, u32 backlog);

@@ -56,7 +56,7 @@ static _Atomic uint64_t programs[2]; /* of SIGSEGV, of SIGBUS */
 /* Number of changes of actions; a thread that has seen fewer checks again. */
 static _Atomic uint32_t changes;
 
-/* What a thread knows about itself. */
+/* The calling thread's knowledge about itself. */
 static __thread struct {
 	uint64_t until; /* end of validity; 0: nothing is known */
 	uint32_t changes;

@@ -80,7 +80,7 @@ struct ur_file {
 	uint64_t ended[UR_FDMAP_ENDED];
 	uint32_t ended_count;
 	struct ur_reply_cache *reply_cache; /* or NULL; guarded by lock */
-	/* Netlink socket (netlink.c). Of two concurrent changes one wins, as in
+	/* Netlink socket (netlink.c). One of two concurrent changes wins, as in
 	 * the kernel. */
 	uint32_t nl_type, nl_bound,
 		/* socket(2)'s protocol; bind() was called */

@@ -17,10 +17,10 @@
 int ur_file_open(const struct ur_rewritten *path, int flags);
 
 /**
- * ur_file_claim() - a descriptor that this process did not open
+ * ur_file_claim() - track a descriptor that this process did not open
  *
  * A uverbs file that came by SCM_RIGHTS or over exec looks like any other file
- * until somebody asks the device for it. Cheap for what cannot be one.
+ * until the device identifies it. Cheap for what cannot be one.
  *
  * Return: true when @fd is tracked from here on.
  */

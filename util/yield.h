@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the duration of sched_yield() means, in nanoseconds. */
+/* The meaning of the duration of sched_yield(), in nanoseconds. */
 #ifndef UR_UTIL_YIELD_H
 #define UR_UTIL_YIELD_H
 

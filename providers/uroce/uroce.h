@@ -117,7 +117,7 @@ struct uroce_xrcd {
 	u32 number;
 	/* its target queue pairs and SRQs are in the shared engine */
 	bool shared;
-	int file;    /* with number: file by which the next uroced opens it */
+	int file; /* of a shared one, to open it in the next uroced; else -1 */
 	u32 resumes; /* ctx->resumes when uroced made it; atomic */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* ur_peer_is_own_user() says whether a Unix socket leads to a process of the own user. */
+/* The user at the other end of a Unix socket. */
 #ifndef UR_UTIL_OS_PEER_USER_H
 #define UR_UTIL_OS_PEER_USER_H
 

@@ -71,11 +71,11 @@ int ur_rundir_check(const char *dir);
 int ur_rundir_check_peer(const char *dir, int sock);
 
 /**
- * ur_rundir_trusted() - whether what is in the directory is to be believed
- * @path, @st: its name, and what stat(2) says of it
+ * ur_rundir_trusted() - whether the contents of a directory can be trusted
+ * @path, @st: its name, and its stat(2)
  *
- * Its owner is us, or root, or it is directly in /run, where root alone makes
- * directories, and gives them to the user of a service.
+ * True if its owner is us or root; or if it is directly in /run, where only root
+ * makes directories, and gives them to the user of a service.
  */
 bool ur_rundir_trusted(const char *path, const struct stat *st);
 
