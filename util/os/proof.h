@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Descriptors that prove a capability. The kernel makes them only for a process
- * that has it over their network namespace, and a process that is shown one
- * sees from the descriptor alone what it is: nothing has to be known of the
- * process that shows it. Plain system calls, any thread.
+ * Descriptors that prove a capability. The kernel creates them only for a
+ * process that has the capability over their network namespace. A process that
+ * is shown one sees this from the descriptor alone, and need not know who shows
+ * it. Plain system calls, any thread.
  */
 #ifndef UR_UTIL_OS_PROOF_H
 #define UR_UTIL_OS_PROOF_H
@@ -11,11 +11,10 @@
 #include <stdbool.h>
 
 /**
- * ur_proof_net_admin() - a netlink socket of NETLINK_USERSOCK that is a member of
- * a group, for which netlink(7) asks for CAP_NET_ADMIN
+ * ur_proof_net_admin() - a NETLINK_USERSOCK socket that is a member of a group,
+ * for which netlink(7) requires CAP_NET_ADMIN
  *
- * Nothing is made where the calling thread has not the capability in its own
- * user namespace.
+ * Fails where the calling thread lacks the capability in its own user namespace.
  *
  * Return: the descriptor, the caller's, close-on-exec; or -EPERM or another
  * -errno.
@@ -23,12 +22,12 @@
 int ur_proof_net_admin(void);
 
 /**
- * ur_proof_of() - what shows the device of a run directory that the caller may
+ * ur_proof_of() - a proof for the device of a run directory that the caller may
  * administer it
  * @dir: the run directory
  *
  * As ur_proof_net_admin(); without that, and as root, the directory's lock file,
- * open for writing. Other users need none: the device knows them by their number.
+ * open for writing. Other users need none: the device knows their user number.
  *
  * Return: as ur_proof_net_admin().
  */
@@ -36,7 +35,7 @@ int ur_proof_of(const char *dir);
 
 /**
  * ur_proof_net_raw() - a packet socket that receives nothing, for which packet(7)
- * asks for CAP_NET_RAW
+ * requires CAP_NET_RAW
  *
  * Return: as ur_proof_net_admin().
  */
@@ -44,35 +43,35 @@ int ur_proof_net_raw(void);
 
 /**
  * ur_proof_net_raw_ip() - a raw IPv4 socket of a protocol for experiments
- * (RFC 3692), for which raw(7) asks for CAP_NET_RAW
+ * (RFC 3692), for which raw(7) requires CAP_NET_RAW
  *
- * Unlike a packet socket, for whose end the kernel waits some milliseconds, it
- * costs nothing. No program leaves one of this protocol to those that it starts,
- * as it may one of ICMP.
+ * Cheaper than a packet socket, whose closing takes the kernel some milliseconds.
+ * No program passes a socket of this protocol on to its children, as it may one
+ * of ICMP.
  *
  * Return: as ur_proof_net_admin().
  */
 int ur_proof_net_raw_ip(void);
 
 /**
- * ur_proof_net_bind() - a UDP socket, bound to some port, the lowest that is free,
- * for which ip(7) asks for CAP_NET_BIND_SERVICE
+ * ur_proof_net_bind() - a UDP socket bound to the lowest free port, for which
+ * ip(7) requires CAP_NET_BIND_SERVICE
  *
  * Return: as ur_proof_net_admin().
  */
 int ur_proof_net_bind(void);
 
 /**
- * ur_proves_net_admin(), ur_proves_net_raw() - whether a descriptor is one of
- * those, the latter of either kind, of any network namespace
- * @fd: from a stranger. No call is made that its file could hold up.
+ * ur_proves_net_admin(), ur_proves_net_raw() - whether a descriptor is such a
+ * proof, of any network namespace; the latter accepts both kinds
+ * @fd: untrusted. Makes no call that its file could block.
  */
 bool ur_proves_net_admin(int fd);
 bool ur_proves_net_raw(int fd);
 
 /**
- * ur_proves_net_bind() - the same, of a port below @limit: what the network
- * namespace's ip_unprivileged_port_start says
+ * ur_proves_net_bind() - whether a descriptor is such a proof, with a port below
+ * @limit, the network namespace's ip_unprivileged_port_start
  */
 bool ur_proves_net_bind(int fd, unsigned int limit);
 

@@ -46,10 +46,10 @@ int ur_rundir_make(const char *dir);
 bool ur_rundir_serves(const char *dir);
 
 /**
- * ur_rundir_check() - before a device there is talked to, and shown memory
+ * ur_rundir_check() - check the directory before a device there gets memory
  *
- * Anybody can make directories in /tmp. So the default name there, which nobody
- * has asked for, is only accepted if the directory exists and is ours.
+ * Anybody can make directories in /tmp. So the default name there is only
+ * accepted if the directory exists and is ours.
  *
  * Return: 0, -EPERM where it is not, or -errno.
  */

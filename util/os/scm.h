@@ -34,9 +34,9 @@ static inline void ur_scm_put_into(struct msghdr *mh, struct cmsghdr *room,
 }
 
 /**
- * ur_scm_put() - send descriptors along with a message
+ * ur_scm_put() - send descriptors with a message
  * @mh: the message; its control data are set
- * @scm: is pointed to by @mh until that is sent
+ * @scm: the control data; must stay until @mh is sent
  * @fds, @count: at most UR_SCM_MAX; 0 sends none. They stay the caller's.
  */
 static inline void ur_scm_put(struct msghdr *mh, union ur_scm *scm,
@@ -46,13 +46,13 @@ static inline void ur_scm_put(struct msghdr *mh, union ur_scm *scm,
 }
 
 /**
- * ur_scm_take() - every descriptor out of what came with a message
+ * ur_scm_take() - take all descriptors of a received message
  * @mh: as recvmsg() left it
- * @fds, @room: the first go here and are the caller's then
- * @drop: closes one that has no room, so that a peer who sends more than it
- *	says leaks nothing into us
+ * @fds, @room: gets the first descriptors, which are the caller's then
+ * @drop: closes one without room, so that a peer who sends more than it
+ * announces leaks nothing into us
  *
- * Return: how many are in @fds; what is behind those is not written.
+ * Return: how many are in @fds; the rest of it is unchanged.
  */
 static inline unsigned int ur_scm_take(struct msghdr *mh, int *fds,
 				       unsigned int room, int (*drop)(int fd))
