@@ -19,10 +19,14 @@ static bool tells_late(const struct uroce_context *ctx)
 	return __atomic_load_n(&ctx->tells_late, __ATOMIC_RELAXED);
 }
 
-static bool is_end(const struct ibv_qp_attr *attr, int mask)
+/* Returns whether the change needs no earlier one: every state leads to RESET, and every state but RESET, in which
+ * uroced has the queue pair while it is owed INIT, to ERR. */
+static bool is_end(const struct uroce_qp *qp, const struct ibv_qp_attr *attr,
+		   int mask)
 {
-	return mask == IBV_QP_STATE && (attr->qp_state == IBV_QPS_RESET ||
-					attr->qp_state == IBV_QPS_ERR);
+	return mask == IBV_QP_STATE &&
+	       (attr->qp_state == IBV_QPS_RESET ||
+		(attr->qp_state == IBV_QPS_ERR && qp->owed != IBV_QPS_INIT));
 }
 
 /* Returns whether uroced would accept these values; it gets them from the engine later. */
@@ -169,7 +173,7 @@ static int tell_with_owed(struct uroce_context *ctx, struct uroce_qp *qp,
 	int err;
 
 	/* A move to RESET or ERR needs no earlier change. */
-	if (qp->owed && !(attr && is_end(attr, mask)))
+	if (qp->owed && !(attr && is_end(qp, attr, mask)))
 		m[count++] = owed_command(ctx, qp);
 	if (attr)
 		m[count++] = command_of(attr, mask);

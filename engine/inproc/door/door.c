@@ -181,8 +181,6 @@ static void close_guest(struct uroce_guest *g)
 		close(g->left_sender);
 	if (g->own)
 		munmap((void *)g->own, (size_t)sysconf(_SC_PAGESIZE));
-	pthread_mutex_destroy(&g->home->lock);
-	pthread_mutex_destroy(&g->home->withdraws);
 	free(g);
 }
 
