@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Address vectors out of paths, and the address handles of a context. */
+/* Makes address vectors from paths, and keeps the address handles of a context. */
 #include <errno.h>
 #include <stdlib.h>
 #include "engine/core/engine_impl.h"
@@ -17,23 +17,23 @@ static void free_av(struct ur_av *av)
 }
 
 /*
- * Linux takes the hop limit of the route, whatever the attributes say, and
- * programs count on it: the ping-pongs of libibverbs ask for one hop. Here who
- * asks for more than one gets it.
+ * Linux ignores the hop limit of the attributes and uses the route's. Programs
+ * rely on that: the ping-pongs of libibverbs ask for one hop. So only a limit
+ * above 1 is used.
  */
 static u8 hop_limit(const struct ur_epath *path, bool mcast)
 {
 	if (path->hop_limit > 1 || (mcast && path->hop_limit))
 		return path->hop_limit;
-	return 64; /* to the UDP wire: the host's default */
+	return 64; /* the UDP wire leaves this one to the host's default */
 }
 
 /*
- * One source port for all queue pairs with the same peer: packets of several of
- * them then leave as one UDP_SEGMENT message. Only where no router or switch
- * chooses among paths by the port, and no flow label asks for one. The peer's
- * address and a secret give it, for each engine another, so that who knows the port that we use to one
- * peer does not know that to another.
+ * All queue pairs with the same peer use one source port, so that packets of
+ * several of them leave as one UDP_SEGMENT message. Only if no router or switch
+ * selects paths by the port, and no flow label asks for one. The port is a keyed
+ * hash of the peer's address, so a peer cannot derive the port to another peer. Each
+ * engine has another port.
  */
 static u16 shared_sport(const struct ur_engine *engine, const u8 *dgid)
 {
@@ -86,8 +86,8 @@ int ur_av_make(struct ur_engine *engine, const struct ur_epath *path, u32 lqpn,
 	return 0;
 }
 
-/* CNPs lower the window of an RC queue pair's path, and the rate of a queue pair of
- * UC or UD. Where neither follows them, packets that ask for no ECN get none. */
+/* CNPs lower the window of an RC path, and the rate of a UC or UD queue pair. Where
+ * neither follows CNPs, only programs that ask for ECN get it. */
 void ur_av_set_ecn(const struct ur_engine *engine, struct ur_av *av,
 		   enum ur_qp_type type)
 {
@@ -185,7 +185,7 @@ static int create_ah(struct ur_engine *engine, struct ur_eah *ah,
 	ur_assert(ah->ectx->engine == engine);
 	if (err)
 		return err;
-	/* A program that has set the bits once decides about all of its handles. */
+	/* Once a program has set ECN bits, it controls them for all its handles. */
 	if (ah->av->traffic_class & UR_ECN_MASK)
 		ah->ectx->own_ecn = true;
 	if (!ah->ectx->own_ecn || ah->av->traffic_class & UR_ECN_MASK)
@@ -224,7 +224,7 @@ u32 ur_eah_number(const struct ur_eah *ah)
 
 void ur_eah_path(const struct ur_eah *ah, struct ur_epath *path)
 {
-	const struct ur_av *av = ah->av; /* nobody changes these fields */
+	const struct ur_av *av = ah->av; /* these fields never change */
 
 	*path = (struct ur_epath){
 		.sgid_index = av->sgid_index,

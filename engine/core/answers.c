@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Acknowledgements go before requests. In the buffer they are behind them: requests of several
- * queue pairs are back to back, and so are they. */
+/* Puts the descriptors of acknowledgements before those of requests. In the buffer their bytes are
+ * behind the requests, so that both are back to back. */
 #include "engine/core/answers.h"
 
 #include <string.h>
 #include "transport/wire_format.h"
 
-/* For an answer: so many bytes are moved much sooner than a datagram is sent. */
+/* Most bytes to move for each acknowledgement: that takes far less time than sending a datagram. */
 #define MOVED_BYTES  4096u
 #define MOST_ANSWERS 64u
-/* Few packets that are longer, on the average, are one datagram anyway. */
+/* Average packet size above which few packets share a datagram anyway. */
 #define SHORT_BYTES  256u
 #define ANSWER_BYTES (UR_BTH_BYTES + UR_AETH_BYTES)
 
@@ -28,8 +28,9 @@ static bool is_answer(const struct ur_tx *tx, u32 i)
 	return opcode_of(tx, i) == UR_OP_RC_ACK;
 }
 
-/* Returns how many answers there are to be moved, 0 where all are first. Among others than these
- * and requests the order is the port's: an answer of the same queue pair may be one. */
+/* Returns the number of acknowledgements to move; 0 if all are first already. If tx has other packets
+ * than plain acknowledgements and requests, it keeps the port's order: they may be responses of the
+ * same queue pair. */
 static u32 count_movable(const struct ur_tx *tx)
 {
 	u32 n = 0;
@@ -51,7 +52,7 @@ static u32 count_movable(const struct ur_tx *tx)
 									  : 0;
 }
 
-/* Its bytes are moved to at. Returns what is behind them. */
+/* Moves the packet's bytes to offset at. Returns the offset behind them. */
 static u32 move(struct ur_tx *tx, struct ur_tx_desc *d, u32 at, const u8 *bytes)
 {
 	memmove(tx->buf + at, bytes, d->len);
@@ -78,7 +79,7 @@ void ur_answers_first(struct ur_tx *tx)
 		memcpy(answers[taken++].bytes, tx->buf + d->off, d->len);
 		d->len = 0;
 	}
-	/* From the end, since requests move up. */
+	/* Backwards, since requests move to higher indices. */
 	for (u32 from = tx->n_desc, to = from; from--;)
 		if (tx->desc[from].len)
 			tx->desc[--to] = tx->desc[from];

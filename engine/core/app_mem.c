@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The ways to the application's memory; the regions that go them are in emr.c.
+ * Access to the application's memory; emr.c has the regions.
  *
- *  - a dma-buf, and device memory, is mapped: plain loads and stores by the
- *    transport;
- *  - a GPU's is copied by its runtime (gpu/gpu.c);
- *  - all else goes through the client's mem file, page faults included, so
- *    that on-demand paging needs nothing more.
+ *  - a dma-buf, and device memory, is mapped: the transport loads and stores;
+ *  - GPU memory is copied by the GPU's runtime (gpu/gpu.c);
+ *  - all else goes through the client's mem file, which handles page faults, so
+ *    on-demand paging needs nothing more.
  *
- * A memfd in a dma-buf's place is mapped only when it cannot shrink under us and
- * its pages cannot run out behind our back (tmpfs, not hugetlbfs): a fault in the
- * engine would be every client's.
+ * A memfd in place of a dma-buf is mapped only if it cannot shrink and its pages
+ * cannot run out (tmpfs, not hugetlbfs): a fault in the engine would hit all
+ * clients.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,20 +24,19 @@
 #include "transport/mem.h"
 #include "util/assert.h"
 
-/* The pages that are probed when a region is registered: all of so many (of the
- * smallest size of any system; a probe more does no harm), some of a larger
- * region. */
+/* Registration probes all pages of a region up to PROBE_PAGES, and some of a larger
+ * one. PAGE is the smallest page size of any system; a surplus probe does no
+ * harm. */
 #define PAGE	    4096u
 #define PROBE_PAGES 4096u
 #define LOOK_BYTES  (32u << 10)
-/* Bytes unmapped by one system call: threads that map something wait for it,
- * some with the control lock. With pages in use it takes about a
- * millisecond. */
+/* Bytes unmapped by one system call. Threads that map memory wait for it, some with
+ * the control lock. If the pages are present it takes about a millisecond. */
 #define UNMAP_STEP (8u << 20)
 
 /* ---- copying ---- */
 
-/* A card has pinned the pages, whatever becomes of their protection. On-demand memory is what is at its address. */
+/* A card pins the pages, whatever their protection is later. On-demand memory is not pinned. */
 static int copy_pinned(const struct ur_emr *mr, u64 off, u8 *buf, u32 len,
 		       bool out)
 {
@@ -53,7 +51,7 @@ static int mem_read(void *mem, u64 off, void *dst, u32 len)
 	const struct ur_emr *mr = mem;
 	int err = 0;
 
-	/* A pinned page would be read whatever became of its address. */
+	/* The mem file reads pages whatever their rights; on-demand memory has to obey them. */
 	if (mr->attr.on_demand && mr->attr.mem->query)
 		err = ur_user_rights(mr->attr.mem, mr->attr.addr + off, len,
 				     PROT_READ);
@@ -78,7 +76,7 @@ static int mem_read_pieces(void *mem, u64 off, const struct ur_pieces *to)
 	const struct ur_emr *mr = mem;
 	int err;
 
-	/* Its pages' rights are to be asked for first. */
+	/* mem_read() checks the rights of on-demand pages first. */
 	if (mr->attr.on_demand)
 		return -EOPNOTSUPP;
 	err = ur_own_memory_pieces(mr->attr.mem, mr->attr.addr + off, to->first,
@@ -105,7 +103,7 @@ static int mem_write_pieces(void *mem, u64 off, const struct ur_pieces *from)
 	return err == -EFAULT ? 0 : err;
 }
 
-/* Compare and swap, or fetch and add: what it makes of v. */
+/* An atomic operation: compare and swap, or fetch and add. */
 struct change {
 	bool cas;
 	u64 a, a_mask, b, b_mask;
@@ -123,8 +121,8 @@ static bool changes(const struct change *c, u64 *v)
 	return true;
 }
 
-/* Puts v where *old was. Returns 1 where something else has come there, which is in
- * *old now. */
+/* Replaces *old by v. Returns 1 if the memory has another value, which it puts in
+ * *old. */
 static int exchange(struct ur_emr *mr, u64 off, u64 *old, u64 v)
 {
 	struct ur_user_mem *mem = mr->attr.mem;
@@ -135,8 +133,8 @@ static int exchange(struct ur_emr *mr, u64 off, u64 *old, u64 v)
 		       : ret;
 }
 
-/* Read, change, write: atomic towards everything that is done so to the memory
- * of this process, which is what IBV_ATOMIC_HCA promises. */
+/* Reads, changes and writes. Atomic among all atomics to the memory of this process,
+ * which is what IBV_ATOMIC_HCA promises. */
 static int change_word(struct ur_emr *mr, u64 off, const struct change *c,
 		       u64 *old)
 {
@@ -186,7 +184,7 @@ static const struct ur_mem_ops mem_ops = {
 	.flush = mem_flush,
 };
 
-/* ---- what another engine alone reaches ---- */
+/* ---- memory that only another engine reaches ---- */
 
 static int no_read(void *mem, u64 off, void *dst, u32 len)
 {
@@ -229,8 +227,8 @@ bool ur_emr_takes_file(int fd)
 	struct statfs fs;
 	int seals;
 
-	/* First what only a memfd has: another file's system may let whoever
-	 * asks it wait. */
+	/* First the seals, which only a memfd has: statfs of another file system
+	 * may block. */
 	seals = fcntl(fd, F_GET_SEALS);
 	if (seals < 0 || !(seals & F_SEAL_SHRINK))
 		return false;
@@ -245,7 +243,7 @@ static bool is_safe_file(int fd, u64 end)
 	       end <= (u64)st.st_size;
 }
 
-/* The client, who has the file too, can make whoever maps it wait. */
+/* Without the lock: the client has the file too, and can delay a mapping of it. */
 static void *map_unlocked(struct ur_ectx *ectx, u64 len, int fd, u64 off)
 {
 	void *p;
@@ -259,8 +257,8 @@ static void *map_unlocked(struct ur_ectx *ectx, u64 len, int fd, u64 off)
 	return p;
 }
 
-/* Map the range that starts within the page at file offset off. -EOPNOTSUPP: not
- * a file for this. */
+/* Maps the range that starts within the page at file offset off. Returns 0 or
+ * -EOPNOTSUPP: the file cannot be mapped. */
 static int map_file(struct ur_emr *mr, int fd, u64 off)
 {
 	u64 page = mr->ectx->arena.page;
@@ -284,8 +282,8 @@ static int map_file(struct ur_emr *mr, int fd, u64 off)
 	return 0;
 }
 
-/* Returns the rights that Linux' ib_umem.c wants: for a region that can be
- * written to, or by a window of it. */
+/* Returns the rights that Linux' ib_umem.c wants: write access if the region, or a
+ * window of it, may be written to. */
 static int rights_for(u32 access)
 {
 	return access & (UR_ACCESS_LOCAL_WRITE | UR_ACCESS_REMOTE_WRITE |
@@ -294,8 +292,8 @@ static int rights_for(u32 access)
 		       : PROT_READ;
 }
 
-/* Reading never changes it. One call reads several pages: it is the calls that
- * take time. */
+/* Probes by reading, which changes nothing. One call reads several pages, since the
+ * calls take the time. */
 static int look_at_all(const struct ur_emr_attr *attr)
 {
 	u8 bytes[LOOK_BYTES];
@@ -310,7 +308,7 @@ static int look_at_all(const struct ur_emr_attr *attr)
 	return 0;
 }
 
-/* A byte of each of PROBE_PAGES pages, and the last one. */
+/* Reads a byte of each of PROBE_PAGES pages, and the last byte. */
 static int look_at_some(const struct ur_emr_attr *attr, u64 pages)
 {
 	u64 last = attr->addr + attr->length - 1;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Chunks of 2 MiB are mapped once and handed out by the page, so that a ring
- * costs no system call; larger blocks have a chunk of their own. A freed block
- * is kept, mapped and with its pages, for the next one, until the arena ends.
- * Returning pages of a file takes its inode's lock, and mapping or unmapping it
- * takes the lock of its mappings: the client has the same file, and can hold
- * both for as long as it likes.
+ * Chunks of 2 MiB are mapped once and allocated in pages, so that a ring costs no
+ * system call; larger blocks have a chunk of their own. A freed block stays mapped,
+ * with its pages, until the arena ends. Returning pages would take the file's inode
+ * lock, and mapping or unmapping takes the lock of its mappings: the client has the
+ * same file, and can hold both for as long as it likes.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,8 +16,8 @@
 
 #define PAGES	      (UR_ARENA_CHUNK / UR_ARENA_PAGE)
 #define POPULATE_STEP (256u << 10)
-/* Bytes unmapped by one system call: page faults of others, and whoever maps
- * something, wait for it. */
+/* Bytes unmapped by one system call: page faults and mappings of other threads wait
+ * for it. */
 #define UNMAP_STEP UR_ARENA_CHUNK
 
 #ifndef MADV_POPULATE_WRITE
@@ -29,10 +28,10 @@ struct ur_arena_chunk {
 	struct ur_list node;
 	u64 off, len;
 	u8 *ptr;
-	bool dirty;	      /* as a whole: somebody has had it */
-	u32 used;	      /* pages */
+	bool dirty;	      /* was used before, as a large block */
+	u32 used;	      /* pages in use */
 	u64 map[PAGES / 64];  /* pages in use; unused for a large one */
-	u64 dirt[PAGES / 64]; /* pages that somebody has had */
+	u64 dirt[PAGES / 64]; /* pages that were used before */
 };
 
 int ur_arena_init(struct ur_arena *arena, int fd)
@@ -71,7 +70,7 @@ void ur_arena_fini(struct ur_arena *arena)
 	unmap_all(&arena->free);
 }
 
-/* Whole chunks for so many bytes; 0: the file has no room. */
+/* Rounds bytes up to whole chunks. Returns 0 if the file has no room. */
 static u64 chunk_bytes(const struct ur_arena *arena, u64 bytes)
 {
 	if (!bytes || bytes > arena->size)
@@ -109,7 +108,7 @@ void ur_arena_add(struct ur_arena *arena, struct ur_arena_chunk *chunk)
 	ur_list_add_head(&arena->free, &chunk->node);
 }
 
-/* ---- chunks that nobody has ---- */
+/* ---- free chunks ---- */
 
 static bool follows(const struct ur_arena_chunk *a,
 		    const struct ur_arena_chunk *b)
@@ -117,7 +116,7 @@ static bool follows(const struct ur_arena_chunk *a,
 	return a->off + a->len == b->off && a->ptr + a->len == b->ptr;
 }
 
-/* The chunk grows by its neighbours. */
+/* Merges the chunk with free neighbours. */
 static void free_chunk(struct ur_arena *arena, struct ur_arena_chunk *c)
 {
 	ur_list_del(&c->node);
@@ -139,7 +138,7 @@ static void free_chunk(struct ur_arena *arena, struct ur_arena_chunk *c)
 	ur_list_add_head(&arena->free, &c->node);
 }
 
-/* The smallest that has so many bytes. */
+/* Returns the smallest free chunk of at least len bytes. */
 static struct ur_arena_chunk *best_fit(const struct ur_arena *arena, u64 len)
 {
 	struct ur_arena_chunk *best = NULL;
@@ -154,8 +153,8 @@ static struct ur_arena_chunk *best_fit(const struct ur_arena *arena, u64 len)
 	return best;
 }
 
-/* A chunk of exactly len, a multiple of UR_ARENA_CHUNK, in use from now on. Any
- * error but -EAGAIN is for good. */
+/* Takes a chunk of exactly len bytes, a multiple of UR_ARENA_CHUNK. Any error but
+ * -EAGAIN is permanent. */
 static int take_chunk(struct ur_arena *arena, u64 len,
 		      struct ur_arena_chunk **ret)
 {
@@ -272,7 +271,7 @@ int ur_arena_alloc(struct ur_arena *arena, u64 bytes, struct ur_block *block)
 
 	if (!chunk_bytes(arena, bytes))
 		return -ENOMEM;
-	/* All that is in use is of whole pages, so what is free begins at one. */
+	/* Blocks consist of whole pages, so free space begins at a page boundary. */
 	bytes = ur_align_up(bytes, arena->page);
 	if (bytes > UR_ARENA_CHUNK / 2)
 		return alloc_large(arena, bytes, block);
@@ -295,7 +294,7 @@ int ur_arena_alloc(struct ur_arena *arena, u64 bytes, struct ur_block *block)
 
 int ur_block_populate(const struct ur_block *block)
 {
-	/* Bit by bit: page faults of others may wait for each. */
+	/* In steps: page faults of other threads may wait for each. */
 	for (u64 at = 0; at < block->len; at += POPULATE_STEP) {
 		u64 n = ur_min_u64(block->len - at, POPULATE_STEP);
 

@@ -49,8 +49,8 @@ static int push(struct ur_engine *engine, struct ur_easync *async, u64 element,
 		u32 type)
 {
 	ur_assert(async->sock.engine == engine);
-	/* One source for all: the device has one port, whose number is the
-	 * element of everything that comes here. */
+	/* One source for all: the element is the port number, and the device has
+	 * one port. */
 	async->loose.element = element;
 	ur_evsock_send(&async->sock, &async->loose, type);
 	return 0;

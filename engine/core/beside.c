@@ -5,11 +5,11 @@
 #include <sched.h>
 #include "util/os/filtered.h"
 
-/* A yield in which another thread has run. */
+/* Length of a yield in which another thread has run. */
 #define SHARED_NS 1500u
-/* So many of them, in a row, are no chance. */
+/* Number of such yields in a row that is no accident. */
 #define APART 4u
-/* To be moved costs 10 us, caches aside. */
+/* Least time between two moves. A move costs 10 us, caches aside. */
 #define AGAIN_NS 1000000u
 
 void ur_beside_armed(struct ur_beside *b)
@@ -20,8 +20,8 @@ void ur_beside_armed(struct ur_beside *b)
 			      memory_order_relaxed);
 }
 
-/* By being bound there for a moment. It may run elsewhere than the program, and stays where it
- * may. */
+/* Moves the calling thread by binding it for a moment. Its allowed processors may differ from the
+ * program's: it moves only to an allowed one. */
 static void move_to(u32 cpu)
 {
 	cpu_set_t before, there;

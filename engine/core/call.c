@@ -4,10 +4,9 @@
  * then reads asleep, the engine sets asleep and then reads pending, all
  * sequentially consistent, so one of them sees the other.
  *
- * Whoever holds the owner lock is the engine. The thread releases it while it
- * sleeps, and a caller that gets it then runs the function itself and sends what
- * came of it. That spares two switches between threads for each call, and most
- * calls do without the engine's thread.
+ * The holder of the owner lock runs the engine. The engine's thread releases the
+ * lock while it sleeps; a caller that gets it runs the function itself and sends
+ * the resulting packets. That saves two thread switches for most calls.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -37,11 +36,11 @@ int ur_mailbox_init(struct ur_mailbox *box)
 
 /* ---- orders ---- */
 
-/* The caller waits for an order this long at most, and then for none for a time. */
+/* Longest wait for an order; and the time after a late one in which no order is waited for. */
 #define ORDER_MS 50u
 #define LATE_NS	 1000000000ull
 
-/* It is its caller's and the engine's, and freed by the last of them. */
+/* Its caller and the engine hold a reference each; the last one frees it. */
 struct ur_order {
 	struct ur_order *next;
 	int (*fn)(struct ur_engine *engine, void *arg);
@@ -98,7 +97,7 @@ static void post_order(struct ur_engine *engine, struct ur_order *o)
 		ur_mailbox_wake(engine);
 }
 
-/* Returns whether the engine has run it. */
+/* Waits for the order. Returns whether the engine has run it. */
 static bool wait_order(struct ur_mailbox *box, struct ur_order *o)
 {
 	u64 now = ur_clock_ns(CLOCK_MONOTONIC);
@@ -111,8 +110,9 @@ static bool wait_order(struct ur_mailbox *box, struct ur_order *o)
 	return false;
 }
 
-/* Whether his memory may hold the engine up: it is of a user, and so is no other's
- * concern. The first one is root's and the device's own user's. */
+/* Returns whether a user's memory may delay the engine: only an engine of one user,
+ * so that nobody else suffers. The first engine serves root and the device's own
+ * user. */
 static bool may_wait(const struct ur_engine *engine)
 {
 	return engine->shard && engine->config.by_user;
@@ -177,12 +177,12 @@ void ur_mailbox_wake(struct ur_engine *engine)
 
 	if (write(engine->call_fd, &one, sizeof(one)) >= 0 || errno == EAGAIN)
 		return; /* EAGAIN: the counter is full, which wakes all the same */
-	/* The program's filter of system calls refuses it. The file can be written
-	 * to, and epoll says so as soon as it is to look for that. */
+	/* The program's seccomp filter refuses the write. The eventfd is writable, so
+	 * asking epoll for EPOLLOUT wakes the engine too. */
 	epoll_ctl(engine->epoll_fd, EPOLL_CTL_MOD, engine->call_fd, &ev);
 }
 
-/* Run it here, if the engine sleeps. */
+/* Runs the function on this thread, if the engine's thread sleeps. */
 static bool run_as_owner(struct ur_engine *engine,
 			 int (*fn)(struct ur_engine *engine, void *arg),
 			 void *arg, int *ret)
@@ -207,7 +207,7 @@ static bool run_as_owner(struct ur_engine *engine,
 		run_orders(engine);
 	if (engine->config.guest) {
 		ur_guest_acted(engine);
-		/* Whoever was the engine before may have left some of it. */
+		/* The thread that ran the engine before may have left packets. */
 		ur_transmit(engine);
 	}
 	*ret = fn(engine, arg);
@@ -243,7 +243,7 @@ static int call(struct ur_engine *engine,
 		atomic_fetch_or(&box->pending, UR_MAILBOX_CALL);
 		if (atomic_load(&engine->asleep))
 			ur_mailbox_wake(engine);
-		/* With the control lock, for which everybody waits. */
+		/* The caller holds the control lock, for which all others wait. */
 		while (!ur_sem_wait_ms(&box->done, 1))
 			ur_place_release(&engine->place);
 		ret = box->ret;

@@ -24,25 +24,26 @@
 struct ur_engine;
 
 /*
- * Run fn(engine, arg) as the engine: on its thread, or here while that sleeps.
- * Returns what fn returns. Any thread but the engine's. A thread that acts for a user
- * releases the control lock while it waits for an engine that a user's memory may hold
- * up, so that others wait for none of it: what the call is about must be kept from
- * them meanwhile.
+ * Runs fn(engine, arg) as the engine: on the engine's thread, or on the caller's
+ * while that thread sleeps. Returns what fn returns. Any thread but the engine's.
+ *
+ * A thread that acts for a user releases the control lock while it waits for an
+ * engine that a user's memory may delay. Others can take the lock then, so the
+ * caller must keep the objects of the call from them.
  */
 int ur_engine_call(struct ur_engine *engine,
 		   int (*fn)(struct ur_engine *engine, void *arg), void *arg);
 
 /*
- * Does the same for a user's engine that his memory may hold up: the engine gets a copy
- * of size bytes at arg, and is waited for at most 50 ms, or not at all for a second
- * after it was late. Returns what fn returns, with its bytes back at arg, or
- * -ETIME: the engine will run fn later, before what it is called for afterwards. An
- * engine that is not of one user alone is waited for. With the control lock.
+ * Does the same, with a time limit if the engine serves one user alone, whose memory
+ * may delay it. The engine gets a copy of the size bytes at arg. The caller waits at
+ * most 50 ms, or not at all in the second after the engine was late. Returns what fn
+ * returns, with its bytes copied back to arg, or -ETIME: the engine will run fn later,
+ * before any later call. With the control lock.
  *
  * UR_ENGINE_ORDER(), with the arguments of UR_ENGINE_CALL(), defines order_set_limit()
- * and the like, which does not say that it is late: it returns 0. Its arguments
- * may point to objects that a later call ends.
+ * and the like, which returns 0 in place of -ETIME. Its arguments may point to objects
+ * that a later call ends.
  */
 int ur_engine_ask(struct ur_engine *engine,
 		  int (*fn)(struct ur_engine *engine, void *arg), void *arg,

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Event files as socket pairs: one datagram is one event, the application reads
- * with plain read(). We keep the application's end too: when a queue is
- * destroyed its unread datagrams are taken back, so that no event names an
- * object that is gone and the counts reported to the library are of events that
- * were read. Where the socket is full, events wait with their source: as a
- * count for completion channels (an armed queue gives one at most), as a set of
- * types for asynchronous events.
+ * Event files as socket pairs: one datagram is one event; the application uses
+ * read(). The engine keeps the application's end too: when a queue is destroyed, its
+ * unread datagrams are withdrawn, so that no event names a destroyed object and the
+ * counts reported to the library are of events that were read. If the socket is
+ * full, events wait in their source: as a count for completion channels (an armed
+ * queue causes at most one), as a set of types for asynchronous events.
  *
- * A receiver holds up all others on the socket for as long as its memory takes
- * to be written. Hence events are taken back outside the engine and without a
- * lock; meanwhile nothing is sent, so that the events of others can be put
- * back.
+ * A receiver blocks all others on the socket while the kernel writes to its memory.
+ * Hence events are withdrawn outside the engine and without a lock. Nothing is sent
+ * meanwhile, so that the events of other queues can be put back in order.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,8 +20,8 @@
 #include "util/assert.h"
 #include "util/os/event_pair.h"
 
-/* The kernel doubles it; UR_KIB_EVENTS is for that. An event that finds no room
- * stays with its source. */
+/* The kernel doubles it; UR_KIB_EVENTS accounts for that. An event that finds no
+ * room stays with its source. */
 #define SNDBUF_BYTES (128 << 10)
 /* Datagrams looked at in one purge; more than a socket buffer holds. */
 #define PURGE_MAX 65536
@@ -84,13 +82,13 @@ static bool try_send(struct ur_evsock *sock, u64 element, u32 type)
 
 	if (send(sock->tx, &desc, len, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
 		return true;
-	/* Nobody can read any more. A watch would report that for ever. */
+	/* The receiving end is gone. A watch would report that for ever. */
 	if (errno == EPIPE || errno == ECONNRESET)
 		sock->ended = true;
 	return false;
 }
 
-/* Send what waits with src; true when nothing is left. */
+/* Sends the pending events of src. Returns whether none is left. */
 static bool flush_source(struct ur_evsock *sock, struct ur_evsrc *src)
 {
 	while (src->pending) {
@@ -108,7 +106,7 @@ static bool flush_source(struct ur_evsock *sock, struct ur_evsrc *src)
 	return true;
 }
 
-/* Send what waits; true when nothing is left. */
+/* Sends all pending events. Returns whether none is left. */
 static bool flush(struct ur_evsock *sock)
 {
 	while (!ur_list_empty(&sock->backlog))
@@ -162,7 +160,7 @@ void ur_evsock_forget(struct ur_evsock *sock, struct ur_evsrc *src,
 	*left = (struct ur_events_left){sock, src->element, src->sent};
 }
 
-/* ---- what is left of a source that is gone ---- */
+/* ---- events of a source that has ended ---- */
 
 static int hold(struct ur_engine *engine, struct ur_evsock *sock)
 {
@@ -203,8 +201,7 @@ u32 ur_events_withdraw(const struct ur_events_left *left)
 	u32 kept = 0, cap = 0;
 	u64 unread = 0;
 
-	/* All that was sent has been read already? Then there is still no way to
-	 * know but looking. */
+	/* Only reading shows whether unread datagrams are there. */
 	for (u32 i = 0; left->sent != unread && i < PURGE_MAX; i++) {
 		if (recv(sock->rx, &desc, len, MSG_DONTWAIT) != (ssize_t)len)
 			break;

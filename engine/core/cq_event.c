@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Events of completion queues: the arm check, moderation, and when they go.
+ * Events of completion queues: the arm check, moderation, and when they are sent.
  *
- * Whether a completion makes an event is decided when it is written. The event
- * leaves when its queue has the other completions of the turn: a program that
- * it wakes often takes the processor from the engine at once, and would then
- * find one completion of a batch, and sleep again, and be woken by the next.
- * The rest of the batch, acknowledgements too, would wait for that each time.
+ * Whether a completion causes an event is decided when the CQE is written. The
+ * event is sent after the other completions of the turn: a woken program often
+ * takes the processor from the engine at once. It would find one completion of a
+ * batch, sleep, and be woken by the next. The rest of the batch, acknowledgements
+ * too, would wait each time.
  */
 #include "engine/core/engine_impl.h"
 
 /*
- * Events of long messages do not wait for the end of the turn: the next
- * messages are copied by the engine while the application is busy with the
- * first, on another processor. So many bytes, copied in 10 to 20 us, and a
- * completion counts as some as well.
+ * Events of long messages do not wait for the end of the turn: the application
+ * works on the first message while the engine copies the next ones on another
+ * processor. DUE_BYTES are copied in 10 to 20 us; each completion counts as some
+ * bytes too.
  */
 #define DUE_BYTES	 (128u << 10)
 #define COMPLETION_BYTES 1024u
 
-/* Several programs do not wait for each other's events. A program's own engine sends those of all
- * its channels together (event_batch.h). */
+/* Programs of one engine do not wait for each other's events. An engine in a program sends the events
+ * of all its channels together (event_batch.h). */
 static void begin_event(struct ur_engine *engine)
 {
 	if (!engine->config.guest)
@@ -68,7 +68,8 @@ static void send_or_put(struct ur_ecq *cq, struct ur_event_batch *batch)
 		send_event(cq);
 }
 
-/* The queues stay while others are the engine: they run no commands. */
+/* Sends without the owner lock. Other threads that run the engine meanwhile run no commands, so the
+ * queues stay. */
 static u32 send_aside(struct ur_engine *engine)
 {
 	u32 n;
@@ -153,8 +154,8 @@ ur_time ur_ecq_moderate(struct ur_engine *engine, ur_time now)
 	return next;
 }
 
-/* Returns the event that the client has armed the ring for, now that its word
- * is arm. */
+/* Returns the kind of event (UROCE_ARM_*) that the client has armed the ring for.
+ * arm: the value of hdr->arm. */
 static u32 armed_for(const struct ur_ecq *cq, u32 arm)
 {
 	u32 next, kind = arm & UROCE_ARM_MASK;
@@ -163,7 +164,7 @@ static u32 armed_for(const struct ur_ecq *cq, u32 arm)
 		return UROCE_ARM_NONE;
 	if (kind != UROCE_ARM_SOLICITED)
 		return kind;
-	/* Serials wrap around; the one after the other is the later. */
+	/* Serials wrap around, so compare their difference. */
 	next = __atomic_load_n(&cq->hdr->arm_next, __ATOMIC_RELAXED);
 	return next && (s32)(next - cq->arm_taken) > 0 ? UROCE_ARM_NEXT : kind;
 }

@@ -51,24 +51,24 @@ int ur_ecq_overrun(struct ur_ecq *cq)
 	return -ENOSPC;
 }
 
-/* Only a queue made for time stamps has readers of them. */
+/* Only programs that asked for time stamps read them. */
 static u64 timestamp(const struct ur_ecq *cq)
 {
 	return cq->stamped ? ur_clock_ns(CLOCK_MONOTONIC_RAW) : 0;
 }
 
-/* A relaxed store: the compiler makes no larger load of neighbours. */
+/* A relaxed store keeps the compiler from merging it with its neighbours. */
 #define PUT(field, value) __atomic_store_n(&to->field, value, __ATOMIC_RELAXED)
 
 /*
- * All but the owner bit. A load that is larger than the stores of what it loads waits until those, and all
- * before them, are in the cache: a message's bytes, which have just been written to memory that the
- * program has not looked at for long. So what the transport has stored field by field is copied so.
+ * Writes all but the owner bit, field by field, as the transport stored *wc. A load that is larger than
+ * the stores before it waits until these, and all earlier stores, are in the cache: those of a message's
+ * bytes miss the cache.
  */
 static inline void write_cqe(struct uroce_cqe *to, const struct ur_wc *wc,
 			     u64 timestamp_ns)
 {
-	/* The mark and what is reserved. */
+	/* The mark and the reserved bytes. */
 	memset((u8 *)to + offsetof(struct uroce_cqe, wc_flags), 0,
 	       offsetof(struct uroce_cqe, owner) -
 		       offsetof(struct uroce_cqe, wc_flags));
@@ -120,8 +120,8 @@ int ur_cq_push(void *cq_ctx, const struct ur_wc *wc)
 
 /* ---- create, resize, destroy ---- */
 
-/* Every slot says "not valid" for the lap that is to come. Memory that nobody
- * has had says so for the first. */
+/* Marks every slot as not valid for the next lap. New memory needs no mark for the
+ * first lap. */
 static void mark_free(const struct ur_block *block, u32 entries, u32 first)
 {
 	struct uroce_cqe *cqes = (struct uroce_cqe *)(block->ptr + CQE_OFF);
@@ -132,8 +132,8 @@ static void mark_free(const struct ur_block *block, u32 entries, u32 first)
 		cqes[i & (entries - 1)].owner = i / entries & 1;
 }
 
-/* A ring for entries CQEs whose first index is first, its pages there, since
- * the engine writes all of it in one lap. */
+/* Makes a ring of entries CQEs that starts at index first. Its pages are made
+ * present, since the engine writes all of it in one lap. */
 static int make_ring(struct ur_ecq *cq, u32 entries, u32 first,
 		     struct ur_block *block)
 {
@@ -204,8 +204,7 @@ int ur_ecq_create(struct ur_ectx *ectx, const struct ur_ecq_init *init,
 		free(cq);
 		return err;
 	}
-	/* The engine learns of the queue from the first queue pair that uses
-	 * it. */
+	/* The engine first sees the queue with the first queue pair that uses it. */
 	place_ring(cq, &block, entries);
 	ur_ectx_clear(ectx, &block, CQE_OFF);
 	fill_resp(cq, resp);
@@ -213,8 +212,8 @@ int ur_ecq_create(struct ur_ectx *ectx, const struct ur_ecq_init *init,
 	return 0;
 }
 
-/* *block: of the new ring; then of the old one. The client does not poll meanwhile, so its index is what it was when the new
- * ring was made for it. */
+/* *block: the new ring's; on return the old one's. The client does not poll meanwhile, so its index is still the one that the
+ * new ring was made for. */
 static int resize(struct ur_engine *engine, struct ur_ecq *cq, u32 entries,
 		  u32 first, struct ur_block *block)
 {

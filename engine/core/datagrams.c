@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Datagrams that go the same way are put behind each other. */
+/* Groups datagrams with the same route. */
 #include "engine/core/datagrams.h"
 
 #include <string.h>
 #include "engine/engine_lend.h"
 #include "transport/wire_format.h"
 
-/* The last packet to the same peer is looked for among so many. */
+/* Number of packets searched backwards for one with the same route. */
 #define MOST_BETWEEN 64u
 
 /* Returns whether packet i goes to the same engine as packet k. */
@@ -26,8 +26,8 @@ static bool is_datagram(const struct ur_tx *tx, u32 i)
 	return opcode == UR_OP_UD_SEND_ONLY || opcode == UR_OP_UD_SEND_ONLY_IMM;
 }
 
-/* Returns the place behind the last packet from least on that goes where packet i does; i: there is
- * none. */
+/* Returns the index behind the last packet with the route of packet i, from index least on; or i if
+ * there is none. */
 static u32 place_of(const struct ur_tx *tx, u32 least, u32 i)
 {
 	if (i - least > MOST_BETWEEN)
@@ -40,7 +40,7 @@ static u32 place_of(const struct ur_tx *tx, u32 least, u32 i)
 
 void ur_datagrams_together(struct ur_tx *tx)
 {
-	u32 least = 0; /* behind the last other packet */
+	u32 least = 0; /* index behind the last packet that is no datagram */
 
 	for (u32 i = 0; i < tx->n_desc; i++) {
 		struct ur_tx_desc d = tx->desc[i];

@@ -28,7 +28,7 @@ int ur_dispatch_wait(int epoll_fd, struct epoll_event *ev, int max,
 	int n;
 	u64 ms;
 
-	/* Valgrind may not know the call, and would say so. */
+	/* Valgrind may not know the call, and would report it. */
 	if (!ur_is_under_valgrind() &&
 	    !atomic_load_explicit(&is_older, memory_order_relaxed)) {
 		n = epoll_pwait2(epoll_fd, ev, max, timeout, NULL);
@@ -38,7 +38,7 @@ int ur_dispatch_wait(int epoll_fd, struct epoll_event *ev, int max,
 	}
 	ms = (u64)timeout->tv_sec * 1000 +
 	     ((u64)timeout->tv_nsec + 999999) / 1000000;
-	/* Past whoever has another clock in front of epoll_wait(). */
+	/* Not through libc: a library may wrap epoll_wait() and fake the time. */
 	return (int)syscall(SYS_epoll_pwait, epoll_fd, ev, max,
 			    (int)ur_min_u64(ms, INT32_MAX), NULL, 0);
 }
@@ -60,9 +60,9 @@ bool ur_dispatch(struct ur_engine *e, const struct timespec *timeout)
 	woken = n > 0;
 	if (sleeps)
 		ur_mailbox_acquire(e);
-	/* Whoever was the engine meanwhile has ended a watch, so the events are
-	 * fetched anew. An event that is reported only once, an eventfd's, was only
-	 * to end the sleep; the others are reported again. */
+	/* Another thread ran the engine and ended a watch, so fetch the events
+	 * again. Edge-triggered events (eventfds) only had to end the sleep; the
+	 * others are reported again. */
 	if (unwatched != e->unwatched) {
 		unwatched = e->unwatched;
 		e->lost_events |= n > 0;
@@ -76,8 +76,8 @@ bool ur_dispatch(struct ur_engine *e, const struct timespec *timeout)
 		e->now = ur_clock_ns(CLOCK_MONOTONIC);
 	if (n > 0)
 		ur_guest_copies_begin(e);
-	/* A function may end the watch of an event that comes after its own: what is
-	 * left is reported again. */
+	/* A function may end the watch of a later event. The remaining events are
+	 * reported again. */
 	for (int i = 0; i < n && unwatched == e->unwatched; i++) {
 		struct ur_watch *w = ev[i].data.ptr;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The bits of a doorbell page, taken: first the summary, then each word that it
+ * Takes the bits of a doorbell page: first the summary, then each word that it
  * names.
  */
 #include "engine/core/doorbell.h"
@@ -8,8 +8,8 @@
 void ur_doorbell_take(struct uroce_db_page *db, void (*fn)(void *arg, u32 slot),
 		      void *arg)
 {
-	/* [D4] before [D3]: a bit set after the exchange of its word has its
-	 * summary bit set after that, and is found the next time. */
+	/* [D4] before [D3]: if the client sets a bit after the exchange of its word,
+	 * it sets the summary bit after that, so the next call finds the bit. */
 	u64 summary = __atomic_exchange_n(&db->summary, 0, __ATOMIC_ACQ_REL);
 
 	while (summary) {

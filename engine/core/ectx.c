@@ -111,7 +111,7 @@ static void woken(struct ur_watch *watch, u32 events)
 {
 	struct ur_ectx *x = ur_container_of(watch, struct ur_ectx, wake_watch);
 
-	/* edge triggered and never read: the doorbell page says for what */
+	/* The eventfd is edge triggered and never read. */
 	ur_place_called(&x->engine->place,
 			__atomic_load_n(&x->db->cpu, __ATOMIC_RELAXED));
 	ur_wait_ring(x->engine, x);
@@ -125,7 +125,7 @@ static int create(struct ur_engine *engine, struct ur_ectx *x)
 	ur_assert(x->engine == engine);
 	if (!err)
 		ur_wait_add(engine, x);
-	/* In a program, which has one context. */
+	/* An engine in a program has one context. */
 	if (!err && engine->config.guest)
 		ur_port_set_bounce(engine->port, x->mem->stage);
 	return err;
@@ -167,7 +167,7 @@ int ur_ectx_create(struct ur_engine *engine, int memfd, struct ur_user_mem *mem,
 		goto err_arena;
 	x->db = (struct uroce_db_page *)x->db_block.ptr;
 	ur_ectx_clear(x, &x->db_block, sizeof(*x->db));
-	/* The engine's thread looks at it as soon as the context is there. */
+	/* Before the call: from then on the engine's thread uses it. */
 	x->mem = mem;
 	err = call_create(x->engine, x);
 	if (err)
@@ -193,7 +193,7 @@ u32 ur_ectx_shard(const struct ur_ectx *ectx)
 	return ectx->engine->shard;
 }
 
-/* The context may have ended, or gone to another engine, since this was asked for. */
+/* Returns whether the engine still has the context: it may have ended or moved since the call was made. */
 static bool has(const struct ur_engine *engine, const struct ur_ectx *x)
 {
 	ur_list_for_each(it, &engine->ectxs)

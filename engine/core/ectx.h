@@ -14,7 +14,7 @@ struct ur_adverse;
 
 /* A queue that has a doorbell slot. */
 struct ur_db_client {
-	struct ur_db_client *next; /* others of the same slot */
+	struct ur_db_client *next; /* next queue with the same slot */
 	u32 slot;
 	void (*ring)(struct ur_db_client *db_client);
 };
@@ -23,8 +23,8 @@ struct ur_ectx {
 	struct ur_engine *engine;
 	struct ur_list node;	  /* engine->ectxs */
 	struct ur_list ring_node; /* engine->ringing, or in no list */
-	ur_time rung_at;	  /* while there: when it rang last */
-	u32 realm;		  /* as of queue pairs, for address handles */
+	ur_time rung_at;	  /* last doorbell, while in that list */
+	u32 realm;		  /* of its address handles: ur_qp_init */
 	struct ur_arena arena;
 	/* ur_ectx_set_room() */
 	int (*room)(void *arg, u64 bytes);
@@ -35,59 +35,59 @@ struct ur_ectx {
 	int wake_fd;
 	struct ur_watch wake_watch;
 	struct ur_spin_predictor
-		predictor; /* waiting after this one's doorbell */
-	bool complained;   /* a corrupt ring was reported */
-	bool moves;	   /* to another engine, at this moment. Control */
+		predictor; /* for waits after this context's doorbell */
+	bool complained;   /* a corrupt ring was logged */
+	bool moves;	   /* is moving to another engine. Control */
 	u32 next_slot;
 	struct ur_db_client *db_clients[UROCE_DB_SLOTS];
 	struct ur_eah **ahs; /* by number - 1 */
 	u32 ah_cap, ah_hint;
-	bool own_ecn; /* its program sets the ECN bits of datagrams itself */
-	/* transmit.c: queue pairs with requests that were not fetched when last
-	 * looked at, and those that the present run has not come to. */
+	bool own_ecn; /* the program sets the ECN bits of datagrams itself */
+	/* transmit.c. rung: queue pairs that may have unfetched requests.
+	 * to_settle: those that the current settling run has not reached. */
 	struct ur_list rung, to_settle;
-	u64 settle_run; /* the present one's number, or the last one's */
-	bool settling;
+	u64 settle_run;		    /* number of the last run begun */
+	bool settling;		    /* that run is not over */
 	struct ur_list mrs;	    /* ur_emr */
 	struct ur_list asyncs;	    /* ur_easync; the control thread's */
 	struct ur_list chans;	    /* ur_echan; the control thread's */
 	struct ur_adverse *adverse; /* adverse.h; NULL: an ordinary card */
-	/* The regions: number of mappings, their bytes. The control
+	/* Mappings of memory regions: their number and bytes. The control
 	 * thread's. */
 	u32 n_maps;
 	u64 mapped;
-	u32 n_files; /* that regions have open for neighbours */
+	u32 n_files; /* files of regions that are open for export */
 };
 
-/* Gives a new queue a doorbell slot (db_client->slot). When all slots are given
- * out, queues share them. */
+/* Assigns a doorbell slot to a new queue (db_client->slot). When no slot is
+ * free, queues share one. */
 void ur_ectx_add_db_client(struct ur_ectx *ectx,
 			   struct ur_db_client *db_client);
-/* Takes the queue off its slot, if it is there. */
+/* Removes the queue from its slot. Does nothing if it has none. */
 void ur_ectx_del_db_client(struct ur_ectx *ectx,
 			   struct ur_db_client *db_client);
 /*
- * Release the control lock around work that takes long and uses memory of this
- * client alone, so that nobody else waits, and take it again. The objects of
- * the context stay as they are meanwhile, since its commands come one at a
- * time.
+ * Release and retake the control lock around long work on memory of this client,
+ * so that nobody else waits for it. The objects of the context do not change
+ * meanwhile, since the context runs one command at a time.
  */
 void ur_ectx_unlock(struct ur_ectx *ectx);
 void ur_ectx_relock(struct ur_ectx *ectx);
-/* Does so where the thread acts for a user (ur_loop_step_aside()), and returns
+/* Releases the lock if the thread acts for a user (ur_loop_step_aside()). Returns
  * whether it did. */
 bool ur_ectx_step_aside(struct ur_ectx *ectx);
-/* Lets others have the control lock between two pieces of a command, which goes
- * on when its user's turn comes again. */
+/* Lets others take the control lock between two pieces of a command. Returns when
+ * the user's turn comes again. */
 void ur_ectx_pause(struct ur_ectx *ectx);
-/* Allocates a block of the context's arena, as ur_arena_alloc() does; the lock is
- * released while more of the file is mapped. Returns 0 or -ENOMEM. */
+/* Allocates a block of the context's arena, as ur_arena_alloc() does. Releases
+ * the lock while it maps more of the file. Returns 0 or -ENOMEM. */
 int ur_ectx_alloc(struct ur_ectx *ectx, u64 bytes, struct ur_block *block);
-/* Clears the first bytes of a block that nobody else knows yet, without the lock: the
- * client may have taken its page away, and holds up who wants it. */
+/* Clears the first bytes of a new block. Releases the lock meanwhile: the client may have
+ * removed the page, and can delay the page fault. */
 void ur_ectx_clear(struct ur_ectx *ectx, const struct ur_block *block,
 		   size_t bytes);
-/* Logs once for each context why its memory is not to be trusted. */
+/* Logs that the client's shared memory is corrupt: what, in queue number. Once for each
+ * context. */
 void ur_ectx_complain(struct ur_ectx *ectx, const char *what, u32 number);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Memory regions, between control and the transport: registered, changed,
- * given up. Mapping (app_mem.c) may take long, so the calling thread does it,
- * not the engine.
+ * Memory regions between control and the transport: registration,
+ * reregistration, deregistration. Mapping (app_mem.c) may take long, so the
+ * calling thread does it, not the engine.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "engine/wire/wire.h"
 #include "util/assert.h"
 
-/* No neighbour reads it any more. */
+/* Ends the export of the region to neighbours. */
 static void hide(struct ur_engine *engine, struct ur_emr *mr)
 {
 	struct ur_wire *wire = ur_wire_of(engine, false);
@@ -27,7 +27,7 @@ static void hide(struct ur_engine *engine, struct ur_emr *mr)
 		return;
 	if (wire->ops->hide)
 		wire->ops->hide(wire, mr);
-	/* A program that has closed all may have another file there. */
+	/* A program that has closed all descriptors may have another file at this one. */
 	if (!fstat(mr->file.fd, &st) && st.st_ino == mr->file.ino &&
 	    st.st_dev == mr->file.dev)
 		close(mr->file.fd);
@@ -107,7 +107,7 @@ err_free:
 	return err;
 }
 
-/* *next: what it is to be; then what it was. */
+/* *next: the new state; on return the old one. */
 static int rereg(struct ur_engine *engine, struct ur_emr *mr,
 		 struct ur_emr *next)
 {
@@ -166,7 +166,7 @@ int ur_emr_rereg(struct ur_emr *mr, u32 flags, const struct ur_emr_attr *attr,
 	if (flags & UR_REREG_ACCESS)
 		next.attr.access = attr->access;
 	err = call_rereg(mr->ectx->engine, mr, &next);
-	/* Either the new memory, refused, or the old, no longer needed. */
+	/* After an error next has the new memory, else the old. */
 	if (flags & UR_REREG_TRANS)
 		*left = ur_app_mem_detach(&next);
 	return err;

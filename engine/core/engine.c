@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The engine's life, and what control asks of it: congestion control, counters,
- * management datagrams to send. Its addresses are in engine_addr.c, the netdev
- * in engine_netdev.c, its reports to control in engine_tell.c, the thread's loop in
+ * The engine's life, and requests of control: congestion control, counters, sending
+ * of management datagrams. Addresses are in engine_addr.c, the netdev in
+ * engine_netdev.c, reports to control in engine_tell.c, the thread's loop in
  * poll_loop.c.
  */
 #include <errno.h>
@@ -28,7 +28,7 @@
 
 #define TX_DESCS 1024u
 
-/* Control waits, and others for it. */
+/* Returns whether control waits, with its lock held. */
 static bool is_wanted(void *ctx)
 {
 	struct ur_engine *e = ctx;
@@ -36,7 +36,7 @@ static bool is_wanted(void *ctx)
 	return e->hurries || ur_mailbox_waits(e);
 }
 
-/* Only memory that is another process's, as a program's is not, is read where the packets are made. */
+/* Only an engine in a program, whose memory is its own, gets payload room of the wire. */
 static u8 *payload_room(void *ctx, const struct ur_av *av, u32 dqpn, u32 len)
 {
 	struct ur_engine *e = ctx;
@@ -126,14 +126,14 @@ static int create_port(struct ur_engine *e)
 	e->port = ur_port_create(&port);
 	if (!e->port)
 		return -ENOMEM;
-	/* Peers of one that has gone may go on with its number, which is not to be another user's soon. Control numbers a
-	 * program's. */
+	/* Peers of a destroyed queue pair may still use its number, so another user must not get it soon. Control assigns
+	 * the numbers of a program's queue pairs. */
 	return e->config.guest ? 0 : ur_port_spend_qpns(e->port);
 }
 
 static void called(struct ur_watch *watch, u32 events)
 {
-	/* edge triggered and never read: the mailbox says what there is */
+	/* The eventfd is edge triggered and never read: the mailbox has the calls. */
 }
 
 void ur_engine_free_one(struct ur_engine *e)
@@ -240,8 +240,8 @@ err_free:
 	return err;
 }
 
-/* A program may end before a delayed acknowledgement has left, for which nobody else
- * would answer its peer. */
+/* A program may end before a delayed acknowledgement was sent. Nobody else would send
+ * it. */
 static int stop(struct ur_engine *engine)
 {
 	if (engine->config.guest && engine->faults) {
@@ -261,7 +261,7 @@ void ur_engine_stop_one(struct ur_engine *engine)
 	pthread_join(engine->thread, NULL);
 }
 
-/* An engine that is held up is left as it is. */
+/* Leaves an engine that does not respond as it is. */
 static void abandon(struct ur_engine *engine)
 {
 	struct stop_args none;
@@ -400,8 +400,7 @@ static int send_gsi(struct ur_engine *engine, const struct ur_epath *path,
 		    u32 dqpn, const u8 *mad)
 {
 	struct ur_av *av;
-	/* If there is no way the datagram is lost, and its sender repeats
-	 * it. */
+	/* Without a route the datagram is lost; its sender repeats it. */
 	int err = ur_av_make(engine, path, 1, dqpn, &av);
 
 	if (err)

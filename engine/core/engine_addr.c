@@ -19,7 +19,7 @@ bool ur_engine_own_gid(struct ur_engine *engine, const u8 *gid)
 	return false;
 }
 
-/* entry.used: false removes it. */
+/* Sets an entry; entry.used false removes it. */
 static int set_gid(struct ur_engine *engine, u32 index, struct ur_egid entry)
 {
 	struct ur_egid *g = &engine->gids[index];
@@ -103,7 +103,7 @@ void ur_engine_follow_gids(struct ur_engine *e, const struct ur_lent_gids *gids)
 		struct ur_egid *g = &e->gids[i];
 		bool stays = !g->used || ur_lent_gids_has(gids, i, g->gid);
 
-		/* They change again: the next turn looks anew. */
+		/* The addresses are changing again: the next turn retries. */
 		if (atomic_load(&gids->generation) != generation)
 			return;
 		if (!stays)

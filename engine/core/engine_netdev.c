@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The engine's netdev, as control sees it change: its MTU, index and name, and that its link goes down. */
+/* Changes of the engine's netdev that control reports: MTU, index, name, link down. */
 #include <stdio.h>
 #include <string.h>
 #include "engine/core/engine_impl.h"

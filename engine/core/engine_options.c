@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The engine's options: defaults, and the text that changes them. */
+/* The engine's options: defaults, and the parser of their text. */
 #include <ctype.h>
 #include <errno.h>
 #include <stddef.h>
@@ -65,7 +65,7 @@ static const struct known_option {
 	SWITCH(spread),
 	SWITCH(guests),
 	NUMBER(spin_us, 0, 1000000),
-	/* the range that Linux takes: 0.1 to 100 ms; and 0 */
+	/* Linux' range is 0.1 to 100 ms; 0 is the system's slice */
 	NUMBER(slice_us, 0, 100000),
 	NUMBER(tx_bytes, TX_BYTES_MIN, TX_BYTES_MAX),
 #undef SWITCH
@@ -105,7 +105,7 @@ static int set_option(struct ur_engine_options *o, const struct known_option *k,
 	return 0;
 }
 
-/* NAME=VALUE, which is changed. */
+/* Parses NAME=VALUE, and changes the string. */
 static int take_setting(struct ur_engine_options *o, char *setting)
 {
 	char *value = strchr(setting, '=');

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The engine's reports to control: datagrams for QP1, events of queue pairs.
- * Each goes as a note through the control loop's queue, so that the engine
- * never waits for the control lock. */
+/* The engine's reports to control: datagrams for QP1, events of queue pairs. Each is
+ * posted to the control loop, so that the engine never waits for the control
+ * lock. */
 #include <stdlib.h>
 #include <string.h>
 #include "engine/several/shards.h"
@@ -48,7 +48,7 @@ void ur_engine_tell_woken(struct ur_engine *e)
 	if (!e->config.events || !e->config.events->woken)
 		return;
 	atomic_store_explicit(&e->tell_waking, false, memory_order_relaxed);
-	/* It was not reported, so the next one is. */
+	/* This wake-up was not reported, so report the next one. */
 	if (ur_loop_post(e->config.loop, hear_woken, e))
 		atomic_store(&e->tell_waking, true);
 }
@@ -87,7 +87,7 @@ void ur_engine_tell_gsi(void *port_ctx, const struct ur_rx_meta *meta,
 		return; /* QP1 is the device's */
 	t = calloc(1, sizeof(*t));
 	if (!t)
-		return; /* a lost datagram, which its sender repeats */
+		return; /* the datagram is lost; its sender repeats it */
 	t->engine = engine;
 	t->meta = *meta;
 	t->qpn = src_qpn;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Queue pairs between control and the transport: created, modified, queried and
- * destroyed, with their rings (qp_ring.c), their events and the other openers
+ * Queue pairs between control and the transport: creation, modification, query and
+ * destruction, with their rings (qp_ring.c), their events and the further openers
  * of an XRC target.
  */
 #include <errno.h>
@@ -19,11 +19,12 @@
 #include "transport/qp.h"
 #include "util/assert.h"
 
-/* No error: more was posted to the queue pair than is sent at once; to be called
- * again. */
+/* Result of a call that must be repeated: more requests were posted than one call
+ * sends. */
 #define UR_SETTLES 1
 
-/* A table is half empty at least: all of them fail once in 2^64 times. */
+/* At least half of the table is free, so all tries fail with a probability of
+ * 2^-64. */
 #define NUMBER_TRIES 64u
 
 static void free_av(struct ur_av *av)
@@ -31,8 +32,8 @@ static void free_av(struct ur_av *av)
 	free(av);
 }
 
-/* The transport keeps a reference as long as the queue pair lives, and the
- * burst buffer longer. */
+/* The transport keeps a reference while the queue pair lives, and the burst buffer
+ * for longer. */
 static int make_raw_av(struct ur_qp_init *init)
 {
 	if (init->type != UR_QPT_RAW_PACKET)
@@ -100,7 +101,7 @@ static int create_qp(struct ur_engine *engine, struct ur_eqp *qp)
 }
 UR_ENGINE_CALL(1, create_qp, struct ur_eqp *);
 
-/* A program's numbers are in an order. The engine's table may have no room for one of them. */
+/* A program's numbers are drawn in a fixed order (lend_numbers.h). The engine's table may have no room for the next one. */
 static int create_with_number(struct ur_engine *engine, struct ur_eqp *qp)
 {
 	struct ur_lent_numbers *numbers = ur_shards_nth(engine, 0)->numbers;
@@ -223,7 +224,7 @@ u32 ur_eqp_number(const struct ur_eqp *qp)
 
 /* ---- modify, query ---- */
 
-/* A connection is with whoever has its peer's number when that is set, on whatever path. */
+/* A connection's peer is the holder of the peer's number when that is set, on any path. */
 static int make_av(struct ur_engine *engine, const struct ur_eqp *qp,
 		   const struct ur_epath *path, u32 mask,
 		   struct ur_qp_attr *attr)
@@ -280,7 +281,7 @@ static int modify(struct ur_engine *engine, struct ur_eqp *qp,
 		if (qp->rq.ring.hdr)
 			ur_ring_drop(&qp->rq.ring);
 	} else if (qp->sq.hdr && ur_ring_avail(&qp->sq)) {
-		/* what was posted before this state allowed it */
+		/* requests may have been posted before this state allowed them */
 		ur_qp_kick(qp->qp);
 	}
 	return 0;
@@ -333,9 +334,8 @@ int ur_eqp_may_modify(struct ur_eqp *qp, const struct ur_qp_attr *attr,
 	return call_may_modify(qp->engine, qp, *attr, own_attrs(qp, mask));
 }
 
-/* The address vector is the queue pair's own, and no packet is on its way
- * between two turns but in the kernel. Requests posted before may get either
- * class. */
+/* The address vector belongs to the queue pair alone, and between two turns no packet
+ * of it is in tx. Requests posted before may get either class. */
 void ur_eqp_take_class(struct ur_engine *engine, struct ur_eqp *qp,
 		       u8 traffic_class, u8 hop_limit)
 {
@@ -413,7 +413,7 @@ static int mcast(struct ur_engine *engine, struct ur_eqp *qp, const u8 *gid,
 	if (err)
 		return err;
 	err = ur_mcast_attach(qp->qp, gid);
-	/* It may have been a member before. */
+	/* The queue pair may have been a member before. */
 	if (ur_qp_attached(qp->qp) == before)
 		ur_engine_leave(engine, gid);
 	return err;

@@ -7,7 +7,7 @@
 #include "engine/several/shards.h"
 #include "transport/qp.h"
 
-/* The kernel refused packets not long ago. */
+/* For so long a packet refused by the kernel counts as the cause of a failure. */
 #define SEND_ERROR_NS 10000000000ull
 
 void ur_host_qp_failed(void *qp_ctx, const struct ur_failure *failure)
@@ -16,7 +16,7 @@ void ur_host_qp_failed(void *qp_ctx, const struct ur_failure *failure)
 	struct ur_failure *kept = &qp->failure[failure->peers], now = *failure;
 	const struct ur_av *av = ur_port_qp_av(qp->engine->port, qp->qpn);
 
-	/* The first is the cause, where nothing goes on after it. */
+	/* If the first failure stops the queue pair, it is the cause of the others. */
 	if (kept->at && (qp->type == UR_QPT_RC || qp->type == UR_QPT_XRC_INI ||
 			 qp->type == UR_QPT_XRC_TGT))
 		return;
@@ -82,7 +82,7 @@ void *ur_engine_qp_owner_here(struct ur_engine *engine, u32 qpn)
 	return f.owner;
 }
 
-/* One whose engine is in a program is known where its context is. */
+/* The queue pair of an engine in a program is found through its context. */
 void *ur_engine_qp_owner(struct ur_engine *engine, u32 qpn)
 {
 	void *owner = NULL;

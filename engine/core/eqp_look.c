@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Queue pairs as others see them, wherever their engine is. */
+/* Reads the state of queue pairs, whether their engine is here or in a program. */
 #include <string.h>
 #include "engine/core/engine_impl.h"
 #include "engine/grant/lend_counters.h"
@@ -22,14 +22,14 @@ static int look_at_qp(struct ur_engine *engine, void *arg)
 	return 0;
 }
 
-/* The first engine lends. */
+/* Only the first engine grants slots. */
 static bool is_shown(const struct ur_eqp *qp, u64 *shown)
 {
 	return ur_counters_lent_qp(ur_shards_nth(qp->engine, 0), qp->qpn,
 				   shown);
 }
 
-/* The program's word about itself. */
+/* Takes the state as the program shows it, if it is possible. */
 static void take_shown(struct ur_qp_attr *attr, const u64 *shown)
 {
 	if (shown[UR_QP_SHOWN_STATE] <= UR_QP_ERR)

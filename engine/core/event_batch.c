@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A batch of completion events. An event belongs to whoever has counted it in the word; the word
- * names its batch, so that a thread which was put aside cannot take one of a later batch for one
- * of an earlier.
+ * A batch of completion events. A thread claims an event by incrementing the word. The word contains
+ * the number of the batch, so that a thread which was preempted cannot claim an event of a later
+ * batch by mistake.
  */
 #include "engine/core/event_batch.h"
 
@@ -17,7 +17,7 @@
 
 _Static_assert(UR_EVENT_BATCH <= COUNT_MASK, "a count of events fits");
 
-/* Returns an event that is the caller's to send, or NULL: none is left. */
+/* Claims an event for the caller to send. Returns NULL if none is left. */
 static struct ur_batched_event *claim(struct ur_event_batch *b)
 {
 	u64 word = atomic_load(&b->word);
@@ -36,7 +36,8 @@ void ur_event_batch_help(struct ur_event_batch *b)
 	struct ur_batched_event *e;
 
 	while ((e = claim(b))) {
-		/* A thread that is cancelled in here would leave the owner waiting. */
+		/* Not send(): it is a cancellation point, and a cancelled thread would leave the owner
+		 * waiting. */
 		e->sent = syscall(SYS_sendto, e->fd, &e->element,
 				  sizeof(e->element),
 				  MSG_DONTWAIT | MSG_NOSIGNAL, NULL, 0) >= 0;
@@ -67,7 +68,7 @@ u32 ur_event_batch_send(struct ur_event_batch *b)
 
 	publish(b);
 	ur_event_batch_help(b);
-	/* One that another thread has taken is on its way. */
+	/* Other threads are sending the events that they claimed. */
 	while (atomic_load(&b->done) != n)
 		sched_yield();
 	b->n = 0;

@@ -18,27 +18,27 @@
 #define UR_EVENT_BATCH 64u
 
 struct ur_event_batch {
-	/* From the highest bit: a count of batches, 8 bits of how many events there are, 8 of
-	 * how many of them somebody has taken to send. */
+	/* From the highest bit: number of the batch, 8 bits: events in the batch, 8 bits: events
+	 * that some thread has claimed to send. */
 	_Atomic u64 word;
-	_Atomic u32 done; /* of this batch; whoever has sent one counts it */
-	u32 n;		  /* put so far; the owner's */
+	_Atomic u32 done; /* events of this batch sent so far, by any thread */
+	u32 n;		  /* events put so far; the owner's */
 	struct ur_batched_event {
 		void *about; /* the owner's */
-		u64 element; /* what is sent */
+		u64 element; /* the datagram */
 		int fd;
-		bool sent; /* there was room */
+		bool sent; /* false: the socket had no room */
 	} event[UR_EVENT_BATCH];
 };
 
-/* Puts an event into the batch, which has room for it. Owner. */
+/* Adds an event to the batch, which must have room. Owner. */
 void ur_event_batch_put(struct ur_event_batch *batch, int fd, u64 element,
 			void *about);
-/* Sends what was put, once, where there is room. Returns how many there were: they are in
- * batch->event until the next is put. Owner. */
+/* Tries to send each event of the batch once, and waits until all were tried. Returns their number:
+ * they stay in batch->event until the next put. Owner. */
 u32 ur_event_batch_send(struct ur_event_batch *batch);
-/* Sends what is left of a batch that the owner is sending. Any thread of the program; changes
- * errno; no cancellation point. */
+/* Helps to send the batch that the owner is sending. Any thread of the program. Changes errno. Not a
+ * cancellation point. */
 void ur_event_batch_help(struct ur_event_batch *batch);
 
 #endif

@@ -10,12 +10,13 @@
 #include "engine/core/watch.h"
 #include "util/list.h"
 
-/* One kind of datagram with its accounting; embedded in a queue. */
+/* A source of datagrams of one kind, with its accounting; embedded in a queue. */
 struct ur_evsrc {
 	u64 element; /* first 8 bytes of its datagrams */
 	u64 sent;    /* datagrams that reached the socket */
 	u64 pending; /* did not fit: count (channel) or type bits (async) */
-	struct ur_list backlog; /* of the socket's, while pending != 0 */
+	struct ur_list
+		backlog; /* in the socket's backlog, while pending != 0 */
 };
 
 /* Both ends of a socket pair. */
@@ -23,9 +24,9 @@ struct ur_evsock {
 	struct ur_engine *engine;
 	int tx, rx;
 	bool async;		/* 16-byte datagrams with a type */
-	bool watching;		/* for room */
+	bool watching;		/* watched for room */
 	bool held;		/* see ur_events_hold() */
-	bool ended;		/* nobody can read from it any more */
+	bool ended;		/* the receiving end is gone */
 	struct ur_list backlog; /* ur_evsrc */
 	struct ur_watch watch;
 };
@@ -41,30 +42,30 @@ struct ur_easync {
 	struct ur_list node;	 /* of the context */
 	struct ur_list borrowed; /* engine->guest.asyncs */
 	struct ur_evsrc loose;	 /* events that belong to no queue */
-	/* Types of those that came while the context moved, a bit each, and their
-	 * element. Control. */
+	/* later: types of events that came while the context moved, a bit each;
+	 * later_element: their element. Control. */
 	struct ur_ectx *ectx;
 	u64 later, later_element;
 };
 
-/* Sends what came while the context moved. */
+/* Sends the events that came while the context moved to another engine. */
 void ur_easync_push_later(struct ur_ectx *ectx);
 
-/* Opens the pair of sockets, and watches for room. Returns 0 or -errno. */
+/* Opens the socket pair. Returns 0 or -errno. */
 int ur_evsock_open(struct ur_evsock *sock, struct ur_engine *engine,
 		   bool async);
-/* Makes it of two ends, which become the socket's. */
+/* Initializes *sock with two existing ends, which it owns from now on. */
 void ur_evsock_init(struct ur_evsock *sock, struct ur_engine *engine, int tx,
 		    int rx, bool async);
-/* Closes the sending end. Returns the other one, which is the caller's. No source may have events
- * pending. */
+/* Closes the sending end. Returns the receiving end, which becomes the caller's. No source may have
+ * events pending. */
 int ur_evsock_close(struct ur_evsock *sock);
 /* Makes a source without events. element: first 8 bytes of its datagrams. */
 void ur_evsrc_init(struct ur_evsrc *src, u64 element);
-/* Sends one more event of src, or keeps it until there is room. type: only for
- * async. Never blocks, never fails. */
+/* Sends one event of src, or keeps it until the socket has room. type: for async
+ * only. Never blocks, never fails. */
 void ur_evsock_send(struct ur_evsock *sock, struct ur_evsrc *src, u32 type);
-/* Nothing more is sent of src, whose events that may be unread are in *left. */
+/* Ends src: drops its pending events. Fills *left with its events that may be unread. */
 void ur_evsock_forget(struct ur_evsock *sock, struct ur_evsrc *src,
 		      struct ur_events_left *left);
 

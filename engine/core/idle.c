@@ -4,18 +4,17 @@
 #include "engine/core/idle.h"
 #include "util/yield.h"
 
-/* Two switches to another thread and back. */
+/* The cost of two thread switches. */
 #define HOLD_NS 1500u
-/* The same cost where processors are contended: falling asleep and being
- * woken. */
+/* The same if processors are contended: the cost of a sleep and a wake-up. */
 #define CONTENDED_HOLD_NS 4000u
 /* An engine that is alone on its processor need not yield again at once. */
 #define ALONE_NS 1000u
-/* With so much lost in long yields within so long, the processors are
- * contended ... */
+/* If long yields lose LOST_LIMIT_NS within LOST_WINDOW_NS, the processors are
+ * contended. */
 #define LOST_LIMIT_NS  12000000u
 #define LOST_WINDOW_NS 20000000u
-/* ... and taken to be so this long. */
+/* How long they then count as contended. */
 #define CONTENDED_NS 200000000u
 
 void ur_idle_init(struct ur_idle *i, bool hold, u64 spin_ns, u64 now)
@@ -47,7 +46,7 @@ void ur_idle_work(struct ur_idle *i, u64 now)
 	end_hold(i, true);
 }
 
-/* Is it worth waiting with the processor kept? */
+/* Returns whether to go on waiting with the processor held. */
 static bool hold(struct ur_idle *i, u64 now, u64 ns)
 {
 	if (!i->waiting) {
@@ -80,10 +79,9 @@ enum ur_idle_way ur_idle_wait(struct ur_idle *i, u64 now)
 }
 
 /*
- * If yields take long time and again, the others do not yield themselves: a
- * program that spins on its memory. Yielding to such a program costs its whole
- * slice, while a sleeper is put before it when it wakes; so the engine sleeps
- * almost at once for a while.
+ * If yields take long time and again, another thread does not yield: a program that
+ * spins on its memory. Yielding to it costs its whole slice, while a thread that
+ * wakes runs before it. So for a while the engine sleeps almost at once.
  */
 void ur_idle_yielded(struct ur_idle *i, u64 before, u64 after)
 {

@@ -18,25 +18,25 @@ enum ur_idle_way {
 };
 
 struct ur_idle {
-	bool hold;   /* option: hold where that has paid; else yield at once */
-	u64 spin_ns; /* option: awake for so long after the last work */
+	bool hold;   /* option: hold if that pays; else yield at once */
+	u64 spin_ns; /* option: stay awake for so long after the last work */
 	u64 last_work;
-	struct ur_spin_predictor wire;	  /* holding after packets */
-	struct ur_spin_predictor *served; /* of what was served last */
+	struct ur_spin_predictor wire;	  /* for waits after packets */
+	struct ur_spin_predictor *served; /* for waits after the last work */
 	struct ur_spin_predictor
-		*holding; /* learns how this wait ends, or NULL */
-	bool waiting;	  /* the last iteration found nothing either */
+		*holding; /* the one that learns how this wait ends, or NULL */
+	bool waiting;	  /* the last iteration found no work */
 	u64 hold_until;
-	u64 yield_at; /* alone: no sooner than that */
-	/* long yields */
+	u64 yield_at; /* earliest next yield, if alone on the processor */
+	/* Time lost in long yields: since when, and how much. */
 	u64 lost_since, contended_until;
 	u64 lost_ns;
 };
 
-/* hold, spin_ns: the options of struct ur_idle. */
+/* Initializes *idle. hold, spin_ns: the options of struct ur_idle. */
 void ur_idle_init(struct ur_idle *idle, bool hold, u64 spin_ns, u64 now);
-/* Work of the kind that this predictor is for was found. The predictor stays
- * the caller's and must live until ur_idle_forget(). */
+/* Records that work of this predictor's kind was found. The predictor stays the
+ * caller's and must live until ur_idle_forget(). */
 static inline void ur_idle_serve(struct ur_idle *idle,
 				 struct ur_spin_predictor *predictor)
 {
@@ -44,11 +44,11 @@ static inline void ur_idle_serve(struct ur_idle *idle,
 }
 /* Forgets the predictor, which is about to be freed. */
 void ur_idle_forget(struct ur_idle *idle, struct ur_spin_predictor *predictor);
-/* An iteration that began at now found work. */
+/* Records that an iteration that began at now found work. */
 void ur_idle_work(struct ur_idle *idle, u64 now);
-/* An iteration that began at now found none. Returns what to do. */
+/* Returns what to do after an iteration that began at now and found no work. */
 enum ur_idle_way ur_idle_wait(struct ur_idle *idle, u64 now);
-/* The yield that ur_idle_wait() asked for took from before to after. */
+/* Records that a yield lasted from before to after. */
 void ur_idle_yielded(struct ur_idle *idle, u64 before, u64 after);
 
 #endif

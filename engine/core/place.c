@@ -2,8 +2,8 @@
 /* Chooses the processor that the engine runs on. */
 #include "engine/core/place.h"
 
-/* Programs that got no event for so long, or for so many wake-ups, poll
- * themselves. */
+/* If programs got no completion event for this time, or for so many wake-ups, they
+ * poll. */
 #define TOLD_NS 2000000u
 #define UNTOLD	8u
 
@@ -29,7 +29,7 @@ static void leave_processor(struct ur_place *p)
 	note_thread(p);
 }
 
-/* Returns whether they got an event since the last call. */
+/* Returns whether a completion event was sent since the last call. */
 static bool take_told(struct ur_place *p, ur_time now)
 {
 	if (!p->told)

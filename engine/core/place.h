@@ -16,26 +16,28 @@
 struct ur_place {
 	struct ur_follow follow;
 	u32 cpu;   /* of the program that woke the engine, plus one; 0: none */
-	bool told; /* of a completion, since the last wake-up */
+	bool told; /* a completion event was sent since the last wake-up */
 	ur_time told_at;
-	u32 untold; /* wake-ups since */
-	u32 thread; /* atomic: the engine's while it is there, else 0 */
+	u32 untold; /* wake-ups since then */
+	/* Thread id of the engine while it follows a program's processor, else 0.
+	 * Atomic. */
+	u32 thread;
 };
 
-/* A program has got a completion event. */
+/* Records that a completion event was sent to a program. */
 static inline void ur_place_told(struct ur_place *place)
 {
 	place->told = true;
 }
-/* A program has woken the engine from its processor, cpu - 1. */
+/* Records that a program on processor cpu - 1 woke the engine. */
 static inline void ur_place_called(struct ur_place *place, u32 cpu)
 {
 	place->cpu = cpu;
 }
-/* Somebody waits for the engine: it is to run on another processor. Any thread,
- * while the engine runs. */
+/* Moves the engine off the program's processor, since a caller waits for it. Any
+ * thread, while the engine runs. */
 void ur_place_release(struct ur_place *place);
-/* The engine has woken, or has nothing to do. */
+/* Choose the processor after the engine has woken; when it has nothing to do. */
 void ur_place_woken(struct ur_place *place, ur_time now);
 void ur_place_idle(struct ur_place *place, ur_time now);
 

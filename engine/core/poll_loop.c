@@ -3,9 +3,9 @@
  * One iteration of the engine's loop: commands, doorbells, datagrams, timers,
  * transmission.
  *
- * While awake the wire is asked without epoll where packets came last, and by
- * epoll now and then; a device with no traffic on the wire asks seldom, since
- * each question is a system call that a neighbour on the same host waits for.
+ * While awake, the engine polls the socket where packets came last without epoll,
+ * and all by epoll now and then. A device without traffic on the wire polls seldom:
+ * each poll is a system call, which delays neighbours on the same host.
  */
 #include "engine/core/dispatch.h"
 #include "engine/faults/faults.h"
@@ -17,16 +17,15 @@
 #include "engine/core/wait.h"
 #include "engine/wire/wire.h"
 
-/* Receive queues kicked in one iteration: a kick may ask for the next one. */
+/* Most receive queues kicked in one turn, since a kick may add another. */
 #define KICKS 256
-/* Ask the wire this often when nothing came of late. */
+/* Poll interval of the wire if nothing came for WIRE_HOT_NS. */
 #define WIRE_QUIET_NS 5000u
-/* "Of late". */
-#define WIRE_HOT_NS 200000u
+#define WIRE_HOT_NS   200000u
 
 /* ---- doorbells ---- */
 
-/* all: also of the contexts that have not rung of late. */
+/* all: also for contexts that have not rung of late. */
 static bool answer_doorbells(struct ur_engine *e, bool all)
 {
 	bool any = ur_ringing_answer(e, all);
@@ -50,8 +49,8 @@ static bool look_at_wire(struct ur_engine *e)
 	bool any = false;
 	u64 quiet = e->now - e->last_rx;
 
-	/* Events that come once are for the thread that waits for them. Where it has
-	 * just received, the program's event leaves first. */
+	/* The engine's thread alone takes edge-triggered events. If it has just
+	 * received, the program's event is sent first. */
 	if (e->config.guest)
 		return e->rx_any || ur_wire_poll(e);
 	if (e->now >= e->wire_look)
@@ -70,9 +69,9 @@ static bool look_at_wire(struct ur_engine *e)
 }
 
 /*
- * Events of what came through memory leave without the lock. Between two hosts the program's
- * requests would leave one by one then, each with a system call, where they leave together if
- * they wait for this turn. Returns whether they have asked for something.
+ * Sends due events. Those of packets from memory are sent without the owner lock. Between two hosts
+ * that would not pay: the program's requests would be sent one by one, each with a system call, and
+ * not together at the end of this turn. Returns whether the program has posted anything.
  */
 static bool send_due(struct ur_engine *e)
 {
@@ -86,7 +85,7 @@ static bool send_due(struct ur_engine *e)
 		return false;
 	}
 	ur_ecq_send_events(e);
-	/* It has answered, and could not run the engine. */
+	/* The program may have posted, but could not run the engine. */
 	return e->config.guest && answer_doorbells(e, false);
 }
 
@@ -96,7 +95,7 @@ bool ur_poll_turn(struct ur_engine *e)
 
 	e->now = ur_clock_ns(CLOCK_MONOTONIC);
 	ur_record_look(e);
-	/* Doorbells rung before a command come before it. */
+	/* Doorbells rung before a command are served before it. */
 	called = ur_mailbox_waits(e);
 	ur_guest_turn_begins(e);
 	ur_ringing_look(e);
@@ -117,7 +116,7 @@ bool ur_poll_turn(struct ur_engine *e)
 	any |= send_due(e);
 	if (!ur_guest_keeps_answer(e))
 		any |= ur_transmit(e);
-	/* While events leave, a queue that a command ends may be among theirs. */
+	/* No command while events are being sent: it could destroy a queue of theirs. */
 	if (called && !e->events_away)
 		any |= ur_mailbox_run(e);
 	if (!ur_list_empty(&e->moderated))

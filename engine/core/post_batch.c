@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Datagrams that are posted one by one and sent together: when they stay. */
+/* Decides when posted datagrams stay in their ring, to be sent together. */
 #include "engine/core/post_batch.h"
 
-/* A burst for each of some peers that the program sends to in turn. */
+/* Most datagrams that stay: a burst for each of some peers. */
 #define MOST 32u
-/* Followers between two looks that make a stream. */
+/* Number of followers between two looks that makes a stream. */
 #define STREAM 32u
-/* It is over so many looks after the last of these. */
+/* Number of looks without that after which the stream is over. */
 #define STREAM_LOOKS 16u
-/* Nothing stays for so many looks where the program does not come back, first and at most. */
+/* How many looks batching stops if the program does not come back: the first time, and at most. */
 #define OFF_LOOKS      128u
 #define MOST_OFF_LOOKS 8192u
-/* That the thread had to send so many batches may be chance: eighths. */
+/* Up to this average, in eighths of a batch, the thread's sending may be chance. */
 #define CHANCE 32u
 
 bool ur_post_batch_stays(struct ur_post_batch *b, bool looked_after)
@@ -29,7 +29,7 @@ bool ur_post_batch_stays(struct ur_post_batch *b, bool looked_after)
 	return left + 1 < MOST;
 }
 
-/* An average of some looks. */
+/* Updates an average of about eight looks, in eighths. */
 static u32 lately(u32 before, u32 now)
 {
 	return before - (before + 7) / 8 + 8 * now;

@@ -6,10 +6,10 @@
  * datagrams reliable by itself posts packet after packet. So a datagram may stay in its ring until
  * the program polls in vain, or as many stay as make a burst.
  *
- * No packet is to wait for a program that does not come back to poll. So datagrams stay only
- * in a stream: where many have been posted of late with no poll in vain before them. Meanwhile the engine's
- * thread looks twice as often, and sends what has stayed. Where it finds that it
- * does so for half of what stays, nothing stays for a time, the next time for twice as long.
+ * A packet must not wait for a program that does not come back to poll. So datagrams stay only in a
+ * stream: many were posted of late without a poll in vain between them. During a stream the engine's
+ * thread looks twice as often, and sends the datagrams that stay. If it sends half of the batches,
+ * batching stops for a time, which doubles with each stop.
  */
 #ifndef UR_ENGINE_CORE_POST_BATCH_H
 #define UR_ENGINE_CORE_POST_BATCH_H
@@ -18,30 +18,31 @@
 #include "util/bytes.h"
 
 struct ur_post_batch {
-	_Atomic u32 since_poll; /* datagrams */
-	_Atomic u32 followers;	/* not the first since a poll in vain */
-	_Atomic u32 left;	/* that stay now */
-	_Atomic u32 batches;	/* that stayed */
+	_Atomic u32 since_poll; /* datagrams since the last poll in vain */
+	_Atomic u32
+		followers; /* datagrams posted, without the first after each such poll */
+	_Atomic u32 left;    /* datagrams that stay now */
+	_Atomic u32 batches; /* batches begun */
 	_Atomic bool stream;
 	/* The thread's: */
 	u32 seen_followers, seen_batches;
-	u32 sent;		      /* batches, since the last look */
-	u32 lately_sent, lately_made; /* eighths of batches */
-	u32 looks;		      /* until the stream is over */
-	u32 off;     /* looks, until something may stay again */
-	u32 penalty; /* so many the last time */
+	u32 sent; /* batches that the thread sent since the last look */
+	u32 lately_sent, lately_made; /* averages, in eighths of a batch */
+	u32 looks;		      /* looks until the stream is over */
+	u32 off;		      /* looks until datagrams may stay again */
+	u32 penalty;		      /* "off" at the last stop */
 	u32 good; /* looks in a row at which the program had sent nearly all itself */
 };
 
-/* The program has posted a datagram. looked_after: the thread looks regularly. Returns
- * whether the datagram stays. Any thread. */
+/* Counts a posted datagram. looked_after: the engine's thread looks regularly. Returns whether the
+ * datagram stays in its ring. Any thread. */
 bool ur_post_batch_stays(struct ur_post_batch *batch, bool looked_after);
-/* All that was posted is about to be sent. Under the owner lock. */
+/* Records that all posted datagrams are about to be sent. Under the owner lock. */
 static inline void ur_post_batch_sent(struct ur_post_batch *batch)
 {
 	atomic_store_explicit(&batch->left, 0, memory_order_relaxed);
 }
-/* A thread of the program polls in vain. */
+/* Records that a thread of the program polled in vain. */
 static inline void ur_post_batch_polled(struct ur_post_batch *batch)
 {
 	atomic_store_explicit(&batch->since_poll, 0, memory_order_relaxed);
@@ -54,7 +55,7 @@ static inline bool ur_post_batch_is_stream(const struct ur_post_batch *batch)
 {
 	return atomic_load_explicit(&batch->stream, memory_order_relaxed);
 }
-/* The engine's thread, once a millisecond while it naps: decides whether datagrams may stay. */
+/* Decides whether datagrams may stay. The engine's thread, once a millisecond while it naps. */
 void ur_post_batch_look(struct ur_post_batch *batch);
 
 #endif

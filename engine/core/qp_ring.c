@@ -94,8 +94,8 @@ int ur_qp_rings_plan(struct ur_eqp_init *init, bool has_av,
 		bbs = (max_wqe_bytes(init, has_av) + UROCE_SQ_BB - 1) /
 		      UROCE_SQ_BB;
 		l->sq_bbs = ur_roundup_pow2(bbs * init->max_send_wr);
-		/* All that fits is given, as other devices do: there are
-		 * programs that send inline without having asked. */
+		/* Grant all that fits, as other devices do: some programs send
+		 * inline without having asked. */
 		init->max_inline = ur_min_u32(
 			bbs * UROCE_SQ_BB - wqe_head_bytes(init, has_av) -
 				(u32)sizeof(struct uroce_wqe_inline),

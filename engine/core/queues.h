@@ -18,7 +18,7 @@ struct ur_erq {
 	struct ur_ring ring;
 	struct ur_ectx *ectx; /* NULL: no ring */
 	bool want_kick;
-	struct ur_list kick_node; /* engine->kicks: posted while we asked */
+	struct ur_list kick_node; /* in engine->kicks */
 	struct ur_esrq *srq;
 	struct ur_eqp *qp;
 };
@@ -27,9 +27,9 @@ struct ur_erq {
 int ur_rq_next(void *rq_ctx, struct ur_recv_wr *wr);
 u32 ur_rq_count(void *rq_ctx);
 void ur_rq_want_kick(void *rq_ctx, bool on);
-/* Makes a receive queue without a ring. ectx NULL: there will be none. */
+/* Initializes a receive queue without a ring. ectx NULL: it never gets one. */
 void ur_rq_init(struct ur_erq *rq, struct ur_ectx *ectx);
-/* A doorbell of the receive queue came: looks whether receives were posted. */
+/* Handles a doorbell of the receive queue: checks whether receives were posted. */
 void ur_rq_ring(struct ur_erq *rq);
 
 struct ur_esrq {
@@ -68,20 +68,21 @@ struct ur_eqp {
 	struct ur_block block;
 	struct ur_eqp_init init;
 	struct ur_eqp_ref self;
-	struct ur_list refs; /* ur_eqp_ref, self among them when it has async */
+	struct ur_list refs; /* ur_eqp_ref, including self if it has async */
 	bool have_path;
 	struct ur_epath path;
-	struct ur_qp_attr seen; /* by ur_eqp_look(). Control */
-	/* Its end was asked for, and the engine may know it no more. Control */
+	struct ur_qp_attr seen; /* last result of ur_eqp_look(). Control */
+	/* Is being destroyed: the engine may no longer know it. Control */
 	bool ends;
-	struct ur_failure failure[2]; /* of its own, of its peer; at 0: none */
-	pthread_mutex_t failure_lock; /* of who writes and others; a leaf */
-	struct ur_rss *rss;	      /* who gets its frames; NULL: itself */
-	uid_t uid;		      /* who created it */
+	/* Of a request of its own; of one of its peer. Member at is 0: none. */
+	struct ur_failure failure[2];
+	pthread_mutex_t failure_lock; /* guards failure; a leaf */
+	struct ur_rss *rss;	      /* spreads its frames; NULL: not spread */
+	uid_t uid;		      /* creator */
 	pid_t pid;
-	/* record.c: the PSN of the next work request, in that run. */
+	/* record.c: PSN of the next work request, valid in that recording. */
 	u32 record_psn, record_run;
-	/* transmit.c: in a list of the context; what is left of settling it. */
+	/* transmit.c: node in a list of the context; fills left of its settling. */
 	struct ur_list rung;
 	u32 settle_fills;
 	struct ur_adverse_qp *adverse; /* NULL: an ordinary card */
@@ -90,22 +91,22 @@ struct ur_eqp {
 /* Host callbacks, see transport/host.h; qp_ctx is a struct ur_eqp. */
 int ur_sq_next(void *qp_ctx, struct ur_send_wr *wr);
 void ur_sq_retire(void *qp_ctx, u32 ring_end);
-/* A doorbell of the queue pair came: looks at both of its rings. */
+/* Handles a doorbell of the queue pair: checks both of its rings. */
 void ur_qp_doorbell(struct ur_db_client *db_client);
-/* Does what ur_eqp_set_class() asks for. Engine thread. */
+/* Sets the class as ur_eqp_set_class() does. Engine thread. */
 void ur_eqp_take_class(struct ur_engine *engine, struct ur_eqp *qp,
 		       u8 traffic_class, u8 hop_limit);
 
-/* The places of a queue pair's rings in its block of memory. */
+/* The layout of a queue pair's rings in its block of memory. */
 struct ur_qp_rings {
 	u32 sq_bbs, rq_entries, rq_stride;
 	u32 sq_hdr, sq_off, rq_hdr, rq_off;
-	u64 bytes; /* 0: it has none */
+	u64 bytes; /* 0: no rings */
 };
 
-/* Plans the rings for the capabilities of *init in *l. Raises max_inline to
- * what there is room for anyway. Returns 0, or -EINVAL: more than the device
- * gives. */
+/* Computes the layout for the capabilities of *init in *l. Raises max_inline to
+ * the room that the WQEs have anyway. Returns 0, or -EINVAL beyond the device's
+ * limits. */
 int ur_qp_rings_plan(struct ur_eqp_init *init, bool has_av,
 		     struct ur_qp_rings *l);
 /* Allocates the block and makes the rings in it. The engine must not know qp
@@ -114,7 +115,7 @@ int ur_qp_rings_place(struct ur_eqp *qp, struct ur_ectx *ectx,
 		      const struct ur_qp_rings *l);
 void ur_host_qp_event(void *qp_ctx, enum ur_event ev);
 void ur_host_qp_failed(void *qp_ctx, const struct ur_failure *failure);
-/* It is in RESET again. */
+/* Clears the queue pair's failures, since it is in RESET again. */
 void ur_eqp_forget_failures(struct ur_eqp *qp);
 
 #endif

@@ -9,7 +9,7 @@
 #include "engine/ground/pinned.h"
 #include "transport/transport.h"
 
-/* A region, and the way its memory is reached. */
+/* A memory region, and how its memory is reached. */
 struct ur_emr {
 	struct ur_ectx *ectx;
 	struct ur_list node;
@@ -21,12 +21,12 @@ struct ur_emr {
 	u8 *direct;
 	struct ur_edm *dm;
 	struct ur_pinned_place pinned;
-	struct ur_gpu_memory *gpu; /* gpu/gpu.c; NULL: it is not of a GPU */
-	/* For neighbours of an engine in a program: pieces of long messages that were read from there, and
-	 * the file that the memory is, once that was looked for. */
+	struct ur_gpu_memory *gpu; /* gpu/gpu.c; NULL: not GPU memory */
+	/* Export to neighbours (local/udp_shown.h). pieces: sent payload pieces, which cause a search for the
+	 * file. looked: the search is done; file is its result. */
 	u32 pieces;
 	struct ur_chore look;
-	struct ur_file_search *search; /* NULL: none goes on */
+	struct ur_file_search *search; /* NULL: no search in progress */
 	bool looked;
 	struct ur_shown_file file; /* fd -1: none */
 };
@@ -38,13 +38,13 @@ struct ur_edm {
 	u32 users;
 };
 
-/* Finds a way to the memory of mr->attr, and keeps it until detach. Not on the
+/* Gets access to the memory of mr->attr until ur_app_mem_detach(). Not on the
  * engine thread, since it may wait for the client's pages. Returns 0, -EFAULT
- * (not there), -EINVAL (beyond its device memory) or -EOPNOTSUPP (a file that
- * cannot be mapped). */
+ * (the memory is not there), -EINVAL (beyond the device memory) or -EOPNOTSUPP (a
+ * file that cannot be mapped). */
 int ur_app_mem_attach(struct ur_emr *mr);
-/* Undoes that. The transport must not know the region any more. Returns what the
- * caller unmaps. */
+/* Ends the access. The transport must not know the region any more. Returns what
+ * the caller must unmap. */
 struct ur_emr_left ur_app_mem_detach(struct ur_emr *mr);
 /* Fills *out with the attributes of the region for the transport. */
 void ur_app_mem_describe(struct ur_emr *mr, struct ur_mr_attr *out);

@@ -15,8 +15,8 @@ _Static_assert(UROCE_MAX_WQE_BYTES % UROCE_SQ_BB == 0,
 	       "the blocks of the longest entry fit its copy");
 _Static_assert(UROCE_MAX_SGE == UR_MAX_SGE, "both sides count alike");
 
-/* An opcode has one number in the client's rings, in the transport and in the
- * tables of words. */
+/* An opcode has the same number in the client's rings, in the transport and in the
+ * opcode list. */
 #define WQE_OPCODE(number, name, ...)                             \
 	_Static_assert((int)UR_WR_##name == (number) &&           \
 			       (int)UROCE_WQE_##name == (number), \
@@ -131,7 +131,7 @@ static void parse_segments(struct ur_send_wr *wr, const u8 *seg)
 		memcpy(&a, next, sizeof(a));
 		wr->swap_add = a.swap_add;
 		wr->compare = a.compare;
-		/* what an unmasked one means in the masked one's terms */
+		/* the masks that make a masked atomic an ordinary one */
 		wr->swap_add_mask = wr->opcode == UR_WR_CMP_SWAP ? ~0ull : 0;
 		wr->compare_mask = ~0ull;
 		break;
@@ -165,8 +165,8 @@ static void parse_segments(struct ur_send_wr *wr, const u8 *seg)
 	}
 }
 
-/* Inline data of count bytes, at byte `at` of the WQE at index: the ring's
- * end may cut it. */
+/* Describes count bytes of inline data at byte `at` of the WQE at index. The end of
+ * the ring may split it. */
 static void inline_pieces(const struct ur_ring *ring, u32 index, u32 at,
 			  u32 count, struct ur_send_wr *wr)
 {

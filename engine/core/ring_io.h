@@ -24,8 +24,8 @@ struct ur_ring {
 	u32 size; /* units, power of two */
 	u32 unit; /* bytes, power of two */
 	u32 next; /* index of the next unit to read */
-	u32 cons; /* as published */
-	u32 prod; /* last seen, checked */
+	u32 cons; /* last published */
+	u32 prod; /* last read and checked */
 };
 
 /* Makes a ring of size units of unit bytes, both powers of two, that begins at
@@ -33,11 +33,11 @@ struct ur_ring {
 void ur_ring_init(struct ur_ring *ring, struct uroce_ring_hdr *hdr, u8 *base,
 		  u32 size, u32 unit, u32 first);
 
-/* Reads the producer index [C1]. Returns the number of units that are posted
- * and not read, or -EINVAL where the index is impossible. */
+/* Reads the producer index [C1]. Returns the number of posted units not read yet,
+ * or -EINVAL if the index is impossible. */
 s64 ur_ring_avail(struct ur_ring *ring);
 
-/* Returns the same, but reads the index only where no posted unit is known. */
+/* Returns the same, but reads the index only if no posted unit is known. */
 static inline s64 ur_ring_avail_cached(struct ur_ring *ring)
 {
 	u32 n = ring->prod - ring->next;
@@ -52,8 +52,7 @@ static inline void ur_ring_retire(struct ur_ring *ring, u32 cons)
 	__atomic_store_n(&ring->hdr->cons, cons, __ATOMIC_RELEASE);
 }
 
-/* Forgets what is posted: cons becomes the client's prod, whatever that
- * says. */
+/* Drops all posted units: cons becomes the client's prod, whatever its value. */
 void ur_ring_drop(struct ur_ring *ring);
 
 /*
@@ -64,8 +63,8 @@ void ur_ring_drop(struct ur_ring *ring);
 int ur_ring_read_send(struct ur_ring *ring, bool has_av, struct ur_send_wr *wr,
 		      u32 *ah);
 
-/* Reads the next receive WQE into *wr, and publishes cons behind it. Returns as
- * above. */
+/* Reads the next receive WQE into *wr, and publishes cons behind it. Returns 1, 0
+ * where none is posted, or -EINVAL. */
 int ur_ring_read_recv(struct ur_ring *ring, struct ur_recv_wr *wr);
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Which contexts ring their doorbells, and answering them. */
+/* The contexts that ring their doorbells, and how they are served. */
 #include "engine/core/doorbell.h"
 #include "engine/core/ringing.h"
 
-/* "Of late". */
+/* A context that rang within this time has rung of late. */
 #define LATELY_NS 1000000u
 
 void ur_ringing_add(struct ur_engine *e, struct ur_ectx *x)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The contexts whose doorbells the engine looks at in each turn. Where there are
- * many, a context that has not rung of late is told that the engine sleeps: its
- * next ring writes the wake eventfd, and the event of that brings it back. So a
- * turn, a sleep and a wake-up cost by the contexts that ring, and not by those
- * that are there.
+ * The set of contexts whose doorbells the engine checks in each turn. If there are
+ * many, the engine removes a context that has not rung of late and shows it that
+ * the engine sleeps. Its next doorbell then writes the wake eventfd, and that event
+ * puts it back. So the cost of a turn, a sleep and a wake-up depends on the number
+ * of active contexts, not of all.
  *
  * All functions: under the owner lock.
  */
@@ -13,20 +13,20 @@
 
 #include "engine/core/engine_impl.h"
 
-/* Contexts that cost nothing worth saving. */
+/* Up to this number of contexts none is removed. */
 #define UR_RINGING_FEW 16u
 
-/* Puts a context among them, which has rung, or is new. */
+/* Adds a context that has rung, or is new. */
 void ur_ringing_add(struct ur_engine *engine, struct ur_ectx *ectx);
-/* Takes it away, if it is there. */
+/* Removes a context, if it is in the set. */
 void ur_ringing_del(struct ur_engine *engine, struct ur_ectx *ectx);
-/* Takes those away that have not rung for a while, unless they are few. Once a
+/* Removes the contexts that have not rung for a while, if there are many. Once a
  * turn, while awake. */
 void ur_ringing_look(struct ur_engine *engine);
-/* Answers the doorbells of these contexts, or of all: events were lost that said
- * who else has rung, or a command waits. Returns whether any had rung. */
+/* Serves the doorbells of the set; of all contexts if all is set (a command waits)
+ * or wake events were lost. Returns whether any had rung. */
 bool ur_ringing_answer(struct ur_engine *engine, bool all);
-/* Returns whether any of these contexts has rung, and was not answered yet. */
+/* Returns whether any context of the set has rung and was not served yet. */
 bool ur_ringing_waits(const struct ur_engine *engine);
 
 #endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The common part of receive queues of queue pairs and SRQs: the host callbacks
- * of the transport, and doorbells that are wanted only while the transport
- * waits. */
+/* The common part of receive queues of queue pairs and SRQs: the transport's host
+ * callbacks, and doorbells, which are asked for only while the transport waits. */
 #include <errno.h>
 #include "engine/core/engine_impl.h"
 
@@ -48,8 +47,8 @@ void ur_rq_want_kick(void *rq_ctx, bool on)
 		ur_list_del(&rq->kick_node);
 		return;
 	}
-	/* [K2]: either the client sees the flag, or its receive is seen here;
-	 * the transport is not called from within its own call. */
+	/* [K2]: either the client sees the flag, or we see its receive here. The
+	 * kick comes later, since this is a call of the transport. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (ur_rq_count(rq) && ur_list_empty(&rq->kick_node))
 		ur_list_add_tail(&rq->ectx->engine->kicks, &rq->kick_node);

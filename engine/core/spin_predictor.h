@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Predicts whether it is worth holding the processor while waiting, from how
- * earlier waits ended. There is one predictor for each kind of work that a wait
- * follows: of two programs that talk to each other, one may share the engine's
- * processor and cannot answer while the engine holds it, while the other runs
- * and answers at once. Engine thread only.
+ * Predicts from earlier waits whether holding the processor during a wait pays.
+ * There is one predictor for each kind of work that precedes a wait: a program
+ * that shares the engine's processor cannot answer while the engine holds it, and
+ * another one may answer at once. Engine thread only.
  */
 #ifndef UR_ENGINE_CORE_SPIN_PREDICTOR_H
 #define UR_ENGINE_CORE_SPIN_PREDICTOR_H
 
 #include "util/bytes.h"
 
-/* Zeroed: knows nothing, says yes. */
+/* Zeroed: the first prediction is yes. */
 struct ur_spin_predictor {
-	u8 missed;   /* share of waits in vain, of 256 */
-	u8 refusals; /* how often in a row it answered no */
+	u8 missed;   /* average of waits in vain, in 256ths */
+	u8 refusals; /* predictions of no, in a row */
 };
 
-/* Says no from this share on ... */
+/* The value of missed from which on the prediction is no. */
 #define UR_SPIN_MISS_LIMIT 144
-/* ... but yes each so many times, to learn. */
+/* After so many, the prediction is yes once, to learn. */
 #define UR_SPIN_RETRY 32
 
 /* Returns whether the next wait is worth holding the processor. */
@@ -32,7 +31,7 @@ static inline bool ur_spin_predict(struct ur_spin_predictor *g)
 	return false;
 }
 
-/* Tells the predictor how such a wait ended: with work (true) or in vain. */
+/* Records how a wait with the processor held ended: with work (true) or in vain. */
 static inline void ur_spin_learn(struct ur_spin_predictor *g, bool work)
 {
 	int to = work ? 0 : 255;

@@ -123,7 +123,7 @@ err_free:
 	return err;
 }
 
-/* *block: of the new ring; then of the old one. */
+/* *block: the new ring's; on return the old one's. */
 static int resize(struct ur_engine *engine, struct ur_esrq *srq, u32 max_wr,
 		  struct ur_block *block)
 {
@@ -164,7 +164,7 @@ int ur_esrq_resize(struct ur_esrq *srq, u32 max_wr,
 	err = take_ring(srq, max_wr, &block);
 	if (err)
 		return err;
-	/* The engine copies into it. */
+	/* Populated, since the engine copies into it. */
 	ur_ectx_unlock(srq->ectx);
 	err = ur_block_populate(&block);
 	ur_ectx_relock(srq->ectx);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Sends: the transport fills the burst buffer and the wire sends it, packets to
- * ourselves by way of memory; and requests posted before a queue pair
- * changes. */
+/* Sending: the transport fills the burst buffer and the wire sends it; packets to
+ * the engine itself are handed in directly. Also settles queue pairs: sends the
+ * requests posted before a queue pair changes. */
 #include <string.h>
 #include <sys/epoll.h>
 #include "engine/faults/adverse.h"
@@ -16,13 +16,13 @@
 #include "transport/frame.h"
 #include "transport/wire_format.h"
 
-/* Packets of a fill that somebody waits for, and how long he does. */
+/* Packets of a fill that a caller waits for, and the longest wait. */
 #define LITTLE_DESC 64u
 #define LITTLE_NS   100000u
 /*
- * The caller that waits holds the control lock, so posted requests are sent in
- * pieces: of so many queue pairs, and until so much time is over, which is
- * checked after each fill of so many packets.
+ * The caller holds the control lock while it waits, so posted requests are sent in
+ * pieces: at most SETTLE_QPS queue pairs, and at most SETTLE_NS, which is checked
+ * after each fill.
  */
 #define SETTLE_QPS 256
 #define SETTLE_NS  100000u
@@ -30,9 +30,8 @@
  * datagrams. */
 #define SETTLE_FILLS 1024
 
-/* Returns whether the packet comes back without the wire. Those to an engine in a
- * program, or from there to another, do not: the first bits of the queue pair's
- * number say so. */
+/* Returns whether the packet is for an engine of this process. The first bits of the
+ * queue pair's number tell it from one for an engine in another process. */
 static bool loops(const struct ur_engine *e, const struct ur_tx_desc *d)
 {
 	return d->av->loop &&
@@ -54,13 +53,13 @@ static void feed_one(struct ur_engine *e, u32 i)
 	e->looped = true;
 }
 
-/* Packets to ourselves: hand them in by the front door. Those to groups the port
- * has given to its own members itself. */
+/* Hands packets to this engine in as if received. The port has already delivered
+ * multicast packets to its own members. */
 static void feed_loop(struct ur_engine *e, u32 first)
 {
 	struct ur_tx *tx = &e->tx;
 
-	/* The port may let go of an av when it sees a packet. */
+	/* The port may drop its reference to an av when it gets a packet. */
 	for (u32 i = first; i < tx->n_desc; i++)
 		if (tx->desc[i].av->loop)
 			ur_av_get((struct ur_av *)tx->desc[i].av);
@@ -77,12 +76,12 @@ static void feed_loop(struct ur_engine *e, u32 first)
 
 static void on_room(struct ur_watch *watch, u32 events)
 {
-	/* flush() tries again each turn while blocked; this ends a sleep */
+	/* Only ends a sleep: flush() retries in each turn while blocked. */
 }
 
 static struct ur_watch room_watch = {on_room};
 
-/* Put out what is left of tx; false: no room. */
+/* Sends the rest of tx. Returns false if the wire has no room. */
 static bool flush(struct ur_engine *e)
 {
 	struct ur_tx *tx = &e->tx;
@@ -133,7 +132,7 @@ static bool flush(struct ur_engine *e)
 	return true;
 }
 
-/* Nothing waits in tx. False: the wire has no room for what does. */
+/* Empties tx. Returns false if the wire has no room for its packets. */
 static bool empty_tx(struct ur_engine *e)
 {
 	if (e->tx_blocked && !flush(e))
@@ -144,7 +143,7 @@ static bool empty_tx(struct ur_engine *e)
 	return true;
 }
 
-/* Sends what faults and hostile cards held back, when its time has come. */
+/* Does what is due for faults and hostile cards. */
 static bool do_held(struct ur_engine *e)
 {
 	bool any;
@@ -167,12 +166,11 @@ static bool is_answer(const struct ur_tx *tx, const struct ur_tx_desc *d)
 }
 
 /*
- * A program has taken a message and answers it by one of its own: the acknowledgement, which
- * was filled in first, goes behind that, where it is the shorter end of a segmented datagram. So
- * there is one way through the kernel on each side, and the message that the peer waits
- * for comes first. Only where the datagram arrives as it left, or both go through memory: elsewhere
- * it is two packets on the wire, and a peer that has taken the first of them has a message before
- * the completion of its own.
+ * A program answers a received message by one of its own. The acknowledgement, which was filled in
+ * first, moves behind that message, and becomes the shorter last segment of one datagram. That saves
+ * a system call on each side, and the message that the peer waits for comes first. Only if the
+ * datagram arrives in one piece, or both packets go through memory: otherwise the peer could get the
+ * message before the completion of its own request.
  */
 static void put_answer_last(struct ur_engine *e)
 {
@@ -191,9 +189,9 @@ static void put_answer_last(struct ur_engine *e)
 	d[1] = answer;
 }
 
-/* Sends what the port has just filled in. Returns false where the wire has no
- * room for it. Where answers are long, requests are better in several datagrams: the peer
- * begins with the first. */
+/* Sends the packets that the port has just filled in. Returns false if the wire has
+ * no room. After long messages (rx_bulk), requests stay in several datagrams, so that
+ * the peer starts on the first one early. */
 static bool put_out(struct ur_engine *e)
 {
 	if (e->config.guest) {
@@ -212,10 +210,10 @@ static bool put_out(struct ur_engine *e)
 }
 
 /*
- * Returns whether there is more to send; more: the port has some. A program's requests
- * to itself are over when their answers have been sent too, and count before a command
- * that it gives after them, as they do where the port carries them out at once. Elsewhere
- * a call does not wait for what is to be sent.
+ * Returns whether to go on sending. more: the port has packets. In a program, requests
+ * to itself must complete before a later command, as they do if the port executes them
+ * directly: so their responses are sent too. In the device a waiting call stops the
+ * sending.
  */
 static bool has_more(struct ur_engine *e, bool more)
 {
@@ -224,7 +222,7 @@ static bool has_more(struct ur_engine *e, bool more)
 	return more && !ur_mailbox_waits(e);
 }
 
-/* Makes packets: of one queue pair, or of all (NULL), and no more than its neighbours have room for. Returns whether
+/* Fills tx with packets of one queue pair, or of all (NULL), and with few if a neighbour has little room. Returns whether
  * there are more. */
 static bool fill(struct ur_engine *e, struct ur_qp *qp, u32 max_desc)
 {
@@ -246,7 +244,7 @@ static bool fill(struct ur_engine *e, struct ur_qp *qp, u32 max_desc)
 	return more;
 }
 
-/* Sends at most so many fills of the burst buffer. */
+/* Sends at most "rounds" fills of the burst buffer. */
 static bool transmit(struct ur_engine *e, u32 rounds, u32 max_desc)
 {
 	bool any = e->faults && do_held(e), more = true;
@@ -284,7 +282,7 @@ bool ur_transmit_little(struct ur_engine *e)
 	return more;
 }
 
-/* A fill of one queue pair. False: it has no more, or no more now. */
+/* Sends a fill of one queue pair. Returns false if it has nothing more to send now. */
 static bool settle_fill(struct ur_engine *e, struct ur_eqp *qp)
 {
 	bool more;
@@ -327,7 +325,7 @@ void ur_transmit_note(struct ur_eqp *qp)
 		ur_list_add_tail(&qp->ectx->rung, &qp->rung);
 }
 
-/* A new run, of those that have been rung for by now. */
+/* Begins a run over all queue pairs that may have requests now. */
 static void begin_run(struct ur_engine *e, struct ur_ectx *x)
 {
 	x->settle_run++;
@@ -337,9 +335,9 @@ static void begin_run(struct ur_engine *e, struct ur_ectx *x)
 		ur_adverse_fetch_all(e, x);
 }
 
-/* Settles each queue pair once: its client may post for ever. Requests that
- * cannot be sent yet are for the next run. Returns false when the run is
- * over. */
+/* Continues a run until end. Settles each queue pair once, since its client may post
+ * for ever. Requests that cannot be sent yet are left to the next run. Returns false
+ * when the run is over. */
 static bool go_on(struct ur_engine *e, struct ur_ectx *x, u64 end)
 {
 	for (u32 i = 0; i < SETTLE_QPS && !ur_list_empty(&x->to_settle); i++) {
@@ -357,8 +355,8 @@ static bool go_on(struct ur_engine *e, struct ur_ectx *x, u64 end)
 	return !ur_list_empty(&x->to_settle);
 }
 
-/* The doorbells have been answered, so whoever has posted anything has been
- * noted. A run that others have begun may have passed some of them. */
+/* The doorbells have been served, so all queue pairs with requests are noted. A run
+ * already in progress may have passed some of them: then a second run follows. */
 bool ur_transmit_settle_all(struct ur_engine *e, struct ur_ectx *x, u64 *run)
 {
 	u64 end = ur_clock_ns(CLOCK_MONOTONIC) + SETTLE_NS;

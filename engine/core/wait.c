@@ -15,16 +15,16 @@
 #include "engine/wire/wire.h"
 #include "util/os/first_thread.h"
 
-/* Try again when the system has no memory for packets. */
+/* Retry interval when the system has no memory for packets. */
 #define RETRY_NS 1000000u
 #define HOUR_NS	 (3600ull * 1000000000ull)
 
 /*
- * Ask for slices a little shorter than the system's (kernel 6.12 and later, no
- * privilege): a thread that wakes with a shorter slice runs before one in the
- * middle of a longer one, however little shorter it is. Not much shorter,
- * since a yield forfeits a slice: of two threads that yield to each other the
- * one with a slice of a fourteenth gets fourteen turns to the other's one.
+ * Asks for slices a little shorter than the system's (kernel 6.12 and later, no
+ * privilege). A waking thread with a shorter slice preempts one with a longer
+ * slice, however small the difference. Not much shorter, since a yield forfeits a
+ * slice: of two threads that yield to each other, the one with a slice of a
+ * fourteenth gets fourteen turns for one of the other's.
  */
 static void ask_short_slices(u32 slice_us)
 {
@@ -53,7 +53,7 @@ void ur_wait_init(struct ur_engine *e)
 		     ur_clock_ns(CLOCK_MONOTONIC));
 }
 
-/* A thread that posts to an engine in its program runs it, and need not wake
+/* Returns whether threads that post run the engine themselves, and need not wake
  * it. */
 static bool is_driven(const struct ur_engine *e)
 {

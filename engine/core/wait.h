@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The engine thread between two iterations: it does what idle.h decides. Engine
- * thread only.
+ * The engine thread's waiting between two turns, as idle.h decides. Engine thread
+ * only.
  */
 #ifndef UR_ENGINE_CORE_WAIT_H
 #define UR_ENGINE_CORE_WAIT_H
@@ -11,26 +11,26 @@
 
 /* Sets the scheduling attributes of the calling thread, once. */
 void ur_wait_init(struct ur_engine *engine);
-/* Waits after an iteration that found nothing: holds, yields or sleeps, for an
- * hour at most. Returns whether it slept. */
+/* Waits after a turn that found no work: holds, yields or sleeps, for an hour at
+ * most. Returns whether it slept. */
 bool ur_wait(struct ur_engine *engine);
-/* Sleeps until something is to be done. */
+/* Sleeps until there is work. */
 void ur_wait_sleep(struct ur_engine *engine);
-/* Returns whether there is something to do at once. The caller has published
- * that the engine sleeps, with a full barrier behind it. */
+/* Returns whether there is work. The caller has published that the engine sleeps,
+ * with a full barrier afterwards. */
 bool ur_work_waits(struct ur_engine *engine);
-/* Tells the clients on which processor the engine is now, where that has
- * changed. */
+/* Publishes to the clients the engine's processor, if that has changed. */
 void ur_wait_show_cpu(struct ur_engine *engine);
-/* Puts a context among those that the engine serves, and shows its client
- * whether the engine sleeps, and where it is. Any thread that holds the owner
+/* Adds a context to those that the engine serves, and publishes to its client
+ * whether the engine sleeps, and its processor. Any thread that holds the owner
  * lock. */
 void ur_wait_add(struct ur_engine *engine, struct ur_ectx *ectx);
-/* A context's doorbell has called the engine: each turn looks at it again, and
- * its client is shown what the others are. The caller holds the owner lock. */
+/* Handles a context's wake-up: each turn checks its doorbell again. Publishes to its
+ * client whether the engine sleeps, and its processor. The caller holds the owner
+ * lock. */
 void ur_wait_ring(struct ur_engine *engine, struct ur_ectx *ectx);
-/* Returns whether any client has rung a doorbell that was not taken yet. The
- * caller holds the owner lock. */
+/* Returns whether any doorbell waits to be served. The caller holds the owner
+ * lock. */
 bool ur_doorbells_rung(const struct ur_engine *engine);
 
 #endif

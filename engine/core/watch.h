@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Descriptors that the engine's epoll looks at. Engine thread only. */
+/* Descriptors that the engine's epoll watches. Engine thread only. */
 #ifndef UR_ENGINE_CORE_WATCH_H
 #define UR_ENGINE_CORE_WATCH_H
 
@@ -13,11 +13,11 @@ struct ur_watch {
 };
 
 /* Makes the engine thread call watch->fn when fd has one of events (EPOLL*). fd
- * and watch stay the caller's, who unwatches fd before closing it. Returns 0 or
- * -errno. */
+ * and watch stay the caller's. Call ur_engine_unwatch() before closing fd. Returns
+ * 0 or -errno. */
 int ur_engine_watch(struct ur_engine *engine, int fd, u32 events,
 		    struct ur_watch *watch);
-/* Ends that. */
+/* Ends the watch of fd. */
 void ur_engine_unwatch(struct ur_engine *engine, int fd);
 
 #endif
