@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The wires' sockets, whichever engine has them: their addresses, their buffers, and what leaves by them. */
+/* Common functions of the wires' sockets: addresses, buffers, sending. */
 #include <errno.h>
 #include "engine/wire/wire.h"
 #include "transport/frame.h"

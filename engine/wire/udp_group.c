@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Groups of receiving sockets, and the program that steers datagrams to them. A socket
- * that is closed makes the last one of its group take its number; one that was lent stays in
- * the group for as long as a program has a copy, so lent ones are closed last.
+ * Groups of receiving sockets, and the BPF program that steers datagrams to them. When a
+ * socket is closed, the last one of its group gets its number. A granted socket stays in the
+ * kernel's group as long as a program has a copy, so granted ones are closed last.
  */
 #include "engine/wire/udp_group.h"
 
@@ -19,19 +19,19 @@
 #include "util/list.h"
 
 #define NOWHERE 0xffu
-/* Addresses that have gone whose sockets a device keeps. They are of the part of the descriptors that no user has; a
- * host that gives and takes more addresses than that is unusual. */
+/* Most lost addresses whose sockets a device keeps. Their descriptors are charged to no user. Hosts with more changing
+ * addresses are unusual. */
 #define AWAY_MAX 32u
 
 struct rx_group {
 	struct ur_list node;
 	u8 gid[16];
 	u32 n; /* sockets in the kernel's group */
-	/* Places of engines that do not use their socket: it is of an earlier uroced, or the address has gone. */
+	/* Places of engines that do not use their socket: an earlier uroced's, or of a lost address. A bit each. */
 	u32 left;
 	int fd[UR_PLACES];   /* by place; -1: none */
 	u8 index[UR_PLACES]; /* the kernel's number */
-	u32 unused;	     /* places whose sockets get nothing, a bit each */
+	u32 unused; /* places whose sockets get no datagrams, a bit each */
 };
 
 struct ur_udp_group {
@@ -149,7 +149,7 @@ static struct ur_kept name_of(const struct ur_udp_group *g,
 	return what;
 }
 
-/* Its number too. A device that lends nothing keeps nothing. */
+/* Stores the socket and its number. A device without grants stores nothing. */
 static int keep(const struct ur_udp_group *g, const struct rx_group *a,
 		u32 place)
 {
@@ -167,7 +167,7 @@ static void keep_number(const struct ur_udp_group *g, const struct rx_group *a,
 		ur_keep_renumber(&what, a->fd[place]);
 }
 
-/* The kernel closes it with its last copy. */
+/* Closes our copy and the stored one. The kernel closes the socket with the last copy. */
 static void close_one(const struct ur_udp_group *g, const struct rx_group *a,
 		      u32 place)
 {
@@ -178,7 +178,7 @@ static void close_one(const struct ur_udp_group *g, const struct rx_group *a,
 		ur_keep_drop(&what);
 }
 
-/* Returns whether the numbers are those of so many sockets of a group. */
+/* Returns whether the group's sockets have the numbers 0 to n - 1. */
 static bool is_whole(const struct rx_group *a)
 {
 	u32 seen = 0;
@@ -189,7 +189,7 @@ static bool is_whole(const struct rx_group *a)
 	return seen == (a->n < 32 ? (1u << a->n) - 1 : ~0u);
 }
 
-/* Nobody asks for lent ones where no engine has the address. */
+/* Closes the granted sockets if no engine has the address any more. */
 static void free_unused(const struct ur_udp_group *g, struct rx_group *a)
 {
 	for (u32 i = 0; i < g->engines; i++)
@@ -207,8 +207,8 @@ static bool gets_any(const struct rx_group *a, u32 place)
 	return a->index[place] != NOWHERE && !(a->unused >> place & 1);
 }
 
-/* Bytes 5 to 7 of the BTH are the number of the queue pair. Places whose number is their
- * own, as those of engines mostly are, are one comparison together. */
+/* Bytes 5 to 7 of the BTH are the queue pair's number. One comparison handles all first
+ * places whose socket number equals the place, as is usual for engines. */
 static int steer(const struct ur_udp_group *g, const struct rx_group *a, int fd)
 {
 	struct sock_filter code[2 * UR_PLACES + 5] = {
@@ -256,7 +256,7 @@ static int bind_one(u32 place, int fd, const struct sockaddr *sa, socklen_t len)
 	return err || place ? err : set_reuse(fd);
 }
 
-/* The caller closes it. */
+/* Removes the socket from our table. The caller closes it. */
 static void forget_socket(const struct ur_udp_group *g, struct rx_group *a,
 			  u32 place)
 {
@@ -269,8 +269,8 @@ static void forget_socket(const struct ur_udp_group *g, struct rx_group *a,
 	a->n--;
 }
 
-/* A lent socket that packets of others would come to is not used at all. An engine hands
- * them over. */
+/* If steering fails, a granted socket is not used, since it would get others' packets. An
+ * engine's socket is, since engines pass packets on. */
 static int add_socket(struct ur_udp_group *g, struct rx_group *a, u32 place,
 		      int fd, const struct sockaddr *sa, socklen_t len)
 {
@@ -291,7 +291,7 @@ static int add_socket(struct ur_udp_group *g, struct rx_group *a, u32 place,
 	return err;
 }
 
-/* Until the last one has its number nothing is steered to it. */
+/* Nothing is steered to the last socket of the group until it has its new number. */
 static void remove_socket(struct ur_udp_group *g, struct rx_group *a, u32 place)
 {
 	u32 last = place, other = UR_PLACES, number = a->index[place];
@@ -315,10 +315,10 @@ static void remove_socket(struct ur_udp_group *g, struct rx_group *a, u32 place)
 	steer(g, a, a->fd[last]);
 }
 
-/* ---- of an earlier uroced ---- */
+/* ---- recovery ---- */
 
-/* One that was killed between two steps may have left a number twice, or none: of the last
- * one to join, or of an address that was to go. Then nobody is to get others' packets. */
+/* A uroced that was killed between two steps may have left a number twice, or missing. Then
+ * the whole group ends, so that nobody gets others' packets. */
 static void end_group(struct ur_udp_group *g, struct rx_group *a)
 {
 	for (u32 i = 0; i < UR_PLACES; i++)
@@ -365,7 +365,7 @@ static void inherit(struct ur_udp_group *g)
 	}
 }
 
-/* ---- of addresses that have gone; with the lock held ---- */
+/* ---- lost addresses; with the lock held ---- */
 
 static bool is_away(const struct ur_udp_group *g, const struct rx_group *a)
 {
@@ -375,7 +375,7 @@ static bool is_away(const struct ur_udp_group *g, const struct rx_group *a)
 	return true;
 }
 
-/* Those that went first go first. */
+/* Ends the oldest of them beyond the limit. */
 static void bound_away(struct ur_udp_group *g)
 {
 	u32 n = 0;
@@ -394,13 +394,13 @@ static void bound_away(struct ur_udp_group *g)
 	}
 }
 
-/* A socket of such an address is bound to the interface, and that may be another one next time. */
+/* A link-local socket is bound to its interface; the address may return on another one. */
 static bool is_link_local(const u8 gid[16])
 {
 	return gid[0] == 0xfe && (gid[1] & 0xc0) == 0x80;
 }
 
-/* ---- and without ---- */
+/* ---- without the lock ---- */
 
 void ur_udp_group_leave(struct ur_udp_group *g, const u8 gid[16], u32 place,
 			int fd)
@@ -433,7 +433,7 @@ void ur_udp_group_end_away(struct ur_udp_group *g)
 	pthread_mutex_unlock(&g->lock);
 }
 
-/* Another device of this process may have had the address before. Returns whether one did. */
+/* Closes the sockets that another device of this process kept for the lost address. Returns whether there were any. */
 static bool end_elsewhere(const struct ur_udp_group *g, const u8 gid[16])
 {
 	bool any = false;

@@ -51,7 +51,7 @@ int ur_udp_group_take(struct ur_udp_group *group, const u8 gid[16], u32 place);
 void ur_udp_group_settle(struct ur_udp_group *group);
 /* Starts to deliver datagrams to the socket of that place. Returns it, or -1; it stays the group's. */
 int ur_udp_group_use(struct ur_udp_group *group, const u8 gid[16], u32 place);
-/* The slot of that place is free: its sockets stay, and its datagrams go to number 0. Calls left() for each socket, with the
+/* The place's slot is free: its sockets stay, but its datagrams go to number 0. Calls left() for each socket, with the
  * group's lock held, to drain it. */
 void ur_udp_group_rest(struct ur_udp_group *group, u32 place,
 		       void (*left)(void *arg, const u8 gid[16], int fd),

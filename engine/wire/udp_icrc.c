@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The headers that the ICRC covers and that a UDP socket neither shows nor lets
- * one write: IP and UDP, with the fields that routers change as ones (IBTA
- * annex A17). */
+/* The ICRC of the IP and UDP headers, which a UDP socket neither shows nor lets us
+ * write. Fields that routers change count as ones (IBTA annex A17). */
 #include "engine/wire/wire_udp.h"
 
 void ur_udp_icrc_init(struct ur_wire_udp *w)

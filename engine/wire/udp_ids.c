@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The identifications that a peer uses: what was seen last, what fits its
- * pattern, and when the pattern is given up. udp_ids.h says how Linux counts.
+ * A peer's identifications: the last one, whether one fits the pattern, and when
+ * the pattern is dropped. udp_ids.h explains how Linux counts.
  */
 #include "engine/wire/udp_ids.h"
 
-/* Packets after which a peer is held to its pattern, and packets off it in a
- * row after which it is let go: a burst of bit errors that long is rare. */
+/* Packets after which the pattern is enforced; packets in a row off the pattern
+ * after which it is dropped: a burst of so many bit errors is rare. */
 #define PATTERN_SHOWN  64u
 #define PATTERN_BROKEN 4u
-/* Identifications of one segmented burst, at most. */
+/* Most identifications of one segmented burst. */
 #define BURST 128u
-/* Steps from the highest one. Back, for what a fair queue kept: Soft-RoCE leaves
- * up to 64 packets of a queue pair there, and this is room for 64 queue pairs
- * (measured with as many: 1727). On, without a pause, for packets that were
- * lost, went elsewhere or are still in the queue (measured: 359). A random
- * identification fits by BURST + BACK + AHEAD of 65536, one in 12. */
+/* Allowed steps from the highest identification. BACK is for packets that a fair
+ * queue delayed: Soft-RoCE leaves up to 64 packets of a queue pair there, times 64
+ * queue pairs (measured with as many: 1727). AHEAD, without a pause, is for packets
+ * that were lost, went elsewhere or are still queued (measured: 359). A random
+ * identification fits with BURST + BACK + AHEAD of 65536, one in 12. */
 #define BACK  4096u
 #define AHEAD 1024u
-/* A pause of note; and how long after it its jump may come. */
+/* The shortest long pause; and how long after it the jump may come. */
 #define PAUSE_NS 100000000u
 
 u16 ur_udp_ids_guess(const struct ur_udp_ids *ids, u32 index)
@@ -26,7 +26,7 @@ u16 ur_udp_ids_guess(const struct ur_udp_ids *ids, u32 index)
 	return index ? (u16)(ids->last + 1) : ids->next;
 }
 
-/* Is it a step on from the highest, or that one again? */
+/* Returns whether id is the highest one or a plausible step ahead of it. */
 static bool is_ahead(const struct ur_udp_ids *ids, ur_time now, u16 id)
 {
 	bool after = ids->pause_end && now - ids->pause_end < PAUSE_NS;
@@ -53,8 +53,8 @@ bool ur_udp_ids_take(struct ur_udp_ids *ids, ur_time now, u16 id, bool guessed)
 		ids->good = 0;
 		ids->odd = 0;
 	}
-	/* A straggler does not set it, nor an identification that fitted only
-	 * because it is small. */
+	/* A late packet does not set high, nor does an id that fitted only because
+	 * it is small. */
 	if (ahead || !fits)
 		ids->high = id;
 	if (ids->last_ns && now - ids->last_ns >= PAUSE_NS) {

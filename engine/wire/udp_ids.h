@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Keeps what is known about a peer's IPv4 identifications. A UDP socket does
- * not deliver them, but the ICRC covers them. This file guesses the next one,
- * and says whether a solved value is one that this peer would use now.
+ * The IPv4 identifications of a peer. A UDP socket does not deliver them, but the
+ * ICRC covers them. This file guesses the next one, and checks whether a value
+ * solved from an ICRC is plausible for this peer now.
  *
  * Linux counts identifications for each destination in steps of one. After a
  * pause it adds a random jump of at most the jiffies that have passed, which is
@@ -25,23 +25,21 @@
 
 struct ur_udp_ids {
 	ur_time last_ns; /* when last was seen */
-	/* The latest pause of note; the jump after it may come a little
-	 * later. */
+	/* The last long pause. The jump after it may come a little later. */
 	ur_time pause_from, pause_end;
-	u32 good;	/* packets that kept to a pattern since it broke */
-	u32 odd;	/* in a row that did not */
-	u16 last, next; /* identification: seen, guessed */
-	u16 high;	/* the highest one, modulo 2^16 */
+	u32 good;	/* packets that fitted the pattern since it broke */
+	u32 odd;	/* packets in a row that did not */
+	u16 last, next; /* identification: last one, next guess */
+	u16 high;	/* highest identification, modulo 2^16 */
 };
 
 /* Returns the guess for the packet at that index of its burst. */
 u16 ur_udp_ids_guess(const struct ur_udp_ids *ids, u32 index);
 
 /*
- * Takes id, which was solved from a packet's ICRC at time now; guessed: it was
- * the guess. Returns false where this peer would not use it now: the caller
- * takes the packet for damaged. After a few of those in a row the peer's way of
- * counting is taken to have changed.
+ * Records id, which was solved from a packet's ICRC at time now. guessed: it equals
+ * the guess. Returns false if this peer would not use it now; then the caller takes
+ * the packet as damaged. After a few of those in a row the pattern is dropped.
  */
 bool ur_udp_ids_take(struct ur_udp_ids *ids, ur_time now, u16 id, bool guessed);
 

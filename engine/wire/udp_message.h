@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Datagrams that leave: which packets one has, and its control data. */
+/* Outgoing datagrams: which packets share one, and its control data. */
 #ifndef UR_ENGINE_WIRE_UDP_MESSAGE_H
 #define UR_ENGINE_WIRE_UDP_MESSAGE_H
 
@@ -25,7 +25,7 @@ static inline void ur_udp_add_cmsg(struct msghdr *msg, int level, int type,
 	msg->msg_controllen += CMSG_SPACE(len);
 }
 
-/* Adds the source address to a message: the socket is bound to none. */
+/* Adds the source address to a message, since the socket is bound to none. */
 static inline void ur_udp_add_source(const struct ur_wire_udp *w,
 				     struct msghdr *msg, const u8 sgid[16])
 {
@@ -44,7 +44,7 @@ static inline void ur_udp_add_source(const struct ur_wire_udp *w,
 	ur_udp_add_cmsg(msg, IPPROTO_IPV6, IPV6_PKTINFO, &v6, sizeof(v6));
 }
 
-/* Adds the hop limit where the kernel would take another one. */
+/* Adds the hop limit, if the kernel's default differs. */
 static inline void ur_udp_add_ttl(struct msghdr *msg, bool v4, int ttl,
 				  bool mcast)
 {
@@ -53,8 +53,8 @@ static inline void ur_udp_add_ttl(struct msghdr *msg, bool v4, int ttl,
 				v4 ? IP_TTL : IPV6_HOPLIMIT, &ttl, sizeof(ttl));
 }
 
-/* Returns whether packets of both leave with the same headers. If one has no
- * socket yet, or its socket is closed, that is not known. */
+/* Returns whether packets of both address vectors leave with the same headers.
+ * May return false if one has no socket yet, or a closed one. */
 static inline bool ur_udp_same_way(const struct ur_av *a, const struct ur_av *b)
 {
 	return a == b ||
@@ -64,7 +64,8 @@ static inline bool ur_udp_same_way(const struct ur_av *a, const struct ur_av *b)
 		!memcmp(a->dgid, b->dgid, 16) && !memcmp(a->sgid, b->sgid, 16));
 }
 
-/* One socket of the other side's group has a whole message, so its packets are for one engine. */
+/* Returns whether two packets are for the same engine of the peer. A datagram arrives at one socket, so
+ * all its packets must be. */
 static inline bool ur_udp_same_slot(const struct ur_tx *tx, u32 a, u32 b)
 {
 	return !(
@@ -72,7 +73,7 @@ static inline bool ur_udp_same_slot(const struct ur_tx *tx, u32 a, u32 b)
 		(8 - UR_PLACE_BITS));
 }
 
-/* Returns how many packets from first on can be one datagram: of any queue pairs. gaps: their bytes
+/* Returns how many packets from first on can form one datagram, of any queue pairs. gaps: their bytes
  * need not be back to back. */
 static inline u32 ur_udp_run_length(const struct ur_tx *tx, u32 first, u32 end,
 				    bool gaps)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The addresses of the devices of a process, in a table that one lock guards, the
- * UDP ports that its sockets hold, counted by family, and those that it has lent. A
- * lookup of a port is one load, or some.
+ * The table of this process: addresses of its devices, UDP ports that its sockets
+ * hold, counted by family, and granted ports. One lock guards writers. A lookup of
+ * a port takes one load, or a few.
  *
- * A reader in another process has no lock: the generation is odd while the table
- * changes, and another one when it has changed.
+ * Readers in other processes have no lock: the generation is odd while the table
+ * changes, and differs after a change.
  */
 #include "engine/wire/udp_own.h"
 
@@ -29,27 +29,27 @@
 #define ADDRESSES 16384u
 #define DEVICES	  64u
 #define SLOTS	  UR_SLOTS
-/* Looks at a table that changes meanwhile. */
+/* Most tries to read a changing table. */
 #define TRIES 100u
 
 struct address {
 	_Atomic u64 gid[2];
 	_Atomic u32 device;
-	_Atomic u32 count; /* two devices may have the same one by turns */
+	_Atomic u32 count; /* adds without a removal; 0: free entry */
 };
 
 struct ur_udp_own {
 	_Atomic u32 generation;
-	_Atomic u32 n; /* entries from here on were never used */
+	_Atomic u32 n; /* entries below were used at some time */
 	struct address address[ADDRESSES];
-	_Atomic u16 held[2][PORTS]; /* v6, v4: sockets */
+	_Atomic u16 held[2][PORTS]; /* v6, v4: number of sockets */
 	_Atomic u16 lent[DEVICES][SLOTS];
-	_Atomic u32 loans[DEVICES][SLOTS]; /* so far */
-	_Atomic u32 slots[DEVICES];	   /* those beyond were never lent */
+	_Atomic u32 loans[DEVICES][SLOTS]; /* number of the last grant */
+	_Atomic u32 slots[DEVICES]; /* slots below were granted at some time */
 	_Atomic u32 realms[DEVICES][SLOTS];
-	_Atomic u32 netdev[DEVICES]; /* its index; 0: there is no such device */
-	/* A lock that the process of the devices has for as long as it lives: in the first word
-	 * the kernel sets FUTEX_OWNER_DIED, whatever the process dies of. */
+	_Atomic u32 netdev[DEVICES]; /* ifindex; 0: no such device */
+	/* A robust mutex that uroced holds while it lives. When the process dies, the kernel sets
+	 * FUTEX_OWNER_DIED in the first word. */
 	_Atomic u32 holder[16];
 };
 
@@ -57,8 +57,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct ur_udp_own *mine;
 static int file = -1;
-static u64 devices; /* numbers that are taken, the first one is 0: nobody's */
-/* Devices and addresses of an earlier uroced, a bit each, which are nobody's here yet. */
+static u64 devices; /* numbers in use, a bit each; 0 is no device's */
+/* Devices and addresses of an earlier uroced that this one has not claimed, a bit each. */
 static u64 left_devices, left_addresses[ADDRESSES / 64];
 
 _Static_assert(DEVICES <= 8 * sizeof(devices), "a bit for each device");
@@ -70,7 +70,7 @@ _Static_assert(sizeof(pthread_mutex_t) <= sizeof(mine->holder) &&
 		       !offsetof(pthread_mutex_t, __data.__lock),
 	       "the lock begins with its futex");
 
-/* On the main thread, which ends with the process. */
+/* Runs on the main thread, which ends with the process. */
 static void hold_all(struct ur_udp_own *own)
 {
 	pthread_mutex_t *holder = (void *)own->holder;
@@ -84,14 +84,14 @@ static void hold_all(struct ur_udp_own *own)
 	pthread_mutexattr_destroy(&attr);
 }
 #else
-/* Another library's lock is not known: as of a process that lives. */
+/* The mutex layout of other C libraries is not known: the process always counts as alive. */
 static void hold_all(struct ur_udp_own *own)
 {
 }
 #endif
 
-/* Sockets of a process that was killed are closed. A change that it had begun is no
- * change: what is added counts when it is there. */
+/* The sockets of a killed process are closed. A change that it had begun is dropped:
+ * entries count only once they are complete. */
 static void leave(struct ur_udp_own *own)
 {
 	memset(own->held, 0, sizeof(own->held));
@@ -137,7 +137,7 @@ static void make_new(void)
 	void *p;
 	int fd;
 
-	/* Numbers of devices mean something by this file alone. */
+	/* Device numbers of stored descriptors mean nothing without the old table. */
 	ur_keep_forget();
 	if (ur_make_shared("uroce-ports", sizeof(*mine), PROT_READ | PROT_WRITE,
 			   F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL, &fd,
@@ -307,7 +307,7 @@ static struct address *find_room(void)
 	return mine->n < ADDRESSES ? &mine->address[mine->n] : NULL;
 }
 
-/* The set changes between the two. With the lock held. */
+/* begin_change() and end_change() enclose a change. With the lock held. */
 static void begin_change(void)
 {
 	atomic_fetch_add(&mine->generation, 1);
@@ -468,7 +468,7 @@ bool ur_udp_own_holds(const struct ur_udp_own *own, u16 port, bool v4)
 void ur_udp_own_lend(u32 device, u32 slot, u16 port, u32 realm)
 {
 	ur_assert(device < DEVICES && slot < SLOTS);
-	/* Nobody takes what comes from the former port for the new loan's. */
+	/* The old port is removed first, so that its packets never count for the new grant. */
 	if (port && slot >= mine->slots[device])
 		mine->slots[device] = slot + 1;
 	mine->lent[device][slot] = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The UDP wire's sockets and messages, for all that use them. */
+/* Common functions of the UDP wire's sockets. */
 #include <errno.h>
 #include <linux/filter.h>
 #include <netinet/udp.h>
@@ -40,7 +40,7 @@ int ur_udp_open(bool v4)
 	return fd;
 }
 
-/* 0: not known. */
+/* Returns the cookie of the socket's network namespace; 0: not known. */
 static u64 network_of(int fd)
 {
 	u64 cookie = 0;

@@ -13,11 +13,11 @@
 #include "engine/slots.h"
 #include "transport/transport.h"
 
-/* A fill for which a neighbour needs little room. */
+/* Limits of a fill while a neighbour's ring is nearly full (engine->tx_little). */
 #define UR_LITTLE_PACKETS 256u
 #define UR_LITTLE_BYTES	  (64u << 10)
 
-/* One UDP_SEGMENT message, at most; UDP_MAX_SEGMENTS of older kernels. */
+/* Limits of one UDP_SEGMENT message; UDP_MAX_SEGMENTS of older kernels. */
 #define UR_UDP_SEGS  64u
 #define UR_UDP_BURST 65000u
 
@@ -36,107 +36,110 @@ struct ur_wire;
 /* The frames that all flow rules together need from the netdev. */
 struct ur_wire_wants {
 	bool any;
-	bool promisc;	/* frames to others' addresses */
-	bool multicast; /* to groups that the host is not in */
+	bool promisc;	/* frames to other hosts' addresses */
+	bool multicast; /* frames to groups that the host has not joined */
 };
 
 struct ur_wire_ops {
 	const char *name;
-	/* Add a local address, or remove it. One that was added twice is
-	 * removed twice. Adding returns 0, -EADDRINUSE after a line on stderr
-	 * that says who has the port, or another -errno. */
+	/* Add and remove a local address. Adds count. Adding returns 0,
+	 * -EADDRINUSE after a line on stderr that names the owner of the port, or
+	 * another -errno. */
 	int (*addr_add)(struct ur_wire *wire, const u8 gid[16]);
 	void (*addr_del)(struct ur_wire *wire, const u8 gid[16]);
-	/* Returns whether the port of that address is free now: tries it and
-	 * gives it back at once. NULL: there is nothing that another program
-	 * could have. */
+	/* Returns whether the port of that address is free now, by binding it for
+	 * a moment. NULL: the wire uses no ports. */
 	bool (*addr_free)(struct ur_wire *wire, const u8 gid[16]);
-	/* The socket of an engine in a program, for one of the wire's addresses,
-	 * which stays the wire's, or -1 with lend_relay; and there: add an address with one that was
-	 * lent, which becomes the wire's. Return 0 or -errno. NULL: none are
-	 * lent. */
+	/* lend: puts in *fd the socket of that slot for one of the wire's addresses,
+	 * or -1 if the slot has a relay. The socket stays the wire's. borrow, in the
+	 * program: adds an address with its granted socket, which becomes the wire's.
+	 * Return 0 or -errno. NULL: the wire grants none. */
 	int (*lend)(struct ur_wire *wire, const u8 gid[16], u32 slot, int *fd);
 	int (*borrow)(struct ur_wire *wire, const u8 gid[16], int fd);
-	/* Nobody uses the sockets of that slot any more: they stay for the next one, and what
-	 * is in them comes in here. With lend. */
+	/* Ends the use of the slot's sockets. They stay for the next holder; the wire
+	 * receives what is still in them. With lend. */
 	void (*lend_end)(struct ur_wire *wire, u32 slot);
-	/* Fills the rest of what is lent for lent->slot, in place of what was lent
-	 * for it before. Returns 0 or -errno. With lend. */
+	/* Grants a port and fills in file, device, port and out of *lent for
+	 * lent->slot, in place of an earlier grant. Returns 0 or -errno. With
+	 * lend. */
 	int (*lend_port)(struct ur_wire *wire, struct ur_lent *lent);
-	/* Makes the ring for that slot, which gets no sockets then, and fills in its files; far: its
-	 * outbox, too. Returns 0 or -errno. With lend. */
+	/* Makes the relay's ring for a slot without sockets and fills in its files; far: also the
+	 * outbox. Returns 0 or -errno. With lend. */
 	int (*lend_relay)(struct ur_wire *wire, struct ur_lent *lent, bool far);
-	/* That slot, which has an outbox, joins a multicast group or leaves it: what comes to that is in its ring. Joins
-	 * count. Joining returns 0 or -errno. With lend. */
+	/* Joins a multicast group for a slot with an outbox, or leaves it: its packets go to the slot's ring. Joins count.
+	 * Joining returns 0 or -errno. With lend. */
 	int (*lend_group)(struct ur_wire *wire, u32 slot, const u8 gid[16],
 			  bool joins);
-	/* Ends the loans of an earlier uroced that nobody uses by now, or that are of none
-	 * of those slots. With lend. */
+	/* Recovery is complete: ends grants of an earlier uroced that are not in use, or not
+	 * of these slots. With lend. */
 	void (*settle)(struct ur_wire *wire, const struct ur_slot_set *slots);
-	/* Returns whether the address is of this very device. Any thread. With lend. */
+	/* Returns whether this device has the address. Any thread. With lend. */
 	bool (*is_here)(const struct ur_wire *wire, const u8 gid[16]);
-	/* Returns the number of the loan by which somebody has the queue pair with that number at that address, or 0. NULL:
-	 * nobody has any by one. */
+	/* Returns the number of the grant whose slot has that queue pair number at that address, or 0. NULL: there are no
+	 * grants. */
 	u32 (*loan)(const struct ur_wire *wire, const u8 gid[16], u32 qpn);
-	/* The rings between the engines in two slots: fills what the one in slot is lent,
-	 * once; and there: uses them, whose descriptors stay the caller's, and says
-	 * whether it has those with peer, as long as both have their slots. Return 0 or
-	 * -errno. With lend. */
+	/* The rings between the engines in two slots. lend_ring: fills *ring for the
+	 * program in slot, once. borrow_ring, in the program: attaches them; the
+	 * descriptors stay the caller's. Both return 0 or -errno. has_ring, in the program:
+	 * returns whether it has the rings with the present holder of slot peer. With
+	 * lend. */
 	int (*lend_ring)(struct ur_wire *wire, u32 slot, u32 peer,
 			 struct ur_lent_ring *ring);
 	int (*borrow_ring)(struct ur_wire *wire,
 			   const struct ur_lent_ring *ring);
 	bool (*has_ring)(struct ur_wire *wire, u32 peer);
-	/* Does what struct ur_host_ops says. NULL: all packets are in one piece. */
+	/* As in struct ur_host_ops. NULL: no packet is split. */
 	u8 *(*payload_room)(struct ur_wire *wire, const struct ur_av *av,
 			    u32 dqpn, u32 len);
-	/* The same. hide: the region is not the program's any more, and nobody reads it. All or none. */
+	/* payload_place, payload_taken_back: as in struct ur_host_ops. hide: the region is being deregistered; ends its export.
+	 * A wire has all three or none. */
 	const u8 *(*payload_place)(struct ur_wire *wire, const struct ur_av *av,
 				   u32 dqpn, struct ur_emr *mr, u64 off,
 				   u32 len);
 	void (*payload_taken_back)(struct ur_wire *wire);
 	void (*hide)(struct ur_wire *wire, const struct ur_emr *mr);
-	/* The same, of programs. */
+	/* As in struct ur_host_ops, in a program. */
 	bool (*holds)(struct ur_wire *wire, const struct ur_av *av, u32 dqpn,
 		      bool datagram);
-	/* Returns whether packets wait where no descriptor shows it; and says whether
-	 * whoever brings some has to wake the engine. NULL: there are none. */
+	/* waits: returns whether packets wait in memory, where epoll does not show them.
+	 * sleeps: publishes whether a sender has to wake the engine. NULL: the wire
+	 * receives nothing through memory. */
 	bool (*waits)(const struct ur_wire *wire);
 	void (*sleeps)(struct ur_wire *wire, bool asleep);
-	/* Looks again at what it could not take, or, in a program, put: at engine->wire_look. */
+	/* Retries what found no room: receiving, or, in a program, sending. Called at engine->wire_look. */
 	void (*look)(struct ur_wire *wire);
-	/* Sends what programs of other network namespaces have put into their outboxes (udp_outbox.h), for
-	 * engines with engine->forwards. Returns whether there was any. */
+	/* Sends the packets in the outboxes of programs in other network namespaces (local/udp_outbox.h), if
+	 * engine->forwards is not 0. Returns whether there were any. */
 	bool (*forward)(struct ur_wire *wire);
-	/* Join a multicast group, or leave it. The caller counts. Joining
+	/* Join and leave a multicast group. The caller counts joins. Joining
 	 * returns 0 or -errno. */
 	int (*join)(struct ur_wire *wire, const u8 gid[16]);
 	void (*leave)(struct ur_wire *wire, const u8 gid[16]);
-	/* Returns 0 where packets of av can be sent, or -ENETUNREACH and the
+	/* Returns 0 if packets of av can be sent, else -ENETUNREACH and the
 	 * like. */
 	int (*check)(struct ur_wire *wire, const struct ur_av *av);
-	/* Receives from the queue where packets came last, without epoll.
+	/* Receives from the socket where packets came last, without epoll.
 	 * Returns whether there were any. */
 	bool (*poll)(struct ur_wire *wire);
 	/*
-	 * Sends descriptors [first, end) of tx, none of them a loop packet,
-	 * after it has completed their ICRCs. Returns how many it took. Fewer
-	 * than asked for means that there is no room now, and that *wait_fd is
-	 * to be watched for room. A packet that the network refuses is taken
-	 * and lost.
+	 * Completes the ICRCs of descriptors [first, end) of tx, none of them
+	 * to this engine itself, and sends them. Returns how many it took; if
+	 * fewer than all, there is no room now, and *wait_fd is the descriptor
+	 * to watch for room. A packet that the network refuses is taken and
+	 * lost.
 	 */
 	u32 (*send)(struct ur_wire *wire, const struct ur_tx *tx, u32 first,
 		    u32 end, int *wait_fd);
 	/* Sets which frames the raw wire receives; none if want->any is false.
-	 * Returns 0, or -errno and keeps receiving at least what it did. NULL
-	 * in other wires. */
+	 * Returns 0, or -errno; then it still receives at least the frames of
+	 * before. NULL in other wires. */
 	int (*listen)(struct ur_wire *wire, const struct ur_wire_wants *want);
-	/* The netdev has another index. NULL in other wires, which go by
-	 * addresses. */
+	/* The netdev has another index. NULL in other wires, which depend on
+	 * addresses only. */
 	void (*rebind)(struct ur_wire *wire);
 	void (*destroy)(struct ur_wire *wire);
-	/* Closes the sockets that keep others from the port, for an engine that never
-	 * uses the wire again. NULL: none does. */
+	/* Closes the sockets that occupy ports, of an engine that never uses the wire
+	 * again. NULL: the wire has none. */
 	void (*hang_up)(struct ur_wire *wire);
 };
 
@@ -145,12 +148,11 @@ struct ur_wire {
 	struct ur_engine *engine;
 };
 
-/* Makes the wire of RoCEv2, through UDP sockets, in *wire. Returns 0 or
- * -errno. */
+/* Makes the RoCEv2 wire, over UDP sockets, in *wire. Returns 0 or -errno. */
 int ur_wire_udp_create(struct ur_engine *engine, struct ur_wire **wire);
 #if UROCE_WITH_ROCE_V1
-/* v1/wire_v1.c: makes the wire of RoCEv1, through packet sockets, in *wire.
- * Returns 0, -EPERM (no CAP_NET_RAW) or another -errno. */
+/* v1/wire_v1.c: makes the RoCEv1 wire, over packet sockets, in *wire. Returns 0,
+ * -EPERM (no CAP_NET_RAW) or another -errno. */
 int ur_wire_v1_create(struct ur_engine *engine, struct ur_wire **wire);
 #else
 static inline int ur_wire_v1_create(struct ur_engine *engine,
@@ -161,8 +163,8 @@ static inline int ur_wire_v1_create(struct ur_engine *engine,
 #endif
 
 /* Makes all wires that the engine's configuration asks for, by the table in
- * wire.c. Returns 0 or -errno; in both cases ur_wire_destroy() takes down what
- * there is. */
+ * wire.c. Returns 0 or -errno; even after an error the caller must call
+ * ur_wire_destroy(). */
 int ur_wire_create(struct ur_engine *engine);
 /* Returns the wire for address vectors of that version, or NULL. */
 struct ur_wire *ur_wire_of(const struct ur_engine *engine, bool v1);
@@ -177,30 +179,30 @@ bool ur_wire_forward(struct ur_engine *engine);
 int ur_wire_join(struct ur_engine *engine, const u8 gid[16]);
 void ur_wire_leave(struct ur_engine *engine, const u8 gid[16]);
 void ur_wire_destroy(struct ur_engine *engine);
-/* Gives back what another process would need, while the engine's thread, which is held
- * up, has the rest until this process ends. */
+/* Frees the ports, for other processes, of an engine whose thread hangs. The thread keeps
+ * the rest until this process ends. */
 void ur_wire_hang_up(struct ur_engine *engine);
-/* Closes the sockets of addresses that have gone, of the wire of RoCEv2. Any thread. */
+/* Closes the RoCEv2 sockets of all lost addresses. Any thread. */
 void ur_wire_udp_end_away(struct ur_wire *wire);
 /* In a program: returns the index of the netdev that the device is on, or 0. */
 u32 ur_wire_udp_netdev(struct ur_wire *wire);
 
-/* Sends messages until one cannot be sent. Returns how many were; *refused is
- * the errno of the next one, or 0 where there is no room now. */
+/* Sends messages until one fails. Returns how many were sent; *refused is the errno
+ * of the failed one, or 0 if there is no room now. */
 u32 ur_wire_put(int fd, struct mmsghdr *msg, u32 n, int *refused);
 
-/* Makes the service level the priority of the socket's packets. Priority 7 is
- * for the administrator: where the kernel refuses it, the priority stays as it
- * was, a line in the log says so once, and the status shows it. */
+/* Sets the socket's priority to the service level. Priority 7 takes a privilege: if
+ * the kernel refuses it, the priority stays as it was, which is logged once and
+ * shown by the status. */
 void ur_wire_set_priority(struct ur_engine *engine, int fd, u8 sl);
-/* Says that of the device, whose program has shown it. Any thread. */
+/* Logs that for a device of which a program has reported it. Any thread. */
 void ur_wire_priority_refused(struct ur_engine *engine);
 
-/* Makes the socket address of a GID. ifindex: its scope, where it has one (link
- * and interface). Returns its length in bytes. Any thread. */
+/* Makes the socket address of a GID. ifindex: the scope of a link-local or
+ * interface-local one. Returns its length in bytes. Any thread. */
 socklen_t ur_sockaddr_of(union ur_sockaddr *sa, const u8 gid[16], u16 port,
 			 u32 ifindex);
-/* Make room in a socket for a window of packets, as far as the host allows. */
+/* Enlarge a socket's buffer to a window of packets, as far as the host allows. */
 void ur_wire_rx_buffer(int fd);
 void ur_wire_tx_buffer(int fd);
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Finds out who has UDP port 4791, for the message that says that we cannot
- * have it. */
+/* Finds the process that has UDP port 4791, for the message that it is in use. */
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <dirent.h>
@@ -18,14 +17,14 @@ struct owner {
 	char local[40];
 };
 
-/* An address as /proc/net writes it: in words of this machine's byte order. */
+/* An address as in /proc/net: in words of this machine's byte order. */
 struct proc_address {
-	char v4[40]; /* empty: it is none */
+	char v4[40]; /* empty: not an IPv4 address */
 	char v6[40];
 };
 
-/* Processes that had the port before we were confined: since then only our own
- * descriptors can be looked at. Each is looked for in all of /proc. */
+/* Processes that had the port before we were confined: from then on we can look at
+ * our own descriptors only. A search reads all of /proc for each process. */
 static struct {
 	unsigned long inode;
 	char process[80];
@@ -62,14 +61,14 @@ static void print_address(struct proc_address *a, const char *text)
 		 w[3]);
 }
 
-/* A socket of that address, or of all. */
+/* Returns whether the socket is bound to that address, or to all. */
 static bool has_address(const struct owner *o, const char *want)
 {
 	return *want && (!strcmp(o->local, want) ||
 			 strspn(o->local, "0") == strlen(o->local));
 }
 
-/* First socket on the port that has the address, in a table of /proc/net. */
+/* Finds the first socket with that address and the port in a table of /proc/net. */
 static bool scan_table(const char *path, const char *want, struct owner *o)
 {
 	FILE *f = fopen(path, "re");
@@ -108,7 +107,7 @@ static bool has_socket(const char *pid, unsigned long inode)
 	return found;
 }
 
-/* "name (pid)" of the process that has the socket. */
+/* Puts "name (pid)" of the process that has the socket in out. */
 static bool find_process(unsigned long inode, char *out, size_t size)
 {
 	DIR *proc = opendir("/proc");
@@ -189,7 +188,7 @@ void ur_port_owner_report(const char *address, const char *netdev)
 			"its run directory, or use another netdev or address\n",
 			process, o.uid, GETS);
 	} else if (o.uid == geteuid()) {
-		/* Which of the two cannot be seen: this process is confined. */
+		/* This process is confined and cannot tell which of the two. */
 		fprintf(stderr,
 			" by another uroced of user %u, or by a program that "
 			"has a copy of a socket which an earlier one lent to "

@@ -15,7 +15,7 @@
 #include "util/assert.h"
 #include "util/os/high_fd.h"
 
-/* Datagrams that are dropped at once of an address that goes; more are old ones when it comes back. */
+/* Most datagrams dropped when an address is lost. The rest is delivered late if the address returns. */
 #define UNREAD_MAX 4096u
 
 static struct ur_wire_udp *to_udp(struct ur_wire *wire)
@@ -51,8 +51,8 @@ static bool addr_free(struct ur_wire *wire, const u8 *gid)
 	return is_free;
 }
 
-/* One that an earlier uroced has left, or that has stayed, is bound, and may have packets. Returns whether there is
- * one. */
+/* Takes over a bound socket of an earlier uroced or of a lost address, which may have packets. Returns whether there
+ * is one. */
 static bool take_left(const struct ur_wire_udp *w, struct ur_udp_addr *a)
 {
 	if (w->group && !a->mcast)
@@ -81,7 +81,7 @@ static void close_rx(const struct ur_wire_udp *w, const u8 *gid, bool mcast,
 		close(fd);
 }
 
-/* Nobody gets what came last, as after a close. */
+/* Drops the last packets, as a close would. */
 static void drop_unread(int fd)
 {
 	char byte;
@@ -91,7 +91,7 @@ static void drop_unread(int fd)
 			return;
 }
 
-/* The address has gone, and may come back. */
+/* Leaves the socket of a lost address to the group, since the address may return. */
 static void leave_rx(const struct ur_wire_udp *w, const struct ur_udp_addr *a)
 {
 	if (!w->group || a->mcast) {
@@ -119,7 +119,7 @@ static struct ur_udp_addr *new_addr(struct ur_wire_udp *w, const u8 *gid,
 	return a;
 }
 
-/* In a program the device says which addresses are ours. */
+/* In a program the device maintains the table. */
 static int add_own(struct ur_wire_udp *w, const struct ur_udp_addr *a)
 {
 	if (a->mcast || w->wire.engine->config.guest)
@@ -133,7 +133,7 @@ static void del_own(struct ur_wire_udp *w, const struct ur_udp_addr *a)
 		ur_udp_own_del(a->gid, w->device);
 }
 
-/* It is open: receives from now on. */
+/* Starts to receive from the open socket. */
 static int add_addr(struct ur_wire_udp *w, struct ur_udp_addr *a)
 {
 	int err = add_own(w, a);
@@ -158,7 +158,7 @@ static int borrow(struct ur_wire *wire, const u8 gid[16], int fd)
 
 	if (a)
 		return -EEXIST;
-	/* Nothing would come. */
+	/* Without a socket and without a relay no packet would come. */
 	if (fd < 0 && !w->pairs[0])
 		return -EBADF;
 	a = new_addr(w, gid, false);
@@ -171,7 +171,7 @@ static int borrow(struct ur_wire *wire, const u8 gid[16], int fd)
 	return err;
 }
 
-/* Returns 0, or -errno; then its socket may be there. */
+/* Returns 0 or -errno. After an error a->fd may be open. */
 static int open_socket(struct ur_wire_udp *w, struct ur_udp_addr *a)
 {
 	int err;
@@ -252,7 +252,7 @@ static int join(struct ur_wire *wire, const u8 gid[16])
 	return open_addr(to_udp(wire), gid, true);
 }
 
-/* The device joins, and puts what comes into the ring. */
+/* The device joins, and puts the packets into the ring. */
 static int join_far(struct ur_wire *wire, const u8 gid[16])
 {
 	struct ur_wire_udp *w = to_udp(wire);
@@ -283,7 +283,7 @@ static int check(struct ur_wire *wire, const struct ur_av *av)
 	len = ur_udp_sockaddr(w, &from, av->sgid, 0);
 	ur_udp_sockaddr(w, &to, av->dgid, UR_ROCE_V2_UDP_PORT);
 	if (ur_udp_is_away(w, fd))
-		err = 0; /* the routes here are others */
+		err = 0; /* this namespace has other routes than the device's */
 	else if (bind(fd, &from.sa, len) < 0 || connect(fd, &to.sa, len) < 0)
 		err = -errno;
 	close(fd);
@@ -386,7 +386,7 @@ static const struct ur_wire_ops udp_ops = {
 	.hang_up = hang_up,
 };
 
-/* In a program that has an outbox. */
+/* The wire of a program that has an outbox. */
 static const struct ur_wire_ops far_ops = {
 	.name = "outbox",
 	.borrow = borrow,

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Receiving sockets of engines in programs, in one group with the device's own
- * (udp_group.h). They are bound as long as the address is, and a copy of each stays
- * there, so that none takes the place of another when a program ends.
+ * Grants to engines in programs. Receiving sockets are in one group with the device's own
+ * (udp_group.h). The device keeps a copy of each while it has the address, so that the
+ * kernel's numbers do not change when a program ends.
  *
- * The ports from which they send to engines of this host: each is bound without any
- * sharing, so that whoever had it before has no copy of its sockets any more, and is
- * taken again only after all others. A copy stays here until the slot has another
- * one: as long as the file says whose a port is, nobody else can bind it, and what a
- * program sent before it ended still counts.
+ * Ports to send from to engines of this host: each is bound without sharing, so a bind
+ * succeeds only if no earlier holder has a copy of its socket. Ports are reused in turn.
+ * The device keeps a copy of the sockets until the slot gets another port: nobody else
+ * can bind a port that the table (udp_own.h) grants to a slot, and packets that a
+ * program sent before it ended still count.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -22,17 +22,17 @@
 #include "util/rng.h"
 #include "util/os/high_fd.h"
 
-/* Ports that are lent: below those that the device sends from. */
+/* Granted ports lie below those that the device sends from. */
 #define FIRST_PORT 0x8000u
 #define PORTS	   (UR_UDP_SPORT_MIN - FIRST_PORT)
 #define PORT_TRIES 64u
-/* Where somebody has nearly all of them, others, one by one at random. */
+/* If other programs occupy nearly all of these: a second range, tried at random. */
 #define OTHER_PORTS	 0x4000u
 #define FIRST_OTHER_PORT (FIRST_PORT - OTHER_PORTS)
 #define OTHER_TRIES	 256u
-/* A program that does not read can hold as much of the kernel's memory, twice, for each address. */
+/* Buffer of a relayed socket. A program that does not read can pin twice that in the kernel, for each address. */
 #define RELAYED_BUFFER (16 << 20)
-/* Wake again: the datagram may be lost. */
+/* Interval of repeated wake-ups, since a wake-up may be lost. */
 #define WAKE_AGAIN_NS 1000000u
 
 static int make(struct ur_wire_udp *w, const struct ur_udp_addr *a, u32 place)
@@ -72,7 +72,7 @@ int ur_udp_lend(struct ur_wire *wire, const u8 gid[16], u32 slot, int *ret)
 		ur_udp_set(fd, SOL_SOCKET, SO_RCVBUFFORCE, RELAYED_BUFFER);
 		return ur_udp_relay_begin(relay, gid, fd, ur_udp_readable);
 	}
-	/* A relayed slot had it before. */
+	/* An earlier, relayed holder may have had another buffer size. */
 	ur_wire_rx_buffer(fd);
 	*ret = fd;
 	return 0;
@@ -100,12 +100,12 @@ void ur_udp_lend_end(struct ur_wire *wire, u32 slot)
 
 	ur_udp_outbox_drain(w, slot);
 	ur_udp_relay_end(w, slot);
-	/* Others use the socket of a shared place. */
+	/* Small slots share the socket of their place. */
 	if (!ur_slot_is_small(slot))
 		ur_udp_group_rest(w->group, slot, take_left, w);
 }
 
-/* From a socket of ours alone: another who has one can make us wait at it. */
+/* Sends from a socket that nobody else has a copy of: a holder of a copy could make the send wait. */
 static void wake(struct ur_wire_udp *w, const struct ur_udp_addr *a, u32 slot)
 {
 	static const u8 bytes[UR_UDP_WAKE_BYTES];
@@ -155,7 +155,7 @@ static void close_both(int fd[2])
 	}
 }
 
-/* Sockets of both families, bound to that port alone; -1: no IPv6 here. */
+/* Opens sockets of both families, bound to that port without sharing. fd[0] is -1 without IPv6. */
 static int open_both(const struct ur_wire_udp *w, u16 port, int fd[2])
 {
 	int err = 0;
@@ -260,7 +260,7 @@ int ur_udp_lend_port(struct ur_wire *wire, struct ur_lent *lent)
 
 static void end_port(struct ur_wire_udp *w, u32 slot)
 {
-	/* One alone where a uroced was killed before it had both. */
+	/* A uroced that was killed may have left only one of them. */
 	if (w->lent_to[slot][0] < 0 && w->lent_to[slot][1] < 0)
 		return;
 	ur_udp_own_lend(w->device, slot, 0, 0);
@@ -272,7 +272,7 @@ static void end_port(struct ur_wire_udp *w, u32 slot)
 	}
 }
 
-/* Only the first engine has lent any. */
+/* Only the first engine has grants. */
 static void end_lending(struct ur_wire_udp *w)
 {
 	for (u32 slot = 1; slot < UR_ARRAY_SIZE(w->lent_to); slot++)
@@ -283,7 +283,7 @@ static void end_lending(struct ur_wire_udp *w)
 	ur_udp_group_put(w->group);
 }
 
-/* An earlier uroced has lent them. */
+/* Takes over the granted sockets of an earlier uroced. */
 static void inherit_ports(struct ur_wire_udp *w)
 {
 	struct ur_kept what;
@@ -334,7 +334,7 @@ static int borrow_port(struct ur_wire_udp *w, const struct ur_lent *lent)
 	return err;
 }
 
-/* All engines of the device have the first one's. */
+/* All engines of a device share the first one's group. */
 static struct ur_udp_group *find_group(const struct ur_engine *e)
 {
 	const struct ur_wire_udp *first;
@@ -346,7 +346,7 @@ static struct ur_udp_group *find_group(const struct ur_engine *e)
 					struct ur_wire_udp, wire);
 		return ur_udp_group_get(first->group);
 	}
-	/* A device that lends nothing needs no number. */
+	/* A device without grants needs no number. */
 	device = e->opt.guests ? ur_udp_own_device(e->config.ifindex) : 0;
 	group = ur_udp_group_create(e->shard_bits,
 				    e->shards ? e->shards->max : 1, device);
@@ -383,7 +383,7 @@ static void return_port(struct ur_wire_udp *w)
 	for (int v4 = 0; v4 < 2; v4++)
 		if (w->lent[v4].fd >= 0)
 			close(w->lent[v4].fd);
-	/* Else it is the one above. */
+	/* Without an outbox woken[].fd is lent[].fd, closed above. */
 	if (w->door >= 0) {
 		close(w->door);
 		if (w->woken[0].fd >= 0)

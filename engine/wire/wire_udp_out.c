@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The sending sockets of the UDP wire: a table of at most UR_UDP_OUTS, found by
- * address, source port, traffic class and service level, the least recently
- * used one replaced.
+ * The sending sockets of the UDP wire: a table of UR_UDP_OUTS entries, found by
+ * address, source port, traffic class and service level. The least recently used
+ * one is replaced.
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -30,7 +30,7 @@ void ur_udp_close_out(struct ur_wire_udp *w, struct ur_udp_out *out)
 	out->gen++;
 }
 
-/* Nobody should send to these ports; what comes must not fill a queue. */
+/* Drops input: nothing is expected at these ports, and strangers must not fill the queue. */
 static void drop_input(int fd)
 {
 	struct sock_filter none = BPF_STMT(BPF_RET | BPF_K, 0);
@@ -39,14 +39,14 @@ static void drop_input(int fd)
 	setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &prog, sizeof(prog));
 }
 
-/* Ways of av's packets that the address does not tell. */
+/* Sets the traffic class and the priority of av's packets. */
 static int set_service(struct ur_engine *e, int fd, const struct ur_av *av)
 {
 	int err = av->v4 ? ur_udp_set(fd, IPPROTO_IP, IP_TOS, av->traffic_class)
 			 : ur_udp_set(fd, IPPROTO_IPV6, IPV6_TCLASS,
 				      av->traffic_class);
 
-	/* After the above, which sets one too. */
+	/* After IP_TOS, which changes the priority too. */
 	ur_wire_set_priority(e, fd, av->sl);
 	return err;
 }
@@ -66,23 +66,23 @@ int ur_udp_bind_any(int fd, bool v4, u16 port)
 }
 
 /*
- * Bind fd to the port, so that nobody else sends from it: an IPv6 socket has
- * the IPv4 half as well, beside an IPv4 one stands a guard that has the IPv6
- * half. -EADDRINUSE: somebody has some of it.
+ * Binds fd to the port in both families, so that nobody else sends from it. An
+ * IPv6 socket takes both. For an IPv4 one a second socket, *guard, takes the port
+ * for IPv6. Returns 0, -EADDRINUSE (another program has it in some way) or -errno.
  */
 static int take_port(int fd, bool v4, u16 port, int *guard)
 {
 	int err = 0;
 
 	*guard = -1;
-	/* Others of ours, for another address or class, have the same one. */
+	/* Our sockets of other addresses and classes share the port. */
 	ur_udp_set(fd, SOL_SOCKET, SO_REUSEPORT, 1);
 	if (!v4) {
 		ur_udp_set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
 		return ur_udp_bind_any(fd, false, port);
 	}
 	*guard = ur_udp_open(false);
-	/* If the kernel has no IPv6, nobody has such a socket. */
+	/* Without IPv6 in the kernel no guard is needed. */
 	if (*guard < 0 && *guard != -EAFNOSUPPORT)
 		return *guard;
 	if (*guard >= 0) {
@@ -131,8 +131,8 @@ int ur_udp_open_out(const struct ur_wire_udp *w, bool v4)
 	return err;
 }
 
-/* Packets leave from the port that the slot was lent, and have one way through a bond,
- * as those of an outbox. */
+/* Packets leave from the slot's granted port, as those of an outbox do. So all take the same
+ * path through a bond. */
 static int copy_lent(const struct ur_wire_udp *w, bool v4, u16 *got)
 {
 	*got = w->lent[v4].sport;
@@ -170,7 +170,7 @@ err_close:
 	return err;
 }
 
-/* Everything but the source port is av's. */
+/* Returns whether the socket has av's attributes; the source port may differ. */
 static bool fits(const struct ur_udp_out *o, const struct ur_av *av)
 {
 	return o->fd >= 0 && o->traffic_class == av->traffic_class &&
@@ -178,10 +178,10 @@ static bool fits(const struct ur_udp_out *o, const struct ur_av *av)
 }
 
 /*
- * The entry for av: its own, a free one, or, when all are taken, one that fits
- * and that av shares from then on: 256 source ports are entropy enough, and
- * opening sockets in turn would cost more than a packet. The least recently
- * used of the others is given up only where there is none.
+ * Returns the entry for av: its own, else a free one. If all are in use, av shares
+ * one that fits: 256 source ports are entropy enough, and opening sockets in turn
+ * would cost more than a packet. If none fits, the least recently used one is
+ * replaced.
  */
 static u32 choose_out(const struct ur_wire_udp *w, const struct ur_av *av)
 {
@@ -212,7 +212,8 @@ static struct ur_udp_out *out_at(struct ur_wire_udp *w, u32 index)
 				   : &w->lent[index - UR_UDP_OUTS];
 }
 
-/* Which peers are of this host has changed: address vectors ask again. */
+/* If the set of this host's addresses has changed, all address vectors choose their sockets
+ * again. */
 static void look_at_own(struct ur_wire_udp *w)
 {
 	u32 generation = ur_udp_own_generation(w->own);
@@ -224,8 +225,8 @@ static void look_at_own(struct ur_wire_udp *w)
 		out_at(w, i)->gen++;
 }
 
-/* An engine in a program reaches those of this host from the port that it was lent,
- * and from no other. Returns whether av may be for one: members of a group are. */
+/* An engine in a program sends to engines of this host from its granted port only. Returns
+ * whether av may be for one of them: multicast is, since members may be on this host. */
 static bool is_lent_for(const struct ur_wire_udp *w, const struct ur_av *av)
 {
 	return w->wire.engine->config.guest &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Receiving: which sockets are asked, and recvmmsg of datagrams that the kernel may have
- * put together (UDP_GRO). */
+/* Receiving: which sockets are polled, and recvmmsg of datagrams that the kernel may have
+ * merged (UDP_GRO). */
 #include <errno.h>
 #include <netinet/udp.h>
 #include <stdlib.h>
@@ -11,14 +11,14 @@
 #define UDP_GRO 104
 #endif
 
-/* recvmmsg calls for one readable socket in one turn. */
+/* Most recvmmsg calls for one readable socket in one turn. */
 #define ROUNDS 4
-/* Ask all sockets this often. */
+/* Poll interval of all sockets of a program. */
 #define SOCKETS_QUIET_NS 5000u
-/* And so often while packets come in rings. */
+/* The same while packets come in rings. */
 #define SOCKETS_RINGS_NS 20000u
 #define SOCKETS_HOT_NS	 200000u
-/* Messages of a batch of long bursts, so that it stays in the cache. */
+/* Batch size for long bursts, so that the data stays in the cache. */
 #define BATCH_BULK 4u
 
 struct packet_info {
@@ -89,7 +89,7 @@ static void take_message(struct ur_wire_udp *w, struct ur_udp_addr *a, u32 i)
 				     0);
 }
 
-/* Returns how many to ask for at once. */
+/* Returns how many datagrams to receive with one call. */
 static u32 batch_for(const struct ur_wire_udp *w, const struct ur_udp_addr *a)
 {
 	return a->relay ? ur_min_u32(w->rx_batch, ur_udp_relay_room(a->relay))
@@ -130,7 +130,7 @@ static bool receive(struct ur_wire_udp *w, struct ur_udp_addr *a)
 			w->wire.engine->rx_bulk ? BATCH_BULK : UR_UDP_RX_MSGS;
 		if ((u32)n < batch)
 			break;
-		/* There may be more, wherever packets come next. */
+		/* There may be more here: poll all sockets in the next turn. */
 		if (round == ROUNDS - 1)
 			w->asked = 0;
 	}
@@ -169,9 +169,9 @@ static bool receive_at(struct ur_wire_udp *w, struct ur_udp_addr *a)
 }
 
 /*
- * Each question is a system call, which rings wait for. A program has a socket for each
- * address, and packets come to one of them as a rule: that is asked in each turn, the others
- * now and then; where there are rings that one, too, once nothing has come there for a while.
+ * Returns whether to poll all sockets now. Each poll is a system call, which delays the rings. A
+ * program has a socket for each address, and packets mostly come to one of them. That one is polled in
+ * each turn, the others now and then. With rings, the one too is polled seldom once it is quiet.
  */
 static bool ask_all(struct ur_wire_udp *w)
 {
@@ -198,7 +198,7 @@ bool ur_udp_poll(struct ur_wire *wire)
 
 	bool any = false;
 
-	/* In a program nobody asks the others by epoll. */
+	/* The device polls the other sockets by epoll; a program does it here. */
 	if (!w->wire.engine->config.guest)
 		return w->hot && receive(w, w->hot);
 	if (w->paired)

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Receiving: datagrams that the kernel may have put together (UDP_GRO) are cut
- * apart again, and the ICRC of each packet is checked.
+ * Receiving: splits datagrams that the kernel may have merged (UDP_GRO), and checks
+ * the ICRC of each packet.
  *
- * A UDP socket does not show the IPv4 identification, which the ICRC covers.
- * The CRC is computed with a guess, which is right for peers that send from UDP
- * sockets (0, or its place in the burst) and for those that count; where it
- * does not fit, ur_icrc_solve_id() finds the one value that would. That alone
- * lets one damaged packet in 32768 pass, so a peer that has shown a pattern is
- * held to it: one in 400 000, see udp_ids.h.
+ * A UDP socket does not show the IPv4 identification, which the ICRC covers. The CRC
+ * is computed with a guess, which is right for peers that send from UDP sockets (0,
+ * or the index in the burst) and for those that count. If it does not match,
+ * ur_icrc_solve_id() finds the one value that does. That alone would accept one
+ * damaged packet in 32768, so the value must fit the peer's pattern: one in 400 000,
+ * see udp_ids.h.
  */
 #include "engine/faults/faults.h"
 #include "engine/several/shards.h"
@@ -26,7 +26,7 @@ static struct ur_udp_peer *find_peer(struct ur_wire_udp *w, const u8 *gid)
 	struct ur_udp_peer *p = &w->peers[(h >> 16) & (UR_UDP_PEERS - 1)];
 	struct ur_udp_whose whose;
 
-	if (memcmp(p->gid, gid, 16)) { /* a newcomer takes the place over */
+	if (memcmp(p->gid, gid, 16)) { /* a new peer replaces the old one */
 		memset(p, 0, sizeof(*p));
 		memcpy(p->gid, gid, 16);
 	}
@@ -43,8 +43,8 @@ static struct ur_udp_peer *find_peer(struct ur_wire_udp *w, const u8 *gid)
 /* A realm that is nobody's. */
 #define STRANGER UINT32_MAX
 
-/* Where users are kept apart the slot says who sends. Of the device's own engines nobody says whose packets they carry, so an
- * engine of one user takes none. Other devices of this host are as far as other hosts. */
+/* Returns the realm of the sender, if users are isolated: that of its slot. The device's own engines carry packets of all users,
+ * so their realm is nobody's. Other devices of this host count as other hosts. */
 static u32 realm_of(const struct ur_wire_udp *w, const struct ur_udp_peer *peer,
 		    u32 slot, u32 loan)
 {
@@ -57,13 +57,15 @@ static u32 realm_of(const struct ur_wire_udp *w, const struct ur_udp_peer *peer,
 }
 
 /*
- * Returns whether a stranger uses an address of ours. A device's packets to
- * itself come here only where the engine of one end is in a program; else
- * feed_loop() of the engine has them. Its neighbours send from a port that this
- * process holds, and so does the device to a program. A program sends from the port
- * that was lent to it, by the device that has its address, and its packets count only
- * for queue pairs whose peer it may have, and of those that are connected only for such as were
- * when it had the slot.
+ * Returns whether a packet from an address of this host has a forged sender. Else sets slot,
+ * slot_bits, loan and realm of *meta. Genuine senders are:
+ *  - other devices of this process, and the device towards a program: from a port that
+ *    uroced holds;
+ *  - a program: from the port that was granted to its slot by the device with that address.
+ *    Its packets count only for queue pairs whose peer is in that slot, and, if connected,
+ *    were connected during that grant.
+ * A device's packets to itself come here only if one end is in a program; otherwise feed_loop()
+ * handles them.
  */
 static bool forged(const struct ur_wire_udp *w, const struct ur_udp_peer *peer,
 		   struct ur_rx_meta *meta)
@@ -85,8 +87,8 @@ static bool forged(const struct ur_wire_udp *w, const struct ur_udp_peer *peer,
 	return !ur_udp_own_holds(w->own, meta->udp_sport, meta->v4);
 }
 
-/* A packet to a group comes back from the kernel, which gives it to the other engines of
- * this host in that way; the members here have had it. */
+/* Returns whether the engine itself sent the multicast packet. The kernel loops it back for
+ * other engines of this host; the members here already have it. */
 static bool is_own(const struct ur_wire_udp *w, const struct ur_udp_peer *peer,
 		   const struct ur_rx_meta *meta)
 {
@@ -100,8 +102,8 @@ static bool is_own(const struct ur_wire_udp *w, const struct ur_udp_peer *peer,
 }
 
 /*
- * CRC of what is before the BTH, identification 0: the same for all packets of
- * one length in a datagram.
+ * CRC of the headers before the BTH, with identification 0: the same for all packets
+ * of one length in a datagram.
  */
 struct seed {
 	struct ur_udp_flow flow;
@@ -118,7 +120,7 @@ static u32 seed_for(const struct ur_wire_udp *w, struct seed *seed, u32 len)
 	return seed->crc;
 }
 
-/* The packet at index within its burst. len: BTH to pad. */
+/* Checks the ICRC of the packet at index in its burst. len: bytes from BTH to pad. */
 static bool check_icrc(struct ur_wire_udp *w, struct ur_udp_peer *peer,
 		       struct seed *seed, const u8 *bth, u32 len, u32 index,
 		       ur_time now)
@@ -138,7 +140,7 @@ static bool check_icrc(struct ur_wire_udp *w, struct ur_udp_peer *peer,
 	crc = ur_icrc_packet(w->icrc_cache, crc, bth, len);
 	if (crc == got)
 		return ur_udp_ids_take(&peer->ids, now, id, true);
-	/* by linearity the solution is the difference to the guess */
+	/* The CRC is linear, so the solution is the difference to the guess. */
 	if (!ur_icrc_solve_id(w->icrc_cache, crc, got,
 			      UR_IPV4_BYTES + UR_UDP_BYTES + len, &diff))
 		return false;
@@ -147,8 +149,8 @@ static bool check_icrc(struct ur_wire_udp *w, struct ur_udp_peer *peer,
 
 /* ---- datagrams ---- */
 
-/* A part of a datagram: n packets of seg bytes with their ICRCs, but the last, which
- * may be shorter. */
+/* A part of a datagram: n packets of seg bytes, ICRC included. The last may be
+ * shorter. */
 struct rx_part {
 	u8 *data;
 	u32 len, seg, n;
@@ -161,8 +163,8 @@ static u32 bytes_of(const struct rx_part *p, u32 i)
 	return ur_min_u32(p->seg, p->len - i * p->seg) - UR_ICRC_BYTES;
 }
 
-/* Returns which packets are good, a bit each. first: the place of the first in its
- * burst; seed: NULL, they have no ICRCs. */
+/* Returns the good packets, a bit each. first: index of the first one in its burst. seed NULL:
+ * the packets have no ICRCs. */
 static u64 check_part(struct ur_wire_udp *w, struct ur_udp_peer *peer,
 		      struct seed *seed, const struct rx_part *p, u32 first)
 {
@@ -184,7 +186,7 @@ static u64 check_part(struct ur_wire_udp *w, struct ur_udp_peer *peer,
 	return good;
 }
 
-/* Returns how many good packets of full size there are from i on. */
+/* Returns the number of consecutive good packets of full size from i on. */
 static u32 run_from(const struct rx_part *p, u64 good, u32 i)
 {
 	u64 gaps = ~(good >> i);
@@ -204,16 +206,16 @@ static void hand_in_one(struct ur_engine *e, const struct ur_rx_meta *meta,
 		ur_engine_rx(e, meta, bth, bytes_of(p, i));
 }
 
-/* Is it a request and the acknowledgement of an earlier one of ours (engine/core/transmit.c, put_answer_last())? A
- * program that has the message posts its next one, which may need the place in the
- * send queue that the acknowledgement gives. */
+/* Returns whether the part is a request and an acknowledgement to us (put_answer_last() in engine/core/transmit.c).
+ * Then the acknowledgement is handled first: a program that gets the message may post the next one at once, which may
+ * need the send queue entry that the acknowledgement frees. */
 static bool has_answer_last(const struct rx_part *p, u64 good)
 {
 	return p->n == 2 && good == 3 && p->data[p->seg] == UR_OP_RC_ACK &&
 	       p->data[0] <= UR_OP_RC_READ_REQ;
 }
 
-/* Only packets in the middle of messages are taken several at once. */
+/* Only middle packets of messages are handled several at once. */
 static bool is_middle(u8 opcode)
 {
 	return opcode == UR_OP_RC_SEND_MIDDLE ||
@@ -286,7 +288,7 @@ void ur_udp_take_datagram(struct ur_wire_udp *w, bool mcast,
 		ur_port_count(e->port, UR_CNT_bad_gid, 1);
 		return;
 	}
-	/* It came to wake us: what there is lies in a ring, or there is room in one. */
+	/* A wake-up: a ring has records, or room again. */
 	if (meta->slot && seg == UR_UDP_WAKE_BYTES) {
 		ur_udp_relay_woken(
 			w, ur_slot_of(meta->slot << (24 - meta->slot_bits)));

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Sending: neighbours in the burst buffer that go the same way and have one
- * size become one UDP_SEGMENT message; messages of one socket leave with one
- * sendmmsg.
+ * Sending: adjacent packets of the burst buffer with the same route and size become
+ * one UDP_SEGMENT message; messages of one socket leave with one sendmmsg.
  */
 #include <errno.h>
 #include <netinet/udp.h>
@@ -11,7 +10,7 @@
 #include "engine/wire/udp_message.h"
 #include "engine/wire/wire_udp.h"
 
-/* The ICRCs of packets [first, first + count), which leave as one burst. */
+/* Writes the ICRCs of packets [first, first + count), which leave as one burst. */
 static void put_icrcs(struct ur_wire_udp *w, const struct ur_tx *tx, u32 first,
 		      u32 count, const struct ur_udp_out *out)
 {
@@ -37,8 +36,7 @@ static void put_icrcs(struct ur_wire_udp *w, const struct ur_tx *tx, u32 first,
 	}
 }
 
-/* The bytes of packets [first, first + count) of tx, back to back or not. Returns how many pieces they
- * are. */
+/* Fills iov with the bytes of packets [first, first + count) of tx. Returns the number of entries. */
 static u32 put_pieces(struct iovec *iov, const struct ur_tx *tx, u32 first,
 		      u32 count)
 {
@@ -59,7 +57,7 @@ static u32 put_pieces(struct iovec *iov, const struct ur_tx *tx, u32 first,
 	return n;
 }
 
-/* Message m: packets [first, first + count) of tx. Returns how many pieces of iov it takes. */
+/* Makes message m of packets [first, first + count) of tx. Returns how many entries of iov it uses. */
 static u32 fill_message(struct ur_wire_udp *w, u32 m, const struct ur_tx *tx,
 			u32 first, u32 count, const struct ur_udp_out *out,
 			struct iovec *iov)
@@ -82,7 +80,7 @@ static u32 fill_message(struct ur_wire_udp *w, u32 m, const struct ur_tx *tx,
 	msg->msg_flags = 0;
 	ur_udp_add_source(w, msg, av->sgid);
 	ur_udp_add_ttl(msg, av->v4, av->hop_limit, av->mcast);
-	/* Its socket has one for all. */
+	/* A granted socket serves all traffic classes. */
 	if ((out->lent || out->copy) && av->traffic_class)
 		ur_udp_add_cmsg(msg, av->v4 ? IPPROTO_IP : IPPROTO_IPV6,
 				av->v4 ? IP_TOS : IPV6_TCLASS, &tos,
@@ -111,9 +109,9 @@ static void count_refused(struct ur_wire_udp *w, struct ur_av *av, int error,
 }
 
 /*
- * Does without flow labels for this socket: the kernel refuses labels that are
- * not leased, once a program of this network namespace holds some for itself.
- * Returns false if there was none in messages [first, end).
+ * Stops using flow labels on this socket: the kernel refuses labels that are not
+ * leased once a program of this network namespace has an exclusive lease. Returns
+ * false if messages [first, end) have none.
  */
 static bool drop_labels(struct ur_wire_udp *w, struct ur_udp_out *out,
 			u32 first, u32 end)
@@ -132,8 +130,7 @@ static bool drop_labels(struct ur_wire_udp *w, struct ur_udp_out *out,
 	return any;
 }
 
-/* Returns the address vector of message m; first: the packet that message 0
- * begins with. */
+/* Returns the address vector of message m. first: the first packet of message 0. */
 static struct ur_av *av_of(const struct ur_wire_udp *w, const struct ur_tx *tx,
 			   u32 first, u32 m)
 {
@@ -142,8 +139,8 @@ static struct ur_av *av_of(const struct ur_wire_udp *w, const struct ur_tx *tx,
 	return (struct ur_av *)tx->desc[first].av;
 }
 
-/* Messages [0, n) of one socket, from packet first of tx on; returns how many
- * were dealt with: fewer means no room. */
+/* Sends messages [0, n) by one socket; first: the first packet of message 0. Returns how many
+ * were handled; fewer than n: there is no room. */
 static u32 put_out(struct ur_wire_udp *w, struct ur_udp_out *out, u32 n,
 		   const struct ur_tx *tx, u32 first)
 {
@@ -159,12 +156,12 @@ static u32 put_out(struct ur_wire_udp *w, struct ur_udp_out *out, u32 n,
 			continue;
 		if (w->tx_count[done] > 1 &&
 		    (refused == EIO || refused == EINVAL)) {
-			/* This route does not segment; the ICRCs are for a
-			 * burst, so it is lost, and later ones go singly. */
+			/* This route does not segment. The ICRCs are for a
+			 * burst, so it is lost; later packets go singly. */
 			out->no_gso = true;
 		}
-		/* Refused: by a filter, no route, too big. It is lost, as on
-		 * any wire; the transport repeats or gives up. */
+		/* Refused by a filter, no route, or too big. It is lost, as on
+		 * any wire; the transport retries or fails. */
 		count_refused(w, av_of(w, tx, first, done), refused,
 			      w->tx_count[done]);
 		done++;
@@ -177,7 +174,7 @@ static bool is_for_ring(struct ur_wire_udp *w, const struct ur_udp_out *out,
 	return w->paired && out->lent && ur_udp_pair_for(w, tx, i);
 }
 
-/* Puts packets into rings of programs of this host, from i on. Returns the next one that is for none. */
+/* Puts packets from i on into rings to programs of this host. Returns the first one that is for no ring. */
 static u32 put_in_rings(struct ur_wire_udp *w, const struct ur_tx *tx, u32 i,
 			u32 end)
 {
@@ -212,7 +209,7 @@ static u32 put_all(struct ur_wire_udp *w, const struct ur_tx *tx, u32 first,
 			struct ur_udp_out *o = ur_udp_out(w, av);
 			u32 count;
 
-			/* The address is gone, or the ring in which its bytes are. */
+			/* The address is lost, or the ring that has the payload. */
 			if (!o ||
 			    (tx->desc[i].apart && !is_for_ring(w, o, tx, i))) {
 				if (n)
