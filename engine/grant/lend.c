@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Slots and sockets for engines in programs, and their side of it. */
+/* Grants of slots and sockets: the device's side and the program's. */
 #include <errno.h>
 #include "engine/core/engine_impl.h"
 #include "engine/ground/keep.h"
@@ -41,8 +41,8 @@ u32 ur_lend_first_slot(const struct ur_engine *engine)
 	return engine->shards ? engine->shards->max : 1;
 }
 
-/* The one that has rested longest: what the last one in it has sent may not have been read
- * yet. Returns 0 where none is free. */
+/* Returns the slot that has been free longest, since packets of its last holder may not be
+ * read yet. Returns 0 if none is free. */
 static u32 free_slot(const struct ur_engine *engine, bool small)
 {
 	return small ? ur_lent_numbers_rested(engine->numbers, &engine->slots,
@@ -208,7 +208,7 @@ int ur_engine_lend_group(struct ur_engine *engine, u32 slot, const u8 gid[16],
 	return call_lend_group(engine, slot, gid, joins);
 }
 
-/* ---- rings between two of them ---- */
+/* ---- rings between two slots ---- */
 
 static int lend_ring(struct ur_engine *engine, u32 slot, u32 peer,
 		     struct ur_lent_ring *ring)
@@ -280,7 +280,7 @@ static int borrow(struct ur_engine *engine, u32 index, const u8 *gid, int fd)
 	struct ur_wire *wire = ur_wire_of(engine, false);
 	int err;
 
-	/* The entry's former user stays: queue pairs may use it. */
+	/* An entry in use is not replaced: queue pairs may use its address. */
 	if (g->used)
 		return memcmp(g->gid, gid, 16) ? -EBUSY : -EALREADY;
 	err = wire->ops->borrow(wire, gid, fd);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Counters of engines in programs, in memory of the device: both sides. */
+/* Counters of engines in programs, in shared memory: both sides. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -13,20 +13,20 @@
 #include "util/os/clock.h"
 #include "util/os/map_shared.h"
 
-/* Twice what memory gives. */
+/* Fastest believable growth of a counter: twice the bandwidth of memory. */
 #define MOST_PER_NS 64u
 
 struct loan {
 	int fd; /* -1: none */
 	const struct ur_counter_page *page;
-	u64 seen[UR_CNT_COUNT]; /* the most that was read */
-	u64 since;		/* when; 0: of an earlier uroced */
+	u64 seen[UR_CNT_COUNT]; /* highest values read */
+	u64 since; /* time of the last read; 0: an earlier uroced's memory */
 };
 
 struct ur_counter_loans {
 	struct loan slot[UR_SLOTS];
-	u64 gone[UR_CNT_COUNT]; /* of programs that have ended */
-	bool sl_refused;	/* of those */
+	u64 gone[UR_CNT_COUNT]; /* sums of ended programs */
+	bool sl_refused;	/* reported by an ended program */
 };
 
 /* ---- the device ---- */
@@ -106,8 +106,8 @@ int ur_counters_inherit(struct ur_engine *engine, u32 slot)
 	return 0;
 }
 
-/* A counter that has fallen is not believed, nor one that has grown faster than bytes
- * could come. */
+/* Reads the counters. Ignores one that has fallen, and limits growth to what memory
+ * bandwidth allows. */
 static void read_loan(struct loan *loan)
 {
 	u64 values[UR_CNT_COUNT], now = ur_clock_ns(CLOCK_MONOTONIC);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Counters of an engine in a program, and states of its queue pairs, in memory that
- * the device's engine lends and reads: true while the program runs and after it has
- * been killed. The program may write there whatever it likes: what is read is that
- * program's word about itself, and no counter of the device ever falls by it.
+ * Counters of an engine in a program, and states of its queue pairs, in shared memory
+ * that the device makes and reads, also after the program was killed. The program may
+ * write anything there: the values are its claim about itself, and never make a
+ * counter of the device fall.
  */
 #ifndef UR_ENGINE_GRANT_LEND_COUNTERS_H
 #define UR_ENGINE_GRANT_LEND_COUNTERS_H
@@ -12,41 +12,41 @@
 #include "util/bytes.h"
 
 struct ur_engine;
-struct ur_counter_loans; /* the device's: of all slots */
-struct ur_counter_page;	 /* what both map */
+struct ur_counter_loans; /* the device's memories of all slots */
+struct ur_counter_page;	 /* the shared memory of one slot */
 
 /* ---- the device; control ---- */
 
-/* Makes the memory of a slot, in place of what it had, and puts its descriptor, which
- * stays the engine's, in *fd. Returns 0 or -errno. */
+/* Makes the memory of a slot, in place of an earlier one, and puts its descriptor in
+ * *fd. The descriptor stays the engine's. Returns 0 or -errno. */
 int ur_counters_lend(struct ur_engine *engine, u32 slot, int *fd);
-/* Goes on with the memory that an earlier uroced has lent. Returns 0 or -errno. */
+/* Takes over the slot's memory from an earlier uroced. Returns 0 or -errno. */
 int ur_counters_inherit(struct ur_engine *engine, u32 slot);
-/* Ends that: what was counted stays in the device's counters. */
+/* Frees the slot's memory. Its counts stay in the device's counters. */
 void ur_counters_lend_end(struct ur_engine *engine, u32 slot);
-/* Fills values with UR_CNT_COUNT counters: what all programs have counted, now and
- * before. */
+/* Fills values with UR_CNT_COUNT counters: the sums of all programs, including ended
+ * ones. */
 void ur_counters_lent(struct ur_engine *engine, u64 *values);
-/* Fills UR_QP_SHOWN values of the queue pair in a program. Returns whether the program
- * shows it. */
+/* Fills UR_QP_SHOWN values of a queue pair in a program. Returns false if the program
+ * does not show it. */
 bool ur_counters_lent_qp(const struct ur_engine *engine, u32 qpn, u64 *values);
-/* Returns whether a program has shown that it was refused the priority of service
- * level 7. */
+/* Returns whether any program reports that the kernel refused it the priority of
+ * service level 7. */
 bool ur_counters_lent_sl(const struct ur_engine *engine);
 void ur_counters_lend_fini(struct ur_engine *engine);
 
 /* ---- the program ---- */
 
-/* Maps what was lent, in *page. fd stays the caller's. Returns 0 or -errno. */
+/* Maps the granted memory in *page. fd stays the caller's. Returns 0 or -errno. */
 int ur_counters_borrow(int fd, struct ur_counter_page **page);
-/* Returns the UR_CNT_COUNT counters of a port there. */
+/* Returns the UR_CNT_COUNT counters of the port in the page. */
 u64 *ur_counters_of_port(struct ur_counter_page *page);
-/* Returns the UR_QP_SHOWN values of that queue pair there, zeroed, or NULL: there is no
- * room. To be given back by the next. Engine thread. */
+/* Takes a place in the page for a queue pair. Returns its UR_QP_SHOWN values, zeroed, or
+ * NULL if there is no room. ur_counters_qp_gone() frees it. Engine thread. */
 u64 *ur_counters_of_qp(struct ur_counter_page *page, u32 qpn);
 void ur_counters_qp_gone(struct ur_counter_page *page, u32 qpn);
-/* Returns the word there that shows, once it is not 0, that it was refused that
- * priority. */
+/* Returns the word of the page that reports, if not 0, that the kernel refused the
+ * priority of service level 7. */
 u64 *ur_counters_sl(struct ur_counter_page *page);
 void ur_counters_unmap(struct ur_counter_page *page);
 

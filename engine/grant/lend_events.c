@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Completion channels and asynchronous events of an engine in a program. The device
- * makes the channel and lends the end into which events are sent; the program reads
- * the other one as always.
+ * makes the channel and grants the sending end to the engine; the program reads the
+ * other end as usual.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -70,8 +70,8 @@ int ur_easync_borrow(struct ur_ectx *ectx, int tx, int rx,
 	return 0;
 }
 
-/* The device sends there only to wake: the next turn sees what has changed. A program that
- * has closed the number may have another file there. */
+/* Reads a wake-up of the device; the next turn finds the changes. The check is for a program
+ * that has closed the descriptor and has another file at its number. */
 static void take_wakes(struct ur_engine *e)
 {
 	struct stat st;
@@ -82,8 +82,8 @@ static void take_wakes(struct ur_engine *e)
 		recv(e->guest.device_fd, &byte, 1, MSG_DONTWAIT);
 }
 
-/* The device's own end closes with it, this one does not. The next turn gives the addresses
- * up. */
+/* Handles a wake-up or the end of the device. The device's ends of channels close with it, the
+ * program's copies do not: shut them down. The next turn removes the addresses. */
 static void device_says(struct ur_watch *watch, u32 events)
 {
 	struct ur_engine *e =
@@ -93,7 +93,8 @@ static void device_says(struct ur_watch *watch, u32 events)
 		take_wakes(e);
 		return;
 	}
-	/* First: one that goes from here to there meanwhile is in either. */
+	/* First, so that a channel that moves from our lists to the caller's meanwhile is in
+	 * one of them. */
 	e->guest.ended(e->guest.ended_arg);
 	ur_list_for_each(it, &e->guest.chans)
 		shutdown(ur_list_entry(it, struct ur_echan, borrowed)->sock.tx,

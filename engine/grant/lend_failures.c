@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Failures of queue pairs in programs, in memory of the device: both sides. */
+/* Failures of queue pairs in programs, in shared memory: both sides. */
 #include "engine/core/engine_impl.h"
 #include "engine/grant/lend_failures.h"
 #include "engine/grant/lend_page.h"
 #include "transport/psn.h"
 #include "util/os/clock.h"
 
-/* Somebody who writes all the time shows nothing. */
+/* Most tries to read a failure that its program keeps rewriting. */
 #define TRIES 4
 
 #define F_TOLD	   (1u << 0)
@@ -65,7 +65,7 @@ static void write_words(u64 *w, const struct ur_failure *f)
 	w[15] = (u32)f->send_error;
 }
 
-/* Whatever is there: no more than numbers. */
+/* Accepts any words: they are only numbers. Limits them to their fields' ranges. */
 static void read_words(const u64 *w, struct ur_failure *f)
 {
 	u8 flags = byte_of(w[1], 3);
@@ -153,7 +153,7 @@ static void store_shown(u64 *to, u64 value)
 	__atomic_store_n(to, value, __ATOMIC_RELAXED);
 }
 
-/* It may be killed at any point, and shows nothing then. */
+/* If the program is killed in between, the generation stays odd and nothing is shown. */
 static void put_shown(struct ur_shown_failure *shown, u32 qpn, const u64 *words)
 {
 	u64 generation = shown->generation | 1;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Why queue pairs of an engine in a program failed, in the memory that it counts in
- * (lend_counters.h), so that uroced knows it while the program runs and after. The
- * program may write there whatever it likes: codes and numbers, which say something of
- * its own queue pairs alone.
+ * Why queue pairs of an engine in a program failed, in the memory of its counters
+ * (lend_counters.h), so that uroced can report it while the program runs and after. The
+ * program may write anything there: codes and numbers about its own queue pairs only.
  */
 #ifndef UR_ENGINE_GRANT_LEND_FAILURES_H
 #define UR_ENGINE_GRANT_LEND_FAILURES_H
@@ -13,15 +12,16 @@
 struct ur_engine;
 struct ur_counter_page;
 
-/* Fills *failure with what the queue pair in a program failed of: a request of its own, or
- * of its peer. Returns whether there is one. Control. */
+/* Fills *failure with the failure of a queue pair in a program: of a request of its peer if
+ * peers, else of its own. Returns whether there is one. Control. */
 bool ur_failures_lent(const struct ur_engine *engine, u32 qpn, bool peers,
 		      struct ur_failure *failure);
 
-/* The program: shows it, for a queue pair that has a place there. Engine thread. */
+/* In the program: publishes a failure of a queue pair that has a place in the page. Engine
+ * thread. */
 void ur_failures_show(struct ur_counter_page *page, u32 qpn,
 		      const struct ur_failure *failure);
-/* Forgets those of the number. Engine thread. */
+/* In the program: clears the failures of that number. Engine thread. */
 void ur_failures_forget(struct ur_counter_page *page, u32 qpn);
 
 #endif

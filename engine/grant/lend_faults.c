@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Fault rules for engines in programs: the device's side. */
+/* Fault rules for engines in programs: both sides. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "engine/grant/lend_page.h"
 #include "util/assert.h"
 
-/* No count is larger: a sum of them is one. */
+/* Limit of a believable count, so that sums do not overflow. */
 #define COUNT_MAX (1ull << 48)
 
 struct ur_lent_fault {
@@ -16,8 +16,8 @@ struct ur_lent_fault {
 	u32 place;
 	u64 id;
 	struct ur_fault_rule rule;
-	struct ur_shown_fault gone;	      /* of programs that have ended */
-	struct ur_shown_fault seen[UR_SLOTS]; /* the most that was read */
+	struct ur_shown_fault gone;	      /* sums of ended programs */
+	struct ur_shown_fault seen[UR_SLOTS]; /* highest values read */
 };
 
 int ur_faults_lend(struct ur_engine *engine, const struct ur_fault_rule *rule,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Fault rules for engines in programs: uroced shows the rules with the settings
- * (lend_settings.h), and programs count in the memory that their counters are in. The
- * program may write there whatever it likes: a rule's counts never fall by it. Control, but for
- * the program's side.
+ * Fault rules for engines in programs. uroced publishes the rules with the settings
+ * (lend_settings.h); programs count in the memory of their counters (lend_counters.h). A program
+ * may write anything there, but never makes a rule's counts fall. Control, but for the program's
+ * side.
  */
 #ifndef UR_ENGINE_GRANT_LEND_FAULTS_H
 #define UR_ENGINE_GRANT_LEND_FAULTS_H
@@ -17,26 +17,27 @@ struct ur_counter_page;
 
 /* ---- the device ---- */
 
-/* Puts the rule, which is copied, among those that programs are shown with the next settings.
- * Returns 0, -ENOMEM or -ENOSPC. */
+/* Adds a rule, which is copied, in *fault. The next ur_settings_show() publishes it. Returns 0,
+ * -ENOMEM or -ENOSPC. */
 int ur_faults_lend(struct ur_engine *engine, const struct ur_fault_rule *rule,
 		   struct ur_lent_fault **fault);
-/* Ends that, with the next settings; NULL is fine. */
+/* Removes a rule; the next ur_settings_show() publishes that. fault may be NULL. */
 void ur_faults_lend_del(struct ur_lent_fault *fault);
-/* Ends all. */
+/* Removes all rules. */
 void ur_faults_lend_fini(struct ur_engine *engine);
-/* Adds the counts of programs, those that have ended too. */
+/* Adds the counts of all programs, including ended ones, to *matched and *done. */
 void ur_faults_lent_counts(struct ur_lent_fault *fault, u64 *matched,
 			   u64 *done);
-/* The program in the slot has ended; its memory is still there. */
+/* Keeps the counts of the slot's program, which has ended. Call it before
+ * ur_counters_lend_end(). */
 void ur_faults_lend_end(struct ur_engine *engine, u32 slot);
-/* Fills UR_LENT_FAULTS rules, with what programs have counted for each by now. */
+/* Fills UR_LENT_FAULTS rules, each with the present counts of programs. */
 void ur_faults_lent_rules(struct ur_engine *engine, struct ur_lent_rule *rules);
 
 /* ---- the program ---- */
 
-/* Shows the counts of the rule in that place, which have begun at 0 with a new one. Engine
- * thread. */
+/* ur_faults_show_new() begins the counts of a new rule in that place at 0; ur_faults_show()
+ * publishes its counts. Engine thread. */
 void ur_faults_show_new(struct ur_counter_page *page, u32 place, u64 id);
 void ur_faults_show(struct ur_counter_page *page, u32 place, u64 matched,
 		    u64 done);

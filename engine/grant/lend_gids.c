@@ -6,7 +6,7 @@
 
 void ur_lent_gids_set(struct ur_lent_gids *gids, u32 index, const u8 *gid)
 {
-	/* Odd already where a uroced was killed meanwhile. */
+	/* It is already odd if a uroced was killed in this function. */
 	u32 generation = atomic_load(&gids->generation) & ~1u;
 	u64 half[2] = {0};
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The device's addresses for engines in programs: memory that uroced alone writes. An
- * address that the device has no more they give up, with the socket that was lent for it, so that
- * another device, or this one when it comes back, can have its port.
+ * The device's addresses for engines in programs: memory that only uroced writes. A program
+ * closes its granted socket of an address that the device has lost, so that another device, or
+ * this one when the address returns, can bind the port.
  */
 #ifndef UR_ENGINE_GRANT_LEND_GIDS_H
 #define UR_ENGINE_GRANT_LEND_GIDS_H
@@ -12,17 +12,17 @@
 
 #define UR_LENT_GIDS 1024u
 
-/* The generation is odd while an entry changes; 0: there is none. */
+/* The generation is odd while an entry changes. A zero entry is empty. */
 struct ur_lent_gids {
 	_Atomic u32 generation;
 	u32 rsv;
 	_Atomic u64 half[UR_LENT_GIDS][2];
 };
 
-/* Writes the entry of the GID table. NULL: it is free, or one that no program may use.
- * One thread at a time. */
+/* Sets an entry of the GID table. gid NULL: it is free, or not for programs. One thread at
+ * a time. */
 void ur_lent_gids_set(struct ur_lent_gids *gids, u32 index, const u8 *gid);
-/* Returns whether that entry has that address. The answer holds if the generation was even
+/* Returns whether that entry has that address. The result is valid if the generation was even
  * before and is the same afterwards. */
 bool ur_lent_gids_has(const struct ur_lent_gids *gids, u32 index,
 		      const u8 gid[16]);

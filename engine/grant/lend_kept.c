@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The loans of a device outlive uroced: the next one goes on with them. */
+/* The grants of a device outlive uroced: the next one restores them here. */
 #include <errno.h>
 #include <unistd.h>
 #include "engine/core/engine_impl.h"
@@ -16,7 +16,7 @@ void ur_engine_left(int ports)
 	ur_udp_own_left(ports);
 }
 
-/* Returns the descriptor that its program's end is known by, or -1: it has to end. */
+/* Restores a slot. Returns the descriptor that hangs up with its program, or -1: the grant must end. */
 static int inherit_slot(struct ur_engine *engine, u32 slot,
 			struct ur_kept_life *life)
 {

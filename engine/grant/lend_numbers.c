@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The order of a slot's numbers is a permutation: an unbalanced Feistel network of SipHash, of which each round
- * changes one part of the number by the other (Luby and Rackoff, "How to construct pseudorandom
- * permutations from pseudorandom functions", 1988: four rounds).
+ * The order of a slot's numbers is a pseudorandom permutation: an unbalanced Feistel network of four rounds of
+ * SipHash (Luby and Rackoff, "How to construct pseudorandom permutations from pseudorandom functions", 1988).
  */
 #include "engine/grant/lend_numbers.h"
 
@@ -19,12 +18,11 @@
 
 #define ROUNDS 4u
 
-/* Counts, of the numbers that were ever given out. */
+/* Positions in the order, which count up for ever. */
 struct numbers_of_slot {
-	_Atomic u64 first; /* of the loan */
-	_Atomic u64 next;
-	_Atomic u64
-		rested; /* how many had been before, when it was given back */
+	_Atomic u64 first;  /* first one of the present grant */
+	_Atomic u64 next;   /* next one to draw */
+	_Atomic u64 rested; /* value of "rests" when the slot was freed */
 };
 
 struct ur_lent_numbers {
@@ -35,7 +33,7 @@ struct ur_lent_numbers {
 
 /* ---- the order ---- */
 
-/* Returns what a round adds to one part of a number of the slot. */
+/* Returns the value that a round combines with one part of a number, from the other part. */
 static u32 mix(const struct ur_lent_numbers *n, u32 slot, u32 round, u32 part)
 {
 	struct ur_secret s = {.key = {n->key[0], n->key[1]},
@@ -45,7 +43,7 @@ static u32 mix(const struct ur_lent_numbers *n, u32 slot, u32 round, u32 part)
 	return (u32)ur_secret_u64(&s);
 }
 
-/* Returns how many numbers a slot has, less one. */
+/* Returns the number of a slot's numbers, less one. */
 static u32 last_of(u32 slot)
 {
 	return (1u << (24 - ur_slot_bits(slot))) - 1;
@@ -75,7 +73,7 @@ static u32 place_of(const struct ur_lent_numbers *n, u32 slot, u32 number)
 	return number;
 }
 
-/* ---- */
+/* ---- drawing ---- */
 
 void ur_lent_numbers_begin(struct ur_lent_numbers *n, u32 slot)
 {

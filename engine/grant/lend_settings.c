@@ -14,18 +14,18 @@
 #include "util/os/map_shared.h"
 
 #define WORDS	     ((sizeof(struct ur_settings_lent) + 7) / 8)
-#define CLASS_PLACES 8u /* where that of a number may be */
+#define CLASS_PLACES 8u /* possible places of a number's class */
 #define RULE_STEP    (sizeof(struct ur_lent_rule) / 8) /* the id comes first */
 #define RULE_WORDS   (UR_LENT_FAULTS * RULE_STEP)
 
-/* The generation is odd while they change. */
+/* The generation is odd while the settings change. */
 struct ur_settings_page {
 	_Atomic u32 generation;
 	u32 rsv;
 	_Atomic u64 word[WORDS];
 	_Atomic u64 rule[RULE_WORDS];
 	struct ur_lent_gids gids;
-	/* Number, and above it class and hop limit; each is whole at any time. */
+	/* Lower bits: queue pair number; above: class and hop limit. One word, so always consistent. */
 	_Atomic u64 class[UR_SLOTS][UR_LENT_CLASSES];
 };
 
@@ -46,7 +46,7 @@ static struct ur_kept name_of(const struct ur_engine *e)
 				.device = e->lent_device};
 }
 
-/* Programs have a descriptor to read it. */
+/* Stores the memory, and opens the read-only descriptor for programs. Closes fd; after an error unmaps page. */
 static int share(struct ur_engine *e, int fd, void *page)
 {
 	const struct ur_kept what = name_of(e);
@@ -80,7 +80,7 @@ static int make_page(struct ur_engine *e)
 	return 0;
 }
 
-/* Programs see by these numbers that something is new. */
+/* Continues the inherited numbers by which programs notice changes. */
 static void go_on(struct ur_engine *e)
 {
 	const struct ur_settings_page *page = e->settings;
@@ -149,7 +149,7 @@ int ur_settings_lend(struct ur_engine *engine, int *fd)
 	return 0;
 }
 
-/* The settings of an earlier uroced stay until all is known that they are to be now. */
+/* Until recovery is complete the settings of an earlier uroced stay. */
 void ur_settings_show(struct ur_engine *engine)
 {
 	struct ur_settings_page *page = engine->settings;
@@ -190,7 +190,7 @@ void ur_settings_show_gid(struct ur_engine *engine, u32 index)
 				 used ? g->gid : NULL);
 }
 
-/* The place of the number, else a free one, or NULL. */
+/* Returns the place of the number, else a free one, or NULL. */
 static _Atomic u64 *class_of(struct ur_engine *engine, u32 qpn)
 {
 	u32 slot = ur_slot_of(qpn);
@@ -277,7 +277,7 @@ bool ur_settings_read(const struct ur_settings_page *page, u32 *seen,
 		return false;
 	for (u32 i = 0; i < WORDS; i++)
 		now.word[i] = atomic_load(&page->word[i]);
-	/* They change again: the next turn sees it. */
+	/* The settings are changing again: the next turn retries. */
 	if (atomic_load(&page->generation) != generation)
 		return false;
 	*seen = generation;
