@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The kernel says which mapping has an address (Linux 6.11), or all that there are are read. They name the file behind
- * memory, which is found among the process's descriptors, or by its name in /dev/shm. Links of /proc/self/map_files
- * would lead to it at once, and want a right (CAP_CHECKPOINT_RESTORE) that few have.
+ * Finds the mapping of an address by PROCMAP_QUERY (Linux 6.11), or by reading all mappings. The mapping identifies the
+ * file, which is searched among the process's descriptors, or opened by its name in /dev/shm. /proc/self/map_files would
+ * lead to it directly, but takes CAP_CHECKPOINT_RESTORE.
  */
 #include "engine/ground/file_search.h"
 
@@ -18,10 +18,10 @@
 #include "util/assert.h"
 #include "util/os/high_fd.h"
 
-/* Descriptors that are looked at. */
+/* Descriptors from 0 on that are searched. */
 #define LOOK_FDS 1024
 #define SHM	 "/dev/shm/"
-/* Reads of a step, of some fifty mappings each. */
+/* Reads in one step; each returns some fifty mappings. */
 #define STEP_READS 4u
 
 struct ur_file_search {
@@ -36,7 +36,7 @@ struct ur_file_search {
 
 /* ---- the mapping ---- */
 
-/* Returns 1 where it is the mapping of the range, 0 where it is one below, or -ENOENT: there is none that is good. */
+/* Returns 1 if the mapping has the range, 0 if it lies below the range, or -ENOENT: the range has no suitable mapping. */
 static int look_at_mapping(struct ur_file_search *s, u64 start, u64 end,
 			   bool good, u64 offset, u64 ino)
 {
@@ -61,7 +61,7 @@ static int look_at_line(struct ur_file_search *s, char *line)
 	start = strtoull(line, &dash, 16);
 	if (*dash != '-')
 		return -ENOENT;
-	/* Nearly all are below. */
+	/* A quick check, since nearly all mappings lie below. */
 	if (strtoull(dash + 1, NULL, 16) <= s->addr)
 		return 0;
 	if (sscanf(line, "%llx-%llx %4s %llx %x:%x %llu %n", &start, &end,
@@ -77,7 +77,7 @@ static int look_at_line(struct ur_file_search *s, char *line)
 	return ret;
 }
 
-/* Reads some of the maps. Returns as look_at_mapping() does. */
+/* Reads the next part of the maps. Returns as look_at_mapping() does. */
 static int read_text(struct ur_file_search *s)
 {
 	ssize_t n =
@@ -122,7 +122,7 @@ static void ask_kernel(struct ur_file_search *s)
 	const u64 good = UR_MAPS_READABLE | UR_MAPS_SHARED;
 	int err = ur_maps_ask(s->maps, &q);
 
-	/* A name may be longer than those that we look for. */
+	/* The name may be longer than any that we search. */
 	if (err == -ENAMETOOLONG) {
 		q.name_size = 0;
 		q.name_addr = 0;

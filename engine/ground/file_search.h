@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The search for the file that memory of this process is: in steps, since a process may have tens of thousands of
- * mappings, and whoever searches has other things to do.
+ * Searches the file behind memory of this process. In steps, since a process may have tens of thousands of mappings, and
+ * the caller has other work.
  */
 #ifndef UR_ENGINE_GROUND_FILE_SEARCH_H
 #define UR_ENGINE_GROUND_FILE_SEARCH_H
@@ -10,13 +10,14 @@
 
 struct ur_file_search;
 
-/* Begins one for a range. Returns NULL where there is no memory, or nothing to look at. Any thread. */
+/* Begins a search for the memory range. Returns NULL without memory or /proc, or for a range longer than
+ * UR_SHOWN_FILE_BYTES. Any thread. */
 struct ur_file_search *ur_file_search_begin(u64 addr, u64 len);
-/* Goes on for 0.3 ms or so. Returns -EAGAIN: there is more to do; 0: the file is found, dev, ino, offset, bytes and fd
- * of *file are filled in, and fd is the caller's; -ENOENT: it is none that can be shown. */
+/* Continues the search for about 0.3 ms. Returns -EAGAIN: call again; 0: found, with dev, ino, offset, bytes and fd of
+ * *file filled in, and fd the caller's; -ENOENT: the memory is no file that can be exported. */
 int ur_file_search_step(struct ur_file_search *search,
 			struct ur_shown_file *file);
-/* Frees it. NULL: nothing. */
+/* Frees a search. search may be NULL. */
 void ur_file_search_end(struct ur_file_search *search);
 
 #endif

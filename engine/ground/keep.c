@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* uroced's side of the keeper, and what an earlier uroced has left. */
+/* uroced's side of the keeper, and the descriptors of an earlier uroced. */
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -13,7 +13,7 @@
 #include "util/os/scm.h"
 
 #define ANSWER_MS 1000
-/* The next keeper's first answer comes when the link of the former uroced has ended. */
+/* Time for the first reply, which the keeper sends only after the former uroced's link has ended. */
 #define FIRST_MS 2000
 
 struct left {
@@ -57,7 +57,7 @@ static int send_msg(u32 op, const struct ur_kept *what, int fd)
 		       : -errno;
 }
 
-/* fd: -1 where none has come. */
+/* Receives a message. *fd is -1 if it has no descriptor. */
 static int receive_kept(struct ur_keep_msg *msg, int *fd, int ms)
 {
 	struct iovec iov = {.iov_base = msg, .iov_len = sizeof(*msg)};
@@ -106,7 +106,7 @@ static int ask(u32 op, const struct ur_kept *what, int fd)
 	return msg.ret;
 }
 
-/* ---- */
+/* ---- storing ---- */
 
 static bool has_keeper(void)
 {
@@ -330,7 +330,7 @@ void ur_keep_forget(void)
 	pthread_mutex_unlock(&keep.lock);
 }
 
-/* Its copies are closed before its end of the link: ports are free then. */
+/* The keeper closes its copies before its end of the link, so ports are free when that hangs up. */
 void ur_keep_end(void)
 {
 	struct ur_keep_msg msg;

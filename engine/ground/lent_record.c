@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Rings of the flight recorder in memory of programs: made, and read with the
- * suspicion that they deserve. */
+/* Makes rings of the flight recorder for programs, and checks the records read from
+ * them. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -12,10 +12,10 @@
 #include "util/os/clock.h"
 #include "util/os/map_shared.h"
 
-/* IBTA 9.2: the BTH. A packet has no more than a path MTU of payload, and headers. */
+/* IBTA 9.2: size of the BTH; and a limit above the largest packet. */
 #define BTH_BYTES    12u
 #define PACKET_BYTES 8192u
-/* No ring has ever lost more: a sum of such numbers is one. */
+/* Limit of a believable number of lost slots, so that sums do not overflow. */
 #define LOST_MAX (1ull << 48)
 
 struct ur_lent_record {
@@ -23,7 +23,7 @@ struct ur_lent_record {
 	const struct ur_recorder_ring *ring;
 	int fd; /* -1: closed */
 	u32 refs;
-	u64 failures; /* as last seen */
+	u64 failures; /* at the last call of ur_lent_record_failed() */
 };
 
 static size_t bytes(void)
@@ -106,7 +106,7 @@ bool ur_lent_record_failed(struct ur_lent_record *rec)
 	return rec->failures != before;
 }
 
-/* ---- what it says ---- */
+/* ---- checks of records ---- */
 
 static bool is_packet(u8 kind)
 {
@@ -114,7 +114,7 @@ static bool is_packet(u8 kind)
 	       kind == UROCE_RECORD_PACKET_IN;
 }
 
-/* Events of rdma_cm are uroced's. Number 0 stands for what is of no queue pair, as a
+/* rdma_cm events are recorded by uroced only. qpn 0: the record is of no queue pair, such as a
  * receive of a shared queue. */
 static bool is_its_own(const struct ur_record_whose *whose, u8 kind, u32 qpn)
 {
@@ -128,7 +128,8 @@ static bool is_whole(const struct uroce_record_packet *p)
 	       p->length >= p->status && p->length <= PACKET_BYTES;
 }
 
-/* Both structs begin alike. A packet may be for a queue pair that is no more. */
+/* Corrects owner and time; also of a packet record, which begins alike. A packet of a destroyed queue
+ * pair is nobody's. */
 static void put_owner(const struct ur_record_whose *whose,
 		      struct uroce_record *r, u64 now)
 {

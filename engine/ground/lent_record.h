@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The flight recorder's ring of an engine in a program: memory that uroced makes,
- * the program writes (recorder.h) and uroced reads, so that it is there when the
- * program has been killed. The program may write there whatever it likes: uroced takes it for
- * that program's word about its own queue pairs, and of nobody else's. With the control
- * lock, but where a comment says otherwise.
+ * The flight recorder's ring of an engine in a program. uroced makes the memory, the
+ * program writes it (recorder.h), and uroced reads it, also after the program was killed.
+ * The program may write anything there: its records count for its own queue pairs only.
+ * With the control lock, unless a comment says otherwise.
  */
 #ifndef UR_ENGINE_GROUND_LENT_RECORD_H
 #define UR_ENGINE_GROUND_LENT_RECORD_H
@@ -18,51 +17,51 @@
 
 struct ur_lent_record;
 
-/* The process that has it: all of its records are taken as this process's, or nobody's, and those
- * of other numbers than from first_qpn to last_qpn are left out. */
+/* The process that has the ring. All records count as this process's, or nobody's. Records of queue
+ * pairs outside first_qpn to last_qpn are dropped. */
 struct ur_record_whose {
 	u32 first_qpn, last_qpn;
-	bool small; /* one of many */
+	bool small; /* of a small slot: a smaller ring */
 	uid_t uid;
 	pid_t pid;
-	u64 since; /* CLOCK_MONOTONIC, ns: no record is older */
+	u64 since; /* time of the grant: older records get this time. ns */
 };
 
-/* Makes one in *rec. Returns 0 or -errno. */
+/* Makes a ring in *rec, with one reference. Returns 0 or -errno. */
 int ur_lent_record_create(const struct ur_record_whose *whose,
 			  struct ur_lent_record **rec);
-/* One more keeps it. The last to give it back frees it; NULL is fine. */
+/* Add and drop a reference; dropping the last frees the ring. rec may be NULL for a drop. */
 void ur_lent_record_keep(struct ur_lent_record *rec);
 void ur_lent_record_put(struct ur_lent_record *rec);
-/* Returns the descriptor, which stays its own, or -1 where it is closed. */
+/* Returns the ring's descriptor, which stays the ring's, or -1 if it is closed. */
 int ur_lent_record_fd(const struct ur_lent_record *rec);
-/* Closes that: the program has ended. */
+/* Closes the descriptor, since the program has ended. */
 void ur_lent_record_close(struct ur_lent_record *rec);
-/* Returns whether a work request has failed since this was asked last. */
+/* Returns whether a work request has failed since the last call. */
 bool ur_lent_record_failed(struct ur_lent_record *rec);
 
-/* Returns the KiB of such a ring where the device's is of kib. */
+/* Returns the size in KiB of a program's ring when the device's ring has kib. */
 static inline u32 ur_lent_record_kib(u32 kib, bool small)
 {
 	return ur_min_u32(kib,
 			  small ? UR_RECORDER_SMALL_KIB : UR_RECORDER_LENT_KIB);
 }
-/* Returns the same of that one. */
+/* Returns the same for that ring. */
 u32 ur_lent_record_kib_of(const struct ur_lent_record *rec, u32 kib);
-/* Copies what it has of that run as ur_recorder_copy(), with kib as returned
- * above, and only records that ur_lent_record_check() leaves. Any thread that has it
- * kept. */
+/* Copies the records of that run as ur_recorder_copy() does, without those that
+ * ur_lent_record_check() drops. kib: from ur_lent_record_kib_of(). Any thread with a
+ * reference. */
 u32 ur_lent_record_copy(const struct ur_lent_record *rec, u32 run, u32 kib,
 			void *to, u64 *lost);
 
-/* Leaves those records in n slots that make sense, with the owner and times
- * that they may have. Returns how many slots are left. now: CLOCK_MONOTONIC, ns.
- * Any thread. */
+/* Drops invalid records from n slots, and corrects the owner and the times of the
+ * others. Returns the number of slots left. now: CLOCK_MONOTONIC, ns. Any
+ * thread. */
 u32 ur_lent_record_check(const struct ur_record_whose *whose, void *slots,
 			 u32 n, u64 now);
 
-/* Maps such a ring in the program, in *ring. fd stays the caller's. Returns 0 or
- * -errno. Any thread. */
+/* In the program: maps its ring in *ring. fd stays the caller's. Returns 0 or -errno.
+ * Any thread. */
 int ur_lent_record_map(int fd, struct ur_recorder_ring **ring);
 void ur_lent_record_unmap(struct ur_recorder_ring *ring);
 

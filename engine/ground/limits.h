@@ -34,7 +34,7 @@
 /* Kilobits per second: more than any port has. */
 #define UR_MAX_RATE_KBPS 800000000u
 #define UR_CA_ACK_DELAY	 15
-/* One file cannot starve the others of memory for handles. */
+/* Most handles of one file, so that it cannot exhaust the memory for others. */
 #define UR_MAX_HANDLES (1u << 22)
 
 #endif

@@ -13,7 +13,7 @@ __attribute__((format(printf, 1, 0))) static void say(const char *fmt,
 	char line[512];
 
 	vsnprintf(line, sizeof(line), fmt, ap);
-	/* It has words of clients in it, and goes to terminals. */
+	/* The line may contain text of clients, and goes to terminals. */
 	ur_text_clean(line, false);
 	fprintf(stderr, "uroced: %s\n", line);
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The control loop on epoll. Callbacks run under the control lock; the lock is
- * free while the loop waits, so that connection threads get their turn.
+ * The control loop on epoll. Callbacks run under the control lock; the loop releases
+ * it while it waits.
  *
- * A source that is deleted may still stand in the batch of events the loop has
- * just received: it is marked dead and freed by the loop after the batch.
+ * A deleted source may still be in the batch of events that the loop has just
+ * received: it is marked dead, and freed after the batch.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -19,7 +19,7 @@
 #include "util/os/clock.h"
 #include "util/assert.h"
 
-/* Rounds of calls that post calls, before the descriptors have their turn. */
+/* Most rounds of calls that post further calls, before descriptors are served. */
 #define CALL_ROUNDS 32
 
 struct source {
@@ -36,20 +36,20 @@ struct ur_loop {
 	bool stop, closed;
 	struct source *sources, *dead;
 	struct ur_loop_timer *timers; /* by deadline */
-	u64 wakes_at; /* when the thread will look; 0: it does now */
+	u64 wakes_at; /* end of the thread's sleep; 0: it is awake */
 	pthread_mutex_t post_lock; /* of the two below and closed; a leaf */
 	struct ur_loop_call *calls, **calls_tail;
 	struct ur_loop_after *after; /* of who has the lock */
 };
 
 /*
- * A user's turn while another waits: some ten commands, as long as it takes to
- * wake a thread a few times. At 1 ms what 200 connections of one user get done
- * is up to a sixth more, and each taking of the lock by another waits 1 ms.
+ * A user's turn while another waits: some ten commands, and a few thread wake-ups.
+ * At 1 ms, 200 connections of one user do up to a sixth more work, but each other
+ * user waits 1 ms for the lock.
  */
 #define TURN_NS 250000ull
 
-/* (uid_t)-1 is nobody's. */
+/* No user has the id (uid_t)-1. */
 #define DAEMON_ITSELF UINT32_MAX
 
 /* The user whom this thread acts for. */
@@ -181,8 +181,8 @@ static void post(struct ur_loop *loop, struct ur_loop_call *c)
 	__atomic_store_n(loop->calls_tail, c, __ATOMIC_RELAXED);
 	loop->calls_tail = &c->next;
 	pthread_mutex_unlock(&loop->post_lock);
-	/* A thread that holds the lock runs the call when it releases it; and
-	 * if a call waited already, the loop has been woken. */
+	/* A thread that holds the lock runs the call when it releases the lock.
+	 * If a call waited already, the loop has been woken. */
 	if (first && holds != loop)
 		wake(loop);
 }
@@ -261,7 +261,7 @@ static void run_timers(struct ur_loop *loop)
 	}
 }
 
-/* Only what was posted before: a call that posts itself must not hold up the
+/* Runs the calls posted before now: a call that posts itself must not delay the
  * descriptors. */
 static void run_calls(struct ur_loop *loop)
 {
@@ -273,20 +273,20 @@ static void run_calls(struct ur_loop *loop)
 	__atomic_store_n(&loop->calls, NULL, __ATOMIC_RELAXED);
 	loop->calls_tail = &loop->calls;
 	pthread_mutex_unlock(&loop->post_lock);
-	/* It is the daemon's work, whoever has the lock. */
+	/* Posted work is the daemon's, whichever thread runs it. */
 	acts_for = DAEMON_ITSELF;
 	while (c) {
 		struct ur_loop_call *next = c->next;
 		struct ur_loop_call *mine = c->to_free ? c : NULL;
 
-		c->fn(c->arg); /* what is not ours may be gone now */
+		c->fn(c->arg); /* may free c, if it is the caller's */
 		free(mine);
 		c = next;
 	}
 	acts_for = whom;
 }
 
-/* True when there are more. */
+/* Runs up to CALL_ROUNDS rounds of calls. Returns whether there are more. */
 static bool run_rounds(struct ur_loop *loop)
 {
 	for (u32 i = 0; i < CALL_ROUNDS; i++) {

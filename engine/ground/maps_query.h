@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The question that /proc/PID/maps answers since Linux 6.11: PROCMAP_QUERY of <linux/fs.h>, which older headers do not
- * have. */
+/* The request PROCMAP_QUERY for /proc/PID/maps (Linux 6.11): <linux/fs.h> of older systems does not have it. */
 #ifndef UR_ENGINE_GROUND_MAPS_QUERY_H
 #define UR_ENGINE_GROUND_MAPS_QUERY_H
 
@@ -24,7 +23,8 @@ struct ur_maps_query {
 #define UR_MAPS_EXECUTABLE 4u
 #define UR_MAPS_SHARED	   8u
 
-/* Asks. Returns 0 or -errno: -ENOENT, there is no such mapping; -ENOTTY, the kernel is older. */
+/* Sends the request q by maps, and fills *q. Returns 0, -ENOENT (no such mapping), -ENOTTY (an older kernel) or another
+ * -errno. */
 static inline int ur_maps_ask(int maps, struct ur_maps_query *q)
 {
 	return ioctl(maps, _IOWR('f', 17, struct ur_maps_query), q) ? -errno

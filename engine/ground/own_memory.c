@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Copying to and from the process that we are in. */
+/* Copies to and from memory of this process. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -15,13 +15,13 @@
 #include "util/os/high_fd.h"
 #include "util/os/map_shared.h"
 
-/* Bytes that go into a file are for another program; so many are too many for this
- * processor's caches, or keep them from others. */
+/* Copies into a file are for another program. From this size on they bypass the caches, which
+ * this processor needs for other data. */
 #define AWAY_BYTES 4096u
 
 /* ---- who copies ---- */
 
-/* Returns NULL where there is nobody but the kernel. */
+/* Returns the functions that copy by the processor, or NULL: only the kernel can copy. */
 static const struct uroce_copies *copies(void)
 {
 	const char *way = secure_getenv("UROCE_COPY");
@@ -84,7 +84,7 @@ static const struct ur_user_file *file_of(const struct ur_user_mem *mem,
 	return NULL;
 }
 
-/* Between memory and the file in which buf lies. */
+/* Copies between memory and the file that contains buf. */
 static int copy_file(const struct ur_user_file *f, u64 addr, const u8 *buf,
 		     size_t len, bool out)
 {
@@ -106,8 +106,8 @@ static int copy_file(const struct ur_user_file *f, u64 addr, const u8 *buf,
 	return 0;
 }
 
-/* Copies by way of the stage: write puts the bytes there from memory, read puts
- * them into memory. */
+/* Copies through the stage: write() moves bytes from memory to the stage, read() from
+ * the stage to memory. */
 static int copy_staged(const struct ur_user_mem *mem, u64 addr, u8 *buf,
 		       size_t len, bool out)
 {
@@ -120,7 +120,7 @@ static int copy_staged(const struct ur_user_mem *mem, u64 addr, u8 *buf,
 		void *there = (void *)(uintptr_t)addr;
 		ssize_t n;
 
-		/* Moves among itself would go wrong beyond the first part. */
+		/* If buf is the stage itself, there must be one part only. */
 		ur_assert(buf != mem->stage || part == len);
 		/* The transport gathers in the stage itself. */
 		if (out && buf != mem->stage)
@@ -178,8 +178,8 @@ int ur_own_memory_pieces(const struct ur_user_mem *mem, u64 addr, u8 *buf,
 	return err;
 }
 
-/* Reading the file into memory writes there as a system call of the program would,
- * with the rights that the pages have. */
+/* The kernel's copies obey the rights of the pages, as any system call of the program
+ * does. */
 static int make_stage(struct ur_user_mem *m)
 {
 	void *p;
@@ -194,7 +194,7 @@ static int make_stage(struct ur_user_mem *m)
 	return 0;
 }
 
-/* Returns -1 where the kernel answers no questions. */
+/* Returns a descriptor that supports PROCMAP_QUERY, or -1. */
 static int open_maps(void)
 {
 	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Copies past protections. Nothing here is quick, but none of it takes longer in a larger process. */
+/* Copies despite protections. Slow, but the cost does not grow with the size of the process. */
 #include "engine/ground/pinned.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "kernel-abi/uroce-copies.h"
 #include "util/os/filtered.h"
 
-/* The smallest page of any system: mprotect() takes the right from no less. */
+/* The smallest page of any system, and so the smallest unit of mprotect(). */
 #define PAGE 4096u
 /* Linux' Documentation/admin-guide/mm/pagemap.rst. */
 #define PAGEMAP_FILE	(1ull << 61)
@@ -50,7 +50,7 @@ void ur_pinned_begin(const struct ur_user_mem *mem, u64 addr, u64 len,
 {
 	struct ur_maps_query q;
 
-	/* Memory that was protected may have gone since, and this is other memory. */
+	/* An earlier protection at this address may be of memory that was unmapped since. */
 	if (writes && has_protections())
 		uroce_protections.forget((void *)(uintptr_t)addr, len);
 	place->known = false;
@@ -65,14 +65,15 @@ void ur_pinned_start(void)
 		uroce_protections.start();
 }
 
-/* Returns whether the program took a right to that page, which is all that is known of it yet. */
+/* Returns whether the program took away a right to that page by mprotect(). */
 static bool was_protected(u64 addr)
 {
 	return has_protections() &&
 	       uroce_protections.took((void *)(uintptr_t)addr);
 }
 
-/* Fills in where addr is now, if it is where it was. Returns 0 or -EFAULT. */
+/* Checks that addr is still in the mapping of registration time, and fills *is with the present one;
+ * is->known is false if the kernel cannot tell. Returns 0 or -EFAULT. */
 static int find_again(const struct ur_pinned_place *was, u64 off, u64 addr,
 		      struct ur_pinned_place *is)
 {
@@ -95,7 +96,7 @@ static int find_again(const struct ur_pinned_place *was, u64 off, u64 addr,
 		       : 0;
 }
 
-/* Returns whether a page is there that is the process's alone, and no file's that was not written to. */
+/* Returns whether a page is present there, in memory or swap, that is private to the process: no unmodified file page. */
 static bool is_private(u64 addr)
 {
 	int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
@@ -128,8 +129,8 @@ static int copy_past(u64 addr, u8 *buf, size_t len, bool out)
 	return n == (ssize_t)len ? 0 : -EFAULT;
 }
 
-/* 0 bytes of a shared mapping that move are a copy of it. The calls are made past whoever stands in front of them to
- * follow the program's mappings: these are none. */
+/* mremap() of a shared mapping with old size 0 maps it a second time. The system calls are made directly, since libraries that
+ * track the program's mappings must not see this one. */
 static int write_shared(const struct ur_user_mem *mem, u64 addr, u8 *buf,
 			size_t len)
 {

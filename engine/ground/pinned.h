@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Memory of this process whose protection the program has changed since it was registered, as who looks for changed
- * pages does. A card has pinned the pages, and goes on. So do we where it is known that they are still the same: mprotect()
- * took the right (kernel-abi/uroce-copies.h), and what is mapped there is what was registered, as far as the kernel
- * says that.
+ * Copies to registered memory whose protection the program has changed since, for example to track dirty pages. A card
+ * has pinned the pages, so it goes on. So do we, if the pages are known to be the same: mprotect() took the right away
+ * (kernel-abi/uroce-copies.h), and the mapping there is the registered one, as far as the kernel can tell.
  *
- *  - Memory of the process alone is reached through /proc/self/mem, which passes by protections.
+ *  - Private memory is reached through /proc/self/mem, which ignores protections.
  *  - A file, or anonymous memory that is shared, is mapped a second time for a moment. The kernel must say whether it
  *    is the same file (Linux 6.11).
  */
@@ -23,14 +22,14 @@ struct ur_pinned_place {
 	u64 offset; /* in the file */
 };
 
-/* There will be such memory. */
+/* Starts to track mprotect(). Call it before memory is registered. */
 void ur_pinned_start(void);
-/* Memory is registered, writes: to be written to. Finds where it is; *place is not known where the kernel does not
- * answer. Whoever registers. */
+/* Records in *place the mapping of memory that is being registered. writes: it may be written to. place->known is false if
+ * the kernel does not report the mapping. On the thread that registers. */
 void ur_pinned_begin(const struct ur_user_mem *mem, u64 addr, u64 len,
 		     bool writes, struct ur_pinned_place *place);
-/* Copies len bytes between addr, which is off bytes into what was registered at place, and buf; out: from buf. It is for who
- * could not copy them otherwise, and does so page by page. Returns 0 or -EFAULT, and then some may have been
+/* Copies len bytes between addr and buf, page by page, after an ordinary copy has failed. addr is off bytes behind the
+ * start of the registered place. out: from buf to memory. Returns 0 or -EFAULT; after an error some bytes may have been
  * copied. */
 int ur_pinned_copy(const struct ur_user_mem *mem,
 		   const struct ur_pinned_place *place, u64 off, u64 addr,

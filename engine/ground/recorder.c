@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The ring of the flight recorder. The writer gives up the oldest records (tail)
- * before it overwrites them, and new ones are there when head has passed them. A
- * reader copies from tail to head, and then leaves out what tail has passed
- * meanwhile. All words are atomic, so that a torn one is no undefined behaviour.
+ * The ring of the flight recorder. The writer advances tail past the oldest records
+ * before it overwrites them, and advances head past new ones when they are complete.
+ * A reader copies from tail to head, and then drops what tail has passed meanwhile.
+ * All words are atomic, since readers copy while the writer writes.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -19,22 +19,22 @@ _Static_assert(sizeof(struct uroce_record_packet) == 2 * UROCE_RECORD_SLOT,
 	       "two slots");
 
 struct ur_recorder_ring {
-	u64 run; /* when it was begun, for who reads it in another process */
-	u64 failures; /* work requests that have failed, too */
+	u64 run; /* number of the recording, for a reader in another process */
+	u64 failures; /* failed work requests, for that reader */
 	u64 head;     /* slots ever written */
-	u64 tail;     /* the oldest one that is still there begins a record */
+	u64 tail;     /* first slot of the oldest record */
 	u64 rsv[4];
 	u64 word[];
 };
 
 struct ur_recorder {
 	struct ur_recorder_ring *ring;
-	bool borrowed;	/* the ring, of who made it */
+	bool borrowed;	/* the ring belongs to the caller */
 	u64 head, tail; /* the ring's, as the writer knows them */
-	u64 mask;	/* of a slot's place */
+	u64 mask;	/* of a slot's index */
 	bool shared;
 	_Atomic u32 refs;
-	pthread_mutex_t lock; /* writers, when shared */
+	pthread_mutex_t lock; /* for writers, when shared */
 };
 
 static u64 mask_of(u32 kib)
@@ -123,8 +123,8 @@ static u32 slots_of(u8 kind)
 		       : 1;
 }
 
-/* Gives up the oldest until there is room, in a few steps whatever is in the ring.
- * Only the writer writes words, so it reads them as they are. */
+/* Drops the oldest records until there is room. The number of steps is bounded,
+ * whatever is in the ring. Plain reads, since only the writer writes words. */
 static void make_room(struct ur_recorder *rec, u64 end)
 {
 	u64 tail = rec->tail;
@@ -198,7 +198,7 @@ u64 ur_recorder_ring_run(const struct ur_recorder_ring *ring)
 	return __atomic_load_n(&ring->run, __ATOMIC_ACQUIRE);
 }
 
-/* Whatever head and tail are, and become: no more than the ring, once. */
+/* head and tail may have any values, and change: copies at most the ring, once. */
 u32 ur_recorder_ring_copy(const struct ur_recorder_ring *ring, u32 kib,
 			  void *to, u64 *lost)
 {
@@ -206,7 +206,7 @@ u32 ur_recorder_ring_copy(const struct ur_recorder_ring *ring, u32 kib,
 	u64 end = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE);
 	u64 *out = to, gone;
 
-	/* head is read behind tail, so more than a ring may lie between. */
+	/* head is read after tail, so the difference may exceed the ring. */
 	if (end - from > mask + 1)
 		from = end - mask - 1;
 	for (u64 s = from; s != end; s++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Files in memory of other processes of this user: whether they may be mapped here, and mapped. */
+/* Checks and maps files in memory of other processes of this user. */
 #include "engine/ground/shared_file.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 
 #define LONGEST UR_SHOWN_FILE_BYTES
 
-/* ---- this process's ---- */
+/* ---- files of this process ---- */
 
 bool ur_shared_file_is_good(int fd)
 {
@@ -37,9 +37,9 @@ static bool is_that_file(const struct stat *st,
 	return st->st_ino == file->ino && st->st_dev == file->dev;
 }
 
-/* ---- another's ---- */
+/* ---- files of another process ---- */
 
-/* Reads a file of text of /proc. Returns whether there is one. text: room for so many bytes. */
+/* Reads a text file of /proc into text, which has room for "room" bytes. Returns whether it could be read. */
 static bool read_text(int dir, const char *name, char *text, size_t room)
 {
 	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
@@ -70,7 +70,8 @@ struct opened {
 	unsigned long long mount, ino;
 };
 
-/* Its directory in /proc is root's where it cannot be traced, so that does not tell. */
+/* Compares the user ids in its status file. The owner of its directory in /proc does not tell: it is root for a process that
+ * cannot be traced. */
 static bool same_user(int dir)
 {
 	unsigned int uid[4], own = geteuid();
@@ -106,7 +107,7 @@ static bool has_file(int dir, int fd, int known)
 	       a.st_ino == b.st_ino && a.st_dev == b.st_dev;
 }
 
-/* From here on it is that process, whoever gets its number. */
+/* Opens the process's directory in /proc, which never refers to another process, even if the pid is reused. */
 static int open_process(s32 pid)
 {
 	char name[24];
@@ -115,8 +116,8 @@ static int open_process(s32 pid)
 	return open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* If the kernel lets us look into its ns/ and fd/, we may trace it; and a process of our user and namespaces may stop
- * us, and read our memory. */
+/* If the kernel lets us read its ns/ and fd/, we may trace it. A process of our user and namespaces may trace us likewise, and
+ * so read our memory anyway. */
 static bool is_kin(int dir, s32 proof, int known)
 {
 	return same_user(dir) && same_namespace(dir, "ns/pid") &&
@@ -125,7 +126,7 @@ static bool is_kin(int dir, s32 proof, int known)
 
 static bool is_opened(int dir, int fd, struct opened *is);
 
-/* Others of the same user may have it open to read, as we have. */
+/* Only the exporter can write the file; other processes of the user may have it open to read. */
 static bool is_writer(int dir, s32 proof)
 {
 	struct opened is;
@@ -158,7 +159,7 @@ static bool is_opened(int dir, int fd, struct opened *is)
 	       sscanf(ino, "ino: %llu", &is->ino) == 1;
 }
 
-/* It has that very file open to read: else it could have one read by us that it cannot. */
+/* Returns whether the process has that file open to read. Otherwise it could make us read a file that it cannot. */
 static bool may_read(int dir, int fd, int ours)
 {
 	int self = open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -173,7 +174,7 @@ static bool may_read(int dir, int fd, int ours)
 	return may;
 }
 
-/* A limit is the program's own, and we would take some of what it leaves. */
+/* Returns whether address space is unlimited: a limit is for the program's own mappings. */
 static bool has_room(void)
 {
 	struct rlimit limit;
@@ -181,7 +182,7 @@ static bool has_room(void)
 	return !getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur == RLIM_INFINITY;
 }
 
-/* Maps it without locking it, where the program has all that it maps locked (mlockall): the pages are another's. */
+/* Maps the file without locking its pages, even after mlockall(): they belong to another process. */
 static void *map_to_read(int fd, size_t bytes, u64 offset)
 {
 	void *p = mmap(NULL, bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE, fd,
@@ -190,7 +191,7 @@ static void *map_to_read(int fd, size_t bytes, u64 offset)
 	if (p == MAP_FAILED)
 		return NULL;
 	munlock(p, bytes);
-	/* It would be most of a core file. */
+	/* Keep it out of core files, which it would fill. */
 	madvise(p, bytes, MADV_DONTDUMP);
 	if (!mprotect(p, bytes, PROT_READ))
 		return p;
@@ -221,7 +222,7 @@ static int map_file(int fd, const struct ur_shown_file *shown,
 	return seen->map ? 0 : -ENOMEM;
 }
 
-/* Opens the file that fd is there, once it is known that nothing happens by that. */
+/* Opens the exported file through /proc, after checks that opening it has no side effects. */
 static int open_shown(int dir, const struct ur_shown_file *shown)
 {
 	char name[32];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Memory of a process that is a file in memory already (a memfd, /dev/shm, hugetlbfs, mapped
- * shared). The process finds the file (file_search.h) and says where it is: which of its own descriptors it
- * has. Another process of the same user opens that in /proc, as it could without us, and maps it
- * to read: it is the kernel that says whether it may.
+ * Memory of a process that is a file in memory already (a memfd, /dev/shm, hugetlbfs, mapped shared). The
+ * process finds the file (file_search.h) and publishes the number of its descriptor. Another process of the
+ * same user opens that in /proc, as it could without us, and maps it read-only. The kernel decides whether
+ * it may.
  */
 #ifndef UR_ENGINE_GROUND_SHARED_FILE_H
 #define UR_ENGINE_GROUND_SHARED_FILE_H
@@ -11,37 +11,38 @@
 #include <sys/types.h>
 #include "util/bytes.h"
 
-/* A process shows memory by this, all of which the next one doubts. */
+/* Describes exported memory. The reader trusts none of it. */
 struct ur_shown_file {
 	u64 dev, ino;
-	u64 offset,
-		bytes; /* in the file, of the memory's first byte; 0 bytes: it is shown no more */
-	s32 pid, fd; /* of the process, and its descriptor */
-	s32 proof;   /* one of a file that the reader knows */
-	u32 number;  /* not 0; never again */
-	u32 place;   /* of that reader's */
+	/* offset: in the file, of the memory's first byte. bytes 0: the export
+	 * is revoked. */
+	u64 offset, bytes;
+	s32 pid, fd; /* the exporter, and its descriptor of the file */
+	s32 proof; /* the exporter's descriptor of a file that the reader knows */
+	u32 number; /* of this export: not 0, never reused */
+	u32 place;  /* index in the reader's table */
 };
 
-/* Memory that is longer is not shown. */
+/* Longer memory is not exported. */
 #define UR_SHOWN_FILE_BYTES (1ull << 40)
 
 /* A file of another process, mapped. */
 struct ur_seen_file {
 	const u8 *map; /* NULL: none */
 	size_t map_bytes;
-	const u8 *at; /* what is shown */
+	const u8 *at; /* the exported memory in map */
 	u64 bytes;
 };
 
-/* Returns whether it is a file in memory, of this user, which can be read by that descriptor. */
+/* Returns whether fd is a file in memory that belongs to this user and can be read by fd. */
 bool ur_shared_file_is_good(int fd);
-/* Returns whether the calling thread may make all calls that this takes: no filter of system calls is over it, which might
- * end the process for one. */
+/* Returns whether the calling thread may make the system calls of this file: it has no seccomp filter, which might end the
+ * process. */
 bool ur_shared_files_may(void);
-/* Returns whether that is a process of this one's user and namespaces that the kernel lets it look into, whose
- * descriptor proof is of the file known. */
+/* Returns whether pid is a process of our user and namespaces that the kernel lets us inspect, and whose descriptor proof
+ * is the same file as our descriptor known. */
 bool ur_process_is_kin(s32 pid, s32 proof, int known);
-/* Opens and maps what another process shows. Returns 0, -EPERM (it is no such process, or has ended) or
+/* Maps memory that another process exports, in *seen. Returns 0, -EPERM (not such a process, or it has ended) or
  * -errno. */
 int ur_seen_file_map(const struct ur_shown_file *shown, int known,
 		     struct ur_seen_file *seen);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Turns of users. The list has a row of waiters for each user; the rows are
- * linked by their first. The user whose turn is over goes to the end of it.
+ * Turns of users. The list has a row of waiters for each user; the rows are linked by
+ * their first waiters. A user whose turn is over goes to the end of the list.
  *
- * While threads wait, the lock is taken, or handed to one of them, or open to
- * the threads of the user whose turn it is; then the first of his row has been
- * woken and takes it, if no other of his has been sooner.
+ * While threads wait, the lock is taken, or handed to a waiter, or open to the
+ * threads of the user whose turn it is. In the last case the first waiter of his row
+ * has been woken, and takes the lock unless another thread of his is faster.
  */
 #include <semaphore.h>
 #include "engine/ground/turns.h"
@@ -14,36 +14,35 @@
 #include "util/os/sem_wait.h"
 #include "util/assert.h"
 
-/* Looks at the lock before a thread that finds it taken sleeps: some
- * microseconds. */
+/* Number of looks at a taken lock before the thread sleeps: some microseconds. */
 #define LOOKS 100
 
-/* After a wait of the first, of twice that and so on up to the second, a thread
- * looks whether who has the lock lacks a processor. */
+/* Intervals at which a waiter checks whether the holder may lack a processor: the
+ * first, then doubled up to the second. */
 #define PATIENCE_MS	 1u
 #define PATIENCE_MOST_MS 16u
 
 /*
- * The lower half of the word; the upper one is the user. A word of 0: nobody
- * has it or waits. Above these two bits the lower half has the holder's thread if
+ * States in the lower half of the word; the upper half is the user. A word of 0: free,
+ * without waiters. Above the two state bits the lower half has the holder's thread if
  * it follows a client (util/os/follow.h), else 0.
  */
 enum {
-	TAKEN = 1, /* nobody waits */
-	WANTED,	   /* taken, and somebody waits */
-	OPEN,	   /* to that user, of whom somebody waits */
-	HOW = 3,   /* the bits of those */
+	TAKEN = 1, /* taken, without waiters */
+	WANTED,	   /* taken, with waiters */
+	OPEN,	   /* free for that user, who has waiters */
+	HOW = 3,   /* mask of the state */
 	THREAD = 4,
 };
 
 /* A waiter, on the stack of the thread that waits. */
 struct ur_turns_waiter {
 	u32 user;
-	u32 thread; /* as in the word; under list_lock, as these: */
+	u32 thread; /* as in the word; this and the rest under list_lock */
 	bool woken, has;
 	sem_t wake;
 	struct ur_turns_waiter *next; /* of the same user */
-	/* only in the first waiter of a user: */
+	/* Valid in the first waiter of a user: */
 	struct ur_turns_waiter *last;
 	struct ur_turns_waiter *next_user;
 };
@@ -80,7 +79,7 @@ static u64 look(const struct ur_turns *turns)
 	return __atomic_load_n(&turns->word, __ATOMIC_RELAXED);
 }
 
-/* The place of the user's first waiter, or the end of the list. */
+/* Returns the link to the user's first waiter, or the end of the list. */
 static struct ur_turns_waiter **row(struct ur_turns *turns, u32 user)
 {
 	struct ur_turns_waiter **at = &turns->users;
@@ -115,7 +114,7 @@ static void enter(struct ur_turns *turns, struct ur_turns_waiter *w)
 	}
 }
 
-/* Takes the first out of a row, which keeps its place. */
+/* Removes the first waiter of a row. The row keeps its position. */
 static struct ur_turns_waiter *leave_turns(struct ur_turns_waiter **at)
 {
 	struct ur_turns_waiter *first = *at, *next = first->next;
@@ -129,7 +128,7 @@ static struct ur_turns_waiter *leave_turns(struct ur_turns_waiter **at)
 	return first;
 }
 
-/* Notes that w has the lock now, and whether anybody waits still. */
+/* Records that w has the lock now, and whether there are other waiters. */
 static void set_taken(struct ur_turns *turns, const struct ur_turns_waiter *w)
 {
 	__atomic_store_n(
@@ -144,7 +143,8 @@ static bool take_open(struct ur_turns *turns, u32 user)
 		      held(user, WANTED, ur_follow_thread()));
 }
 
-/* Returns false if the lock is the caller's. With list_lock held. */
+/* Tries to take the lock; else marks it as wanted. Returns false if the caller has it. With
+ * list_lock held. */
 static bool has_to_wait(struct ur_turns *turns, u32 user)
 {
 	for (;;) {
@@ -165,9 +165,10 @@ static bool has_to_wait(struct ur_turns *turns, u32 user)
 }
 
 /*
- * Makes who has the lock, or has been woken to take it, leave its processor if it
- * is another user's and follows a client: it may lack that processor. With list_lock held, without which it
- * neither gives the lock, as somebody waits, nor leaves its row.
+ * Makes the holder, or the waiter that was woken to take the lock, leave its processor,
+ * if it is another user's and follows a client: it may get too little of it. With
+ * list_lock held, so that the holder cannot release the lock, and the waiter cannot leave
+ * its row.
  */
 static void release_holder(struct ur_turns *turns, u32 user)
 {
@@ -232,7 +233,7 @@ static void wait_for_turn(struct ur_turns *turns, u32 user)
 	pthread_mutex_unlock(&turns->list_lock);
 }
 
-/* Lets the processor's other thread run; at most some 40 ns. */
+/* Yields to the processor's other hardware thread, for at most some 40 ns. */
 static void relax(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
@@ -248,9 +249,9 @@ static bool take_at_once(struct ur_turns *turns, u32 user)
 	       take_open(turns, user);
 }
 
-/* Takes the lock without sleeping if it can. Most work with the lock takes a
- * few microseconds, and putting a thread to sleep and waking it takes more. If
- * somebody waits already it is not the caller's turn. */
+/* Spins for the lock. Most work with the lock takes a few microseconds, less than a
+ * sleep and a wake-up. Stops if there are waiters: then it is not the caller's
+ * turn. */
 static bool take_soon(struct ur_turns *turns, u32 user)
 {
 	for (int i = 0; i < LOOKS && (look(turns) & HOW) == TAKEN; i++)
@@ -264,7 +265,7 @@ void ur_turns_take(struct ur_turns *turns, u32 user)
 		wait_for_turn(turns, user);
 }
 
-/* Somebody waits: the first of the next row has it. */
+/* Hands the lock to the first waiter of the next row. There are waiters. */
 static struct ur_turns_waiter *hand_over(struct ur_turns *turns, u32 user)
 {
 	struct ur_turns_waiter **same = row(turns, user), *first = *same;
@@ -279,7 +280,7 @@ static struct ur_turns_waiter *hand_over(struct ur_turns *turns, u32 user)
 	return first;
 }
 
-/* Returns the waiter to wake; NULL: it has been woken. */
+/* Passes the lock on. Returns the waiter to wake, or NULL if it was woken already. */
 static struct ur_turns_waiter *pass_on(struct ur_turns *turns, u32 user)
 {
 	struct ur_turns_waiter *first = *row(turns, user);
@@ -308,7 +309,7 @@ void ur_turns_give(struct ur_turns *turns)
 	pthread_mutex_lock(&turns->list_lock);
 	to = pass_on(turns, (u32)(now >> 32));
 	pthread_mutex_unlock(&turns->list_lock);
-	/* Nobody else wakes it, so it still exists. */
+	/* Only this thread wakes the waiter, so it still exists. */
 	if (to)
 		sem_post(&to->wake);
 }

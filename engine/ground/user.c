@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Copying to and from a client. The descriptor comes from the client, so it is
- * made sure first that it is a mem file of procfs: any other file would let a
- * client make the device read or write on its behalf.
+ * Copies to and from a client. The descriptor comes from the client, so first check
+ * that it is a mem file of procfs: with another file a client could make the device
+ * read or write on its behalf.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 #include "engine/ground/user.h"
 #include "util/assert.h"
 
-/* A proof must not be at an offset that a text file of procfs reaches. */
+/* Lowest address of a proof: beyond the offsets of text files of procfs. */
 #define LOWEST_PROOF 0x10000u
 
 /*
@@ -117,8 +117,8 @@ void ur_user_mem_put(struct ur_user_mem *mem)
 	free(mem);
 }
 
-/* pread/pwrite on a mem file stop short at an unmapped page, and move nothing
- * once the process has given its memory back. */
+/* pread() and pwrite() on a mem file stop at an unmapped page, and copy nothing once
+ * the process has ended. */
 static int copy_all(int fd, u64 addr, void *buf, size_t len, bool out)
 {
 	char *p = buf;

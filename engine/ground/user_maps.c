@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Checks what a client may do with its own memory. Its mem file writes to
- * whatever is mapped, as a debugger would, so protections are looked up here:
- * with the query that /proc/PID/maps answers since Linux 6.11, cheap enough for
- * each write, or in its text, at registration only.
+ * Checks a client's rights to its own memory. Its mem file ignores protections, as a
+ * debugger does, so they are checked here: by PROCMAP_QUERY (Linux 6.11), which is
+ * cheap enough for each write, or by the text of /proc/PID/maps, at registration
+ * only.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 #include "engine/ground/maps_query.h"
 #include "engine/ground/user.h"
 
-/* A mapping with these rights that has addr: 0 and its end, or -errno. */
+/* Finds the mapping with these rights at addr. Returns 0 and its end in *end, or -errno. */
 static int query_one(int fd, u64 addr, int prot, u64 *end)
 {
 	struct ur_maps_query q = {.size = sizeof(q), .addr = addr};
@@ -46,8 +46,8 @@ static int rights_by_query(int fd, u64 addr, u64 last, int prot)
 	}
 }
 
-/* One line, "start-end rwxp ...": 1 the range is covered, 0 so far, -EFAULT.
- * *addr: where what is not covered yet begins. */
+/* Checks one line, "start-end rwxp ...". Returns 1: the range is covered; 0: not yet;
+ * or -EFAULT. *addr: the first address not covered yet. */
 static int look_at_line(const char *line, u64 *addr, u64 last, int prot)
 {
 	unsigned long long start, end;
@@ -106,10 +106,9 @@ int ur_user_mem_maps(struct ur_user_mem *mem, int fd, u64 proof)
 	/* No other file of procfs knows this request. */
 	err = query_one(fd, 0, 0, &end);
 	mem->query = !err || err == -ENOENT || err == -ESRCH;
-	/* Before Linux 6.11, a procfs that is not ours must have a text that
-	 * could be right. A client can make one up, but then only its own
-	 * memory is no longer protected by its maps, as if it had shown
-	 * none. */
+	/* Before Linux 6.11, a maps file of another procfs must have a plausible
+	 * text. A client can forge one, but that only removes the protection of
+	 * its own memory, as if it had passed none. */
 	if (!mem->query && !ur_user_is_proc(fd, mem->pid, "maps") &&
 	    (!proof ||
 	     rights_by_text(fd, proof, proof, PROT_READ | PROT_WRITE)))
