@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The work that turns leave to the engine's own thread, one after the other. */
+/* Runs chores, one after the other. */
 #include "engine/inproc/chores.h"
 
 #include "engine/core/engine_impl.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Chores: work for which a thread of the program has neither the time nor the stack. It may post and poll on 16 KiB, and
- * its turns take no longer in a program that has more of anything. So a turn leaves to the engine's own thread all that
- * reads /proc, maps or unmaps what is large, or looks at what there may be many of.
+ * Chores: work that takes too much time or stack for a thread of the program. Such a thread may have a stack of 16 KiB, and
+ * the time of a turn must not grow with the size of the program. So a turn leaves to the engine's own thread what reads /proc,
+ * maps or unmaps large memory, or iterates over many objects.
  *
  * All functions: under the owner lock.
  */
@@ -14,34 +14,34 @@
 
 struct ur_engine;
 
-/* Embedded in what it is about. Zeroes, but for run, are one that nobody has asked for. */
+/* Embedded in the object it is about. Zeroed but for run: not asked for. */
 struct ur_chore {
-	struct ur_list
-		node; /* among those that wait; next is NULL: it is none */
-	/* On the engine's own thread, between two turns: a step of 0.3 ms at most while the lock is held. It asks again for the
-	 * next one. */
+	struct ur_list node; /* in the waiting list; next NULL: not in it */
+	/* Runs on the engine's own thread between two turns: a step of at most 0.3 ms with the lock held. Asks for itself again
+	 * if there is more to do. */
 	void (*run)(struct ur_engine *engine, struct ur_chore *chore);
 };
 
 struct ur_chores {
 	struct ur_list waiting;
-	struct ur_chore *runs; /* NULL: none, or it was forgotten */
+	struct ur_chore *runs; /* the running one; NULL: none, or forgotten */
 };
 
 void ur_chores_init(struct ur_chores *chores);
-/* Asks for it, if nobody has. Whoever runs the engine in the thread's place wakes it when the turn ends. */
+/* Asks for the chore, unless it waits already. A thread of the program wakes the engine's thread when its turn ends. */
 void ur_chore_ask(struct ur_engine *engine, struct ur_chore *chore);
-/* The object that it is about is to go, or is another by now: it will not run, and what runs of it is in vain. */
+/* Forgets the chore, since its object is about to end or has changed: it will not run. If it runs now, its result is
+ * dropped. */
 void ur_chore_forget(struct ur_engine *engine, struct ur_chore *chore);
-/* Returns whether one waits. */
+/* Returns whether a chore waits. */
 bool ur_chores_wait(const struct ur_engine *engine);
-/* Runs one, if one waits. Returns whether one did. The engine's own thread. */
+/* Runs one waiting chore. Returns whether there was one. The engine's own thread. */
 bool ur_chores_run(struct ur_engine *engine);
-/* A child of fork has the engine: what another thread ran in the parent begins anew. */
+/* In a child of fork: restarts the chore that a thread of the parent was running. */
 void ur_chores_resume(struct ur_engine *engine);
 
-/* The one that runs releases the lock, for what takes long, and acquires it again. Returns whether it was not forgotten
- * meanwhile: else what it is about may be gone. */
+/* Called by a running chore: release the lock for long work, and acquire it again. ur_chore_steps_back() returns false if the
+ * chore was forgotten meanwhile: then its object may be gone. */
 void ur_chore_steps_aside(struct ur_engine *engine);
 bool ur_chore_steps_back(struct ur_engine *engine);
 

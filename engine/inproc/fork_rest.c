@@ -5,10 +5,10 @@
 #include "util/os/clock.h"
 #include "util/os/task_stat.h"
 
-/* A daemon's parent ends within UR_FORK_REST_NS, also one that waits until its child has forked again,
- * and a peer's retries last longer. This is where others have the processors. */
+/* A daemon's parent ends within UR_FORK_REST_NS, even if it waits until its child has forked again. This
+ * limit is for busy processors; the retries of a peer last longer. */
 #define LATE_NS 40000000u
-/* A program that forks so often is no daemon's parent. */
+/* A program that forks again within this time is no daemon's parent. */
 #define OFTEN_NS 100000000u
 
 static bool read_clock(clockid_t clock, u64 *ns)
@@ -35,7 +35,7 @@ bool ur_fork_rest_begins(struct ur_fork_rest *r)
 	return r->on;
 }
 
-/* The thread that forked has had its time, or does not want it: it sleeps, or is no more. */
+/* Returns whether the thread that forked has run since, sleeps, or has ended. */
 static bool has_gone_on(const struct ur_fork_rest *r, u64 now)
 {
 	struct ur_task_stat st;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* An engine in a program: what it borrows of the device and follows there, and how it ends. */
+/* An engine in a program: its grants, the settings that it follows, and its end. */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -61,8 +61,8 @@ void ur_guest_fini(struct ur_engine *e)
 	free(e->guest.rules);
 }
 
-/* The numbers may be others' by now: nothing is written to them, and nothing closes
- * them. */
+/* The descriptor numbers may belong to other files by now: they are neither used nor
+ * closed. */
 static void end(struct ur_engine *e)
 {
 	e->call_fd = e->epoll_fd = e->guest.nap_fd = e->guest.rest_fd = -1;
@@ -81,14 +81,14 @@ void ur_guest_look_at_file(struct ur_engine *e)
 	struct stat st;
 
 	if (fstat(e->config.file, &st) < 0)
-		/* A filter of system calls may refuse it: it says nothing then. */
+		/* An error of a seccomp filter, such as EPERM, tells nothing. */
 		ur_guest_look(e, errno);
 	else if (st.st_dev != e->guest.file_dev ||
 		 st.st_ino != e->guest.file_ino)
 		end(e);
 }
 
-/* Queue pairs that are connected take them over: others get theirs when they are. */
+/* Applies changed traffic classes to connected queue pairs. Others get theirs when they connect. */
 static void follow_classes(struct ur_engine *e, u32 classes)
 {
 	struct ur_lent_class c;
@@ -107,7 +107,7 @@ static void follow_classes(struct ur_engine *e, u32 classes)
 	}
 }
 
-/* That the device is on now. */
+/* Follows the device to another netdev. */
 static void follow_netdev(struct ur_engine *e)
 {
 	u32 ifindex = ur_wire_udp_netdev(ur_wire_of(e, false));

@@ -12,17 +12,17 @@
 #include "util/os/first_thread.h"
 #include "util/os/timed_lock.h"
 
-/* Completions of one turn of the program and the next: an answer waits for all. */
+/* How long acknowledgements are held back while the program processes completions. */
 #define KEEP_NS 10000u
-/* Look at the program's file so often. */
+/* Turns between two checks of the program's device file. */
 #define LOOK_TURNS 256u
-/* Then it sleeps until the lock is free, and others leave it to it. */
+/* Tries for the lock before the engine's thread sleeps for it, and other threads stop taking it. */
 #define LOCK_TRIES 100u
-/* The thread has a processor by then, where many wait for one. */
+/* Time in which the engine's thread gets a processor even on a busy machine. */
 #define FINISH_NS      200000000
 #define FINISH_LOOK_NS 100000
 
-/* Its one context's; NULL: there is none, or it is another process's. */
+/* Returns the memory of the engine's one context; NULL: no context, or another process's memory. */
 static struct ur_user_mem *memory_of(const struct ur_engine *e)
 {
 	return !e->config.guest || e->config.apart || ur_list_empty(&e->ectxs)
@@ -73,7 +73,7 @@ void ur_guest_steps_aside(struct ur_engine *e)
 	ur_mailbox_release(e);
 }
 
-/* Whoever has the lock shares our processor as a rule, and would have to wake us. */
+/* Yields before it sleeps: the holder mostly shares our processor, and would have to wake us. */
 static void take_lock(struct ur_engine *e)
 {
 	for (u32 i = 0; i < LOCK_TRIES; i++) {
@@ -106,9 +106,8 @@ bool ur_guest_keeps_answer(struct ur_engine *e)
 	return keeps;
 }
 
-/* The thread sleeps. Whoever put something into a ring has asked for it to be woken, once, but
- * this turn may have taken the datagram that was to do it, so others have to ask again.
- * Returns whether there is something for it already. */
+/* Asks writers again to wake the engine's thread, which sleeps: this turn may have consumed an earlier
+ * wake-up, and writers send it only once. Returns whether a ring has records already. */
 static bool came_meanwhile(struct ur_engine *e)
 {
 	ur_wire_sleeps(e, true);
@@ -116,7 +115,7 @@ static bool came_meanwhile(struct ur_engine *e)
 	return ur_wire_waits(e);
 }
 
-/* One turn, as the engine. Returns whether its thread is to be woken. */
+/* Takes one turn. Returns whether to wake the engine's thread. */
 static bool take_turn(struct ur_engine *e, bool posted)
 {
 	u32 turn = atomic_fetch_add_explicit(&e->guest.turns, 1,
@@ -154,8 +153,8 @@ static bool drive(struct ur_engine *e, bool posted)
 	return wake;
 }
 
-/* A filter of system calls may end the calling thread for what an engine does. It has come
- * after our own thread, which goes on without it. */
+/* The calling thread's seccomp filter may kill it for system calls of the engine. The engine's thread
+ * is older than the filter, and does the work. */
 static void leave_to_thread(struct ur_engine *e, bool posted)
 {
 	int error = errno;
@@ -178,7 +177,7 @@ bool ur_engine_drive(struct ur_engine *e, bool posted)
 		leave_to_thread(e, posted);
 		return true;
 	}
-	/* System calls, which a thread may end in that is cancelled. */
+	/* The engine's system calls are cancellation points. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	do {
 		atomic_thread_fence(memory_order_seq_cst);
@@ -186,7 +185,7 @@ bool ur_engine_drive(struct ur_engine *e, bool posted)
 		    pthread_mutex_trylock(&box->owner)) {
 			if (posted && atomic_load(&e->asleep))
 				ur_mailbox_wake(e);
-			if (!posted) /* the thread is to leave it to us */
+			if (!posted) /* counts as a poll: the thread naps */
 				atomic_fetch_add(&e->guest.turns, 1);
 			break;
 		}
@@ -195,8 +194,8 @@ bool ur_engine_drive(struct ur_engine *e, bool posted)
 		if (wake)
 			ur_mailbox_wake(e);
 		atomic_thread_fence(memory_order_seq_cst);
-		/* A thread that did not get the lock may have rung them. Nobody answers them once
-		 * the program has closed its descriptors. */
+		/* A thread that did not get the lock may have rung a doorbell. Nobody serves it
+		 * after the program has closed its descriptors. */
 		posted = ur_doorbells_rung(e) &&
 			 !atomic_load_explicit(&e->guest.closed,
 					       memory_order_relaxed);
@@ -218,7 +217,7 @@ u32 ur_engine_turns(const struct ur_engine *e)
 	return atomic_load_explicit(&e->guest.turns, memory_order_relaxed);
 }
 
-/* It sends what was posted last. */
+/* Waits until the engine's thread has sent the last requests. */
 static void wait_for_thread(struct ur_engine *e)
 {
 	u64 end = ur_clock_ns(CLOCK_MONOTONIC) + FINISH_NS;
@@ -235,10 +234,10 @@ void ur_engine_finish(struct ur_engine *e)
 	struct ur_mailbox *box = &e->mailbox;
 	int cancel;
 
-	/* From now on the thread looks whether it is the last one. */
+	/* From now on the engine's thread checks whether it is the last one. */
 	if (ur_first_thread_ends())
 		ur_mailbox_wake(e);
-	/* A handler of a signal that came in the middle of a turn has the lock. */
+	/* In a signal handler that interrupted a turn, this thread holds the lock already. */
 	if (atomic_load(&e->guest.closed) || ur_is_filtered() ||
 	    atomic_load(&e->guest.driver) == pthread_self())
 		return;
@@ -255,8 +254,8 @@ void ur_engine_finish(struct ur_engine *e)
 	pthread_setcancelstate(cancel, NULL);
 }
 
-/* The thread sets naps and then reads arms, with a full barrier between the
- * two. */
+/* The engine's thread sets naps and then reads arms, with a full barrier in
+ * between. */
 void ur_engine_armed(struct ur_engine *e)
 {
 	int error = errno;

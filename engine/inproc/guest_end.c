@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Whether the threads of engines are all that a process has left. */
+/* Checks whether a process has only threads of engines left. */
 #include <stdatomic.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
@@ -8,8 +8,8 @@
 #include "util/os/first_thread.h"
 #include "util/os/task_stat.h"
 
-/* The process, which a child of fork is not, and how many threads of engines it has. Each
- * counts itself, so there are never fewer. */
+/* The process (a child of fork is another one), and the number of its threads of engines. Each
+ * thread counts itself, so there are never fewer. */
 static _Atomic u64 threads;
 
 static void count(int by)
@@ -31,8 +31,8 @@ void ur_guest_end_ends(void)
 	count(-1);
 }
 
-/* Returns how many threads there are, the first one among them; 0: that one has not ended, or
- * nobody knows. */
+/* Returns the number of threads including the first one, if that has ended; else, or if it is not
+ * known, 0. */
 static u32 threads_left(void)
 {
 	struct ur_task_stat st;

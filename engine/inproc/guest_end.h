@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The end of a program whose threads end one by one: the process ends with the last of them,
- * by exit() if that one ended by itself. The threads of engines are none of the program's, but the
- * system and the C library count them, so each looks whether such are all that is left, and
- * then ends as well.
+ * The end of a program whose threads end one by one. A process ends with its last thread. Threads of
+ * engines must not keep it alive, but the system and the C library count them. So each checks whether
+ * only threads of engines are left, and then ends as well.
  */
 #ifndef UR_ENGINE_INPROC_GUEST_END_H
 #define UR_ENGINE_INPROC_GUEST_END_H
@@ -11,15 +10,15 @@
 #include <stdbool.h>
 #include "util/bytes.h"
 
-/* Where it may be so, an engine's thread looks so often. */
+/* Interval of that check, once the first thread may have ended. */
 #define UR_GUEST_END_NS 100000000u
 
-/* The calling thread is an engine's, until it says that it ends. */
+/* Count the calling thread as an engine's; end that. */
 void ur_guest_end_begins(void);
 void ur_guest_end_ends(void);
-/* Returns whether the process has threads of engines only. Looks, at most each
- * UR_GUEST_END_NS, where the first thread may have ended; nothing else costs. looked: when the
- * caller's thread did. */
+/* Returns whether the process has threads of engines only. Checks at most once each
+ * UR_GUEST_END_NS, and only if the first thread may have ended. *looked: time of the calling
+ * thread's last check. */
 bool ur_guest_end_is(u64 now, u64 *looked);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* An engine in a program is held while the program forks, rests in the parent, and goes on in
- * the child. */
+/* Fork of a program with an engine: stops it during the fork, pauses it in the parent, and continues
+ * the child's copy. */
 #include <errno.h>
 #include <sched.h>
 #include <sys/epoll.h>
@@ -10,7 +10,8 @@
 #include "util/os/clock.h"
 #include "util/os/timed_lock.h"
 
-/* Whoever runs the engine may wait for a page that the forking thread was to bring. */
+/* Longest wait for the engine: the thread that runs it may wait for a page fault that the forking thread
+ * has to serve. */
 #define HOLD_NS 100000000u
 
 static int count(struct ur_engine *e, _Atomic u64 *acts)
@@ -25,7 +26,7 @@ void ur_engine_count_acts(struct ur_engine *e, _Atomic u64 *acts)
 	call_count(e, acts);
 }
 
-/* Events that are being sent would be the child's to send again, or not. */
+/* Waits for events that are being sent: the child could not know which of them were sent. */
 bool ur_engine_hold(struct ur_engine *e)
 {
 	u64 until = ur_clock_ns(CLOCK_MONOTONIC) + HOLD_NS;
@@ -48,7 +49,7 @@ void ur_engine_let_go(struct ur_engine *e)
 	pthread_mutex_unlock(&e->mailbox.owner);
 }
 
-/* The child of a fork before is nobody's concern any more. */
+/* Replaces the descriptor of an earlier fork. */
 void ur_engine_rest(struct ur_engine *e, int fd)
 {
 	struct epoll_event ev = {.data.u32 = 1};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The own thread of an engine in a program, and when it sleeps. */
+/* The engine's own thread in a program, and when it sleeps. */
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -13,13 +13,13 @@
 #include "engine/core/poll_loop.h"
 #include "engine/core/wait.h"
 
-/* While somebody polls, the thread looks so often whether it is still so: so
- * late at most is a timer, or an answer that was kept, once nobody does. */
+/* Interval at which the thread checks whether the program still polls. Once it does
+ * not, timers and held acknowledgements are late by at most this. */
 #define NAP_NS 1000000
-/* A program that has armed a queue so lately sleeps between its polls. */
+/* A program that armed a queue within this time sleeps between its polls. */
 #define ARMED_NS    20000000u
 #define STACK_BYTES (256u << 10)
-/* Without descriptors there is nothing to sleep at. */
+/* Sleep interval after the program has closed the engine's descriptors. */
 #define REST_NS 50000000
 
 static bool sleeps_between(struct ur_engine *e)
@@ -38,7 +38,7 @@ static bool sleeps_between(struct ur_engine *e)
 	return e->guest.armed_at;
 }
 
-/* Somebody has polled since the last look, and nobody calls. */
+/* Returns whether the program has polled since the last look, and no call waits. */
 static bool is_driven(struct ur_engine *e)
 {
 	u32 turns = atomic_load_explicit(&e->guest.turns, memory_order_relaxed);
@@ -49,7 +49,7 @@ static bool is_driven(struct ur_engine *e)
 	       !atomic_load(&e->mailbox.pending);
 }
 
-/* Sends what the program has posted and left. Whoever has the lock does so anyway. */
+/* Sends the datagrams that stay in their rings. If the lock is taken, its holder sends them. */
 static void send_left(struct ur_engine *e)
 {
 	if (!ur_post_batch_is_left(&e->guest.batch) ||
@@ -62,7 +62,7 @@ static void send_left(struct ur_engine *e)
 	ur_mailbox_release(e);
 }
 
-/* A nap, or two halves of one. Returns whether it was woken. */
+/* Naps once, in two halves during a stream (post_batch.h). Returns whether it was woken. */
 static bool nap_once(struct ur_engine *e)
 {
 	u32 parts = ur_post_batch_is_stream(&e->guest.batch) ? 2 : 1;
@@ -77,7 +77,7 @@ static bool nap_once(struct ur_engine *e)
 	return woken;
 }
 
-/* Whoever polls does what there is, timers too. */
+/* Naps while threads of the program poll: they do all work, timers too. */
 static void nap(struct ur_engine *e)
 {
 	atomic_store(&e->guest.naps, true);
@@ -103,13 +103,13 @@ void ur_guest_rested(struct ur_engine *e)
 	e->guest.rest.on = false;
 	if (e->guest.rest_fd < 0)
 		return;
-	/* A child may have a copy. */
+	/* A child may have a copy, which would keep it in the epoll set after the close. */
 	epoll_ctl(e->guest.nap_fd, EPOLL_CTL_DEL, e->guest.rest_fd, NULL);
 	close(e->guest.rest_fd);
 	e->guest.rest_fd = -1;
 }
 
-/* Only the owner writes it. */
+/* Only the holder of the owner lock writes the counter, so it needs no atomic add. */
 void ur_guest_acted(struct ur_engine *e)
 {
 	if (!e->guest.acts)
@@ -124,7 +124,7 @@ void ur_guest_acted(struct ur_engine *e)
 	ur_mailbox_wake(e);
 }
 
-/* The program has done something, and left it to us. */
+/* Returns whether the program has left work to this thread. */
 static bool is_asked(struct ur_engine *e)
 {
 	return atomic_load(&e->mailbox.pending) || ur_doorbells_rung(e);
@@ -166,7 +166,7 @@ static bool is_over(struct ur_engine *e)
 	return e->stop || ur_guest_end_is(e->now, &e->guest.end_looked);
 }
 
-/* Only to be ended, and for what the program still destroys. */
+/* Waits for the end; serves only calls, with which the program destroys objects. */
 static void rest(struct ur_engine *e)
 {
 	atomic_store(&e->asleep, 1);
@@ -183,7 +183,7 @@ static void wait_for_work(struct ur_engine *e)
 {
 	bool driven = is_driven(e);
 
-	/* Whoever polls waits for this thread. */
+	/* The polling thread waits for this one. */
 	if (driven && ur_guest_is_alone(e)) {
 		ur_mailbox_release(e);
 		sched_yield();
@@ -195,7 +195,7 @@ static void wait_for_work(struct ur_engine *e)
 	ur_guest_look_at_file(e);
 }
 
-/* A turn, and what turns of the program's threads have left. */
+/* Takes a turn, and runs a chore. */
 static bool does_work(struct ur_engine *e)
 {
 	bool any = ur_poll_turn(e);
@@ -221,15 +221,15 @@ static void *guest_thread(void *arg)
 		else
 			wait_for_work(e);
 	}
-	/* The program's last handlers may call, and are their own engine. */
+	/* Exit handlers of the program may still make calls, and run the engine themselves. */
 	atomic_store(&e->asleep, 1);
 	pthread_mutex_unlock(&e->mailbox.owner);
 	ur_guest_end_ends();
 	return NULL;
 }
 
-/* No signal of the program is for it; it lets those through that its own copies may
- * cause. */
+/* The thread blocks all signals but those of faults in its own copies, so that it never runs a
+ * handler of the program. */
 int ur_guest_start(struct ur_engine *e)
 {
 	pthread_attr_t attr;
