@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* A hostile card: contexts and queues that have one; completions late and
- * several at once, requests fetched late, RNR NAKs. Packets are in
- * adverse_rx.c. */
+/* A hostile card: its contexts and queues; completions that are late and come
+ * together, requests fetched late, RNR NAKs. Packets are in adverse_rx.c. */
 #include <errno.h>
 #include <stdlib.h>
 #include "engine/faults/adverse.h"
@@ -10,7 +9,7 @@
 #define LATE_MIN_NS 20000u
 #define LATE_NS	    200000u
 
-/* ---- what is drawn ---- */
+/* ---- random draws ---- */
 
 struct ur_rng ur_adverse_rng(u32 seed, u32 nth)
 {
@@ -123,8 +122,8 @@ int ur_adverse_make_cq(struct ur_ecq *cq)
 	cq->adverse->rng = ur_adverse_rng(a->seed, ++a->queues);
 	ur_list_init(&cq->adverse->node);
 	if (a->what & UROCE_ADVERSE_EVENTS) {
-		/* The event of a completion comes after it, and by then the
-		 * program may have taken the completion. */
+		/* The event comes late, when the program may already have polled
+		 * the completion. */
 		cq->mod_count = UINT16_MAX;
 		cq->mod_period_us =
 			(u16)(ur_adverse_draw_late(&cq->adverse->rng) / 1000);
@@ -171,8 +170,7 @@ void ur_adverse_flush_cq(struct ur_ecq *cq)
 	ur_list_del(&a->node);
 	ur_assert(cq->ectx->engine->faults->n_late);
 	cq->ectx->engine->faults->n_late--;
-	/* Each completion has already been reported if it finds the queue
-	 * full. */
+	/* ur_cq_push() handles a full queue itself. */
 	for (u32 i = 0; i < a->n; i++)
 		(void)ur_cq_push(cq, &a->wc[i]);
 	a->n = 0;
@@ -230,7 +228,7 @@ static void tell_nothing(struct ur_adverse_cq *a)
 	ur_evsock_send(&async->sock, &async->loose, UR_EVENT_GID_CHANGE);
 }
 
-/* Does the queue have room for one more than those that are kept? */
+/* Returns whether the queue has room for one more completion than the delayed ones. */
 static bool has_room(struct ur_ecq *cq)
 {
 	u32 cons;
@@ -303,7 +301,7 @@ bool ur_adverse_waits(struct ur_eqp *qp)
 	return true;
 }
 
-/* Lets so many requests be fetched in its next turn. */
+/* Lets the queue pair fetch n requests in its next turn. */
 static void fetch_soon(struct ur_adverse_qp *a, u32 n)
 {
 	stop_waiting(a);
@@ -341,7 +339,7 @@ void ur_adverse_fetch_all(struct ur_engine *e, const struct ur_ectx *x)
 	}
 }
 
-/* Not the same one twice, so that a retry count of one is enough. */
+/* Never two in a row, so that a retry count of one is enough. */
 bool ur_adverse_refuses(struct ur_eqp *qp)
 {
 	struct ur_adverse_qp *a = qp->adverse;

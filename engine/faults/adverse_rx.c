@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A hostile card: a message's end is in memory before its begin. The packets of
- * a SEND or WRITE are kept until the last one is there; what that carries is
- * placed, and some time later all of them are handed in, in their order. So for
- * the protocol they came a little late.
+ * A hostile card that writes the end of a message to memory before its begin. The
+ * packets of a SEND or WRITE are kept until the last one has come. Its payload is
+ * written at once; some time later all packets are handed in in order. So for the
+ * protocol they are only a little late.
  */
 #include <stdlib.h>
 #include "engine/faults/adverse.h"
 #include "transport/qp.h"
 #include "util/assert.h"
 
-/* The packets kept for one queue pair, and how long the end of a message is
- * awaited. */
+/* Most packets kept for one queue pair, and longest wait for the end of a
+ * message. */
 #define PACKETS_MAX 256u
 #define WHOLE_NS    200000u
 
@@ -61,7 +61,7 @@ static void hand_in(struct ur_engine *e, struct ur_adverse_qp *a)
 {
 	struct ur_list packets;
 
-	/* The port may destroy nothing, but completes and answers. */
+	/* The list is moved first: the port may send and complete, which may use it. */
 	ur_list_del(&a->ordered);
 	ur_list_init(&packets);
 	while (!ur_list_empty(&a->packets)) {
@@ -83,7 +83,7 @@ static void hand_in(struct ur_engine *e, struct ur_adverse_qp *a)
 	}
 }
 
-/* The last packet of what is kept has just come. */
+/* Handles the last packet of a kept message. */
 static void end_first(struct ur_engine *e, struct ur_adverse_qp *a)
 {
 	const struct ur_held_in *first =
@@ -99,7 +99,7 @@ static void end_first(struct ur_engine *e, struct ur_adverse_qp *a)
 		a->hand_in_at = e->now;
 }
 
-/* A packet of a message that may be kept from its first one on. */
+/* Keeps the packet if it begins a SEND or WRITE. Returns whether it did. */
 static bool keep_first(struct ur_engine *e, struct ur_adverse_qp *a, u32 flags,
 		       const struct ur_rx_meta *meta, const u8 *bth, u32 len)
 {
@@ -124,7 +124,7 @@ void ur_adverse_rx(struct ur_engine *e, const struct ur_rx_meta *meta,
 	if (e->faults->n_adverse && len >= UR_BTH_BYTES)
 		a = find_qp(e, bth);
 	flags = a ? flags_of(bth) : 0;
-	/* Answers to what this queue pair asked are none of its messages. */
+	/* Responses to this queue pair's own requests are not kept. */
 	if (!flags || (flags & (UR_OPF_RESPONSE | UR_OPF_CNP))) {
 		ur_port_rx(e->port, e->now, meta, bth, len);
 		return;
@@ -142,7 +142,7 @@ void ur_adverse_rx(struct ur_engine *e, const struct ur_rx_meta *meta,
 	if (a->whole)
 		return;
 	if (psn_of(bth) != a->next_psn || (flags & UR_OPF_START)) {
-		a->whole = true; /* or never */
+		a->whole = true; /* its end cannot be recognized any more */
 		return;
 	}
 	a->next_psn = ur_psn_add(a->next_psn, 1);

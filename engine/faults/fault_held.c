@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Packets that faults hold back, on their way out and on their way in. */
+/* Packets that faults hold, outgoing and incoming ones. */
 #include <stdlib.h>
 #include "engine/faults/adverse.h"
 #include "engine/faults/faults.h"
 #include "util/assert.h"
 
-/* Packets held back at most in each direction; what comes then is lost. 4 MiB
- * of the largest. */
+/* Most packets held in each direction: 4 MiB of the largest. Further ones are
+ * lost. */
 #define HELD_MAX 1024u
 
 struct ur_held {
 	struct ur_list node;
 	ur_time at;
-	bool overtaken; /* leaves behind the next packet of its av */
+	bool overtaken; /* leaves after the next packet of its av */
 	bool spoiled;
 	bool leaving; /* is in engine->tx */
 	struct ur_av *av;
@@ -49,7 +49,7 @@ void ur_faults_hold(struct ur_engine *e, u32 i, ur_time at, bool overtaken)
 	h->av = ur_av_get((struct ur_av *)d->av);
 	h->len = d->len;
 	memcpy(h->bytes, e->tx.buf + d->off, d->len);
-	/* It goes behind all packets that leave earlier or at the same time. */
+	/* Behind all packets that leave earlier or at the same time. */
 	while (behind->prev != &faults->held &&
 	       ur_list_entry(behind->prev, struct ur_held, node)->at > at)
 		behind = behind->prev;

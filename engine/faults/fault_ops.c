@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The transport's callbacks while there are fault rules or hostile cards: the
- * ordinary ones, and what these make of their answers. */
+/* The transport's callbacks while there are fault rules or hostile cards: they call
+ * the ordinary ones and change their results. */
 #include "engine/faults/adverse.h"
 #include "engine/faults/faults.h"
 
@@ -25,7 +25,7 @@ static u32 op_of_wr(u8 opcode)
 	case UR_WR_ATOMIC_WRITE:
 		return UR_FAULT_OP_ATOMIC;
 	default:
-		return 0; /* nothing that goes to a peer */
+		return 0; /* an operation that sends nothing to a peer */
 	}
 }
 
@@ -57,7 +57,7 @@ static int cq_push(void *cq_ctx, const struct ur_wc *wc)
 	return cq->adverse ? ur_adverse_push(cq, wc) : ur_cq_push(cq, wc);
 }
 
-/* Only there is a receive request taken. */
+/* Returns whether the packet begins a SEND, which takes a receive request. */
 static bool begins_send(u8 opcode)
 {
 	switch (opcode & ~UR_SVC_MASK) {

@@ -9,7 +9,7 @@
 #include "engine/engine.h"
 #include "util/verbs_words.h"
 
-/* A rule's words are cut out of the text into this much. */
+/* Size of the buffer for one word of a rule. */
 #define WORD_MAX 64
 
 struct name {
@@ -46,7 +46,7 @@ static const struct name ops[] = {
 	(UR_FAULT_OP_SEND | UR_FAULT_OP_WRITE | UR_FAULT_OP_READ | \
 	 UR_FAULT_OP_ATOMIC | UR_FAULT_OP_FLUSH)
 
-/* The limits that an action may have. */
+/* The conditions that a rule of an action may have. */
 #define BY_DIR	(1u << 0)
 #define BY_PEER (1u << 1)
 #define BY_OP	(1u << 2)
@@ -109,7 +109,7 @@ static bool find_name(const struct name *names, const char *text, u64 *number)
 	return false;
 }
 
-/* A whole number from min to max; decimal, or hexadecimal after 0x. */
+/* Parses a whole number from min to max, decimal, or hexadecimal after 0x. */
 static bool number(const char *text, u64 min, u64 max, u64 *out)
 {
 	char *end;
@@ -121,7 +121,7 @@ static bool number(const char *text, u64 min, u64 max, u64 *out)
 	return !*end && !errno && *out >= min && *out <= max;
 }
 
-/* 0 to 1, by digits alone: no locale, no exponent, no infinity. */
+/* Parses a number from 0 to 1, by digits alone: no locale, no exponent, no infinity. */
 static bool probability(const char *text, u64 *out)
 {
 	double v;
@@ -245,7 +245,7 @@ static const char *action(struct ur_fault_rule *r, const char *name,
 	return "is no action";
 }
 
-/* The next word of *text, cut at '=', and where it begins. */
+/* Copies the next word of *text, split at '='. *start: where it begins. */
 static bool next_word(const char **text, char *word, char **value,
 		      const char **start)
 {
@@ -291,7 +291,7 @@ void ur_fault_begin(struct ur_fault_state *state,
 	*state = (struct ur_fault_state){.rng = {rule->seed}};
 }
 
-/* One writer; readers in other threads must not see half a value. */
+/* An atomic store by the only writer, since other threads read the counter. */
 static u64 add_one(u64 *counter)
 {
 	u64 n = *counter + 1;

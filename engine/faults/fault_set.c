@@ -31,7 +31,7 @@ int ur_faults_begin(struct ur_engine *e)
 	return 0;
 }
 
-/* Packets of tx that wait for room were judged, or sent, before the rules. */
+/* Packets of tx that wait for room are not affected by new rules. */
 void ur_faults_choose_ways(struct ur_engine *e)
 {
 	bool any = !ur_list_empty(&e->faults->rules);
@@ -86,7 +86,7 @@ static int add_one(struct ur_engine *engine, const struct ur_fault_rule *rule,
 	return 0;
 }
 
-/* A rule of one queue pair is where that is, others are everywhere. */
+/* A rule for one queue pair is added to its engine only, others to all engines. */
 int ur_engine_fault_add(struct ur_engine *engine,
 			const struct ur_fault_rule *rule,
 			struct ur_efault **fault)
@@ -172,8 +172,8 @@ static bool has_rule(const struct ur_engine *e, u64 id)
 	return false;
 }
 
-/* It goes on where programs were, so that after, nth and count hold for those that come one after
- * the other as for one. Without memory there is no such rule, and its counts say so. */
+/* Continues the counts of earlier programs, so that after, nth and count hold across programs. Without
+ * memory the program has no such rule, which shows in its counts. */
 static void begin_lent(struct ur_engine *e, const struct ur_lent_rule *lent,
 		       u32 place)
 {
@@ -214,7 +214,7 @@ void ur_faults_follow(struct ur_engine *e, const struct ur_lent_rule *rules)
 			begin_lent(e, &rules[i], i);
 }
 
-/* ---- what others see ---- */
+/* ---- counts ---- */
 
 void ur_efault_counts(const struct ur_efault *fault, u64 *matched, u64 *done)
 {

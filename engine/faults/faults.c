@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Fault rules: what they do to packets and requests (fault_set.c has their list). */
+/* Applies fault rules to packets and requests (fault_set.c has their list). */
 #include <string.h>
 #include "engine/faults/adverse.h"
 #include "engine/faults/faults.h"
 #include "engine/grant/lend_faults.h"
 
-/* The queue of a slow link, as of a small switch. */
+/* Queue size of a slow link, as of a small switch. */
 #define QUEUE_BYTES (256u << 10)
-/* Further bytes of a packet of RoCEv2 over IPv4 on Ethernet: preamble, header,
- * IPv4, UDP, ICRC, FCS, gap. */
+/* Overhead of a RoCEv2 packet over IPv4 on Ethernet: preamble, header, IPv4, UDP,
+ * ICRC, FCS, gap. */
 #define FRAME_BYTES (8 + 14 + 20 + 8 + 4 + 4 + 12)
 
-/* ---- what a packet is ---- */
+/* ---- classification of packets ---- */
 
 u32 ur_faults_op(u8 opcode)
 {
@@ -55,9 +55,9 @@ static bool is_ud(const u8 *bth, u32 len)
 	       len >= UR_BTH_BYTES + UR_DETH_BYTES;
 }
 
-/* Returns whether the queue pair sent the packet, which names only its
- * destination. The sender shows in the address vector, which each connected
- * queue pair has one of, or in the DETH. */
+/* Returns whether the queue pair sent the packet. The BTH names only the
+ * destination; the sender is known from the address vector of a connected queue
+ * pair, or from the DETH. */
 static bool sent_by(const struct ur_engine *e, u32 qpn, const struct ur_av *av,
 		    const u8 *bth, u32 len)
 {
@@ -66,7 +66,7 @@ static bool sent_by(const struct ur_engine *e, u32 qpn, const struct ur_av *av,
 	return ur_port_qp_av(e->port, qpn) == av;
 }
 
-/* Returns whether the rule strikes what it matches now. Others see its counts. */
+/* Counts a match. Returns whether the rule strikes now. */
 static bool strikes(struct ur_efault *f)
 {
 	bool is = ur_fault_strikes(&f->state, &f->rule);
@@ -88,8 +88,8 @@ static bool matches(const struct ur_efault *f, u32 op, const u8 *peer)
 
 /* ---- packets that leave ---- */
 
-/* When a packet of so many bytes has gone over the slow link; UR_NEVER where
- * its queue is full. */
+/* Returns when a packet of len bytes has passed the slow link, or UR_NEVER if its
+ * queue is full. */
 static ur_time slow_link(struct ur_efault *f, ur_time now, u32 len)
 {
 	u64 mbps = f->rule.value;
@@ -102,8 +102,8 @@ static ur_time slow_link(struct ur_efault *f, ur_time now, u32 len)
 	return f->idle;
 }
 
-/* When a packet that one of these rules strikes may go on; UR_NEVER: it is
- * lost. */
+/* Returns when a packet that a rule of these actions strikes may go on; UR_NEVER: it
+ * is lost. */
 static ur_time when(struct ur_engine *e, struct ur_efault *f, u32 len)
 {
 	switch (f->rule.action) {
@@ -122,7 +122,7 @@ static ur_time when(struct ur_engine *e, struct ur_efault *f, u32 len)
 	}
 }
 
-/* One rule strikes packet i. Returns false where it does not leave now. */
+/* Applies a rule to packet i. Returns false if the packet does not leave now. */
 static bool strike_sent(struct ur_engine *e, struct ur_efault *f, u32 i)
 {
 	ur_time at;
@@ -172,7 +172,7 @@ void ur_faults_sent(struct ur_engine *e)
 
 	for (u32 i = 0; i < tx->n_desc; i++) {
 		ur_faults_spoil(e, i, false);
-		/* Frames of raw Ethernet are no packets of RoCE. */
+		/* Raw Ethernet frames are not RoCE packets. */
 		if (!tx->desc[i].av->raw && !leaves(e, i))
 			continue;
 		ur_faults_overtake(e, tx->desc[i].av);
@@ -184,7 +184,7 @@ void ur_faults_sent(struct ur_engine *e)
 
 /* ---- packets that come in ---- */
 
-/* One rule strikes. Returns false where the packet does not come in now. */
+/* Applies a rule to a received packet. Returns false if it is not handed in now. */
 static bool strike_received(struct ur_engine *e, struct ur_efault *f,
 			    const struct ur_rx_meta *meta, const u8 *bth,
 			    u32 len, u32 *times)
@@ -231,7 +231,7 @@ void ur_faults_received(struct ur_engine *e, const struct ur_rx_meta *meta,
 	ur_faults_overtake_in(e, ur_get_be24(bth + 5));
 }
 
-/* ---- what else they strike ---- */
+/* ---- requests and completions ---- */
 
 bool ur_faults_strike(struct ur_engine *e, enum ur_fault_action action, u32 qpn,
 		      u32 op, u64 *value)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Faults on request: rules (engine/fault_rule.h) that strike packets, requests
- * and completions of this engine. Engine thread only.
+ * Faults on request: rules (engine/fault_rule.h) that act on packets, requests and
+ * completions of this engine. Engine thread only.
  *
- * Without rules engine->faults is NULL, which costs one look at it for each
- * batch of packets. With rules, messages inside the device go as packets, so
- * that they behave as between hosts.
+ * Without rules engine->faults is NULL, which costs one check for each batch of
+ * packets. With rules, messages inside the device are sent as packets, so that they
+ * behave as between hosts.
  */
 #ifndef UR_ENGINE_FAULTS_FAULTS_H
 #define UR_ENGINE_FAULTS_FAULTS_H
@@ -19,26 +19,26 @@ struct ur_efault {
 	struct ur_list node;
 	struct ur_fault_rule rule;
 	struct ur_fault_state state;
-	ur_time until; /* of a stall; 0: not yet */
-	ur_time idle;  /* of a slow link: when it has sent what it was given */
+	ur_time until; /* end of a stall; 0: not begun */
+	ur_time idle;  /* slow link: when it will have sent its queue */
 	struct ur_engine *engine;
 	struct ur_efault *more; /* the same rule in the device's next engine */
-	struct ur_lent_fault *lent; /* the same in programs; NULL: none */
-	/* In a program: the device's rule, and where its counts are shown since. */
+	struct ur_lent_fault *lent; /* the same rule in programs, or NULL */
+	/* In a program: the device's rule, its place, and its counts at the begin. */
 	u64 id;
 	u32 place;
 	u64 since[2];
 };
 
-/* How long a packet to be overtaken waits for one that follows it. */
+/* How long a packet that is to be reordered waits for a following one. */
 #define UR_REORDER_NS 1000000u
 
-/* A packet that waits, and one that came in and waits. */
+/* A held outgoing packet; a held incoming packet. */
 struct ur_held;
 struct ur_held_in {
 	struct ur_list node;
 	ur_time at;
-	bool overtaken; /* comes in behind the next one of its queue pair */
+	bool overtaken; /* is handed in after the next one of its queue pair */
 	struct ur_rx_meta meta;
 	u32 len;
 	u8 bytes[];
@@ -46,33 +46,32 @@ struct ur_held_in {
 
 struct ur_faults {
 	struct ur_list rules;	/* ur_efault */
-	struct ur_list held;	/* ur_held, the next one first */
-	struct ur_list held_in; /* ur_held_in, the same */
+	struct ur_list held;	/* ur_held, by time */
+	struct ur_list held_in; /* ur_held_in, by time */
 	u32 n_held, n_held_in;
 	u64 *spoiled; /* a bit for each descriptor of the engine's tx */
 	/* Contexts with a hostile card: adverse.h */
 	u32 n_adverse;
-	u32 n_late, n_waiting,
-		n_packets;	 /* on these lists, and their packets */
+	/* Lengths of late_cqs and waiting; packets kept by all of ordered. */
+	u32 n_late, n_waiting, n_packets;
 	struct ur_list late_cqs; /* ur_adverse_cq */
 	struct ur_list waiting;	 /* ur_adverse_qp: requests to fetch */
 	struct ur_list ordered;	 /* ur_adverse_qp: packets to hand in */
 };
 
-/* Applies the rules to the packets of engine->tx, none of which was sent:
- * some go, some are held back. */
+/* Applies the rules to the packets of engine->tx, none of which was sent yet: drops,
+ * changes or holds some of them. */
 void ur_faults_sent(struct ur_engine *engine);
-/* Puts held packets whose time has come into engine->tx, which is empty, as far
- * as there is room. Returns whether there were any; the caller sends them, then
- * calls ur_faults_let_go(). */
+/* Puts due held packets into engine->tx, which must be empty, as far as there is
+ * room. Returns whether there were any. Then the caller sends them, and calls
+ * ur_faults_let_go(). */
 bool ur_faults_release(struct ur_engine *engine);
 void ur_faults_let_go(struct ur_engine *engine);
-/* The time of all held packets that are to be sent has come. */
+/* Makes all held outgoing packets due now. */
 void ur_faults_hurry(struct ur_engine *engine);
-/* Hands packets in that were held back and whose time has come. Returns whether
- * there were any. */
+/* Hands in due held packets. Returns whether there were any. */
 bool ur_faults_hand_in(struct ur_engine *engine);
-/* Returns when one of these or ur_adverse_turn() has something to do, or
+/* Returns when the next held packet, or work of ur_adverse_turn(), is due; or
  * UR_NEVER. */
 ur_time ur_faults_deadline(const struct ur_engine *engine);
 /* Returns whether descriptor i of engine->tx is to have a wrong ICRC. */
@@ -82,11 +81,12 @@ static inline bool ur_faults_spoils(const struct ur_engine *engine, u32 i)
 	       engine->faults->spoiled[i / 64] >> (i & 63) & 1;
 }
 
-/* Hands a packet that came in to the port, or not, by the rules. */
+/* Applies the rules to a received packet, and hands it in to the port unless they
+ * forbid it. */
 void ur_faults_received(struct ur_engine *engine, const struct ur_rx_meta *meta,
 			const u8 *bth, u32 len);
-/* Takes a good packet from a wire: records it where that is on, and applies the
- * rules, if any. */
+/* Hands in a valid packet from a wire; records it if recording is on, and applies
+ * the rules, if any. */
 static inline void ur_engine_rx(struct ur_engine *engine,
 				const struct ur_rx_meta *meta, const u8 *bth,
 				u32 len)
@@ -99,8 +99,8 @@ static inline void ur_engine_rx(struct ur_engine *engine,
 		ur_port_rx(engine->port, engine->now, meta, bth, len);
 }
 
-/* Hands in the first of packets that came together, as ur_port_rx_run() does. Returns how
- * many it has taken. */
+/* Hands in the first of n packets that came together, as ur_port_rx_run() does. Returns how
+ * many it has taken; 0 while recording or with rules. */
 static inline u32 ur_engine_rx_run(struct ur_engine *engine,
 				   const struct ur_rx_meta *meta, const u8 *bth,
 				   u32 len, u32 stride, u32 n)
@@ -111,7 +111,7 @@ static inline u32 ur_engine_rx_run(struct ur_engine *engine,
 			      n);
 }
 
-/* Does so with packets whose payloads are apart, as ur_port_rx_apart(). */
+/* Does the same with packets whose payloads are apart, as ur_port_rx_apart(). */
 static inline u32 ur_engine_rx_apart(struct ur_engine *engine,
 				     const struct ur_rx_meta *meta,
 				     const u8 *bth, u32 stride,
@@ -123,32 +123,30 @@ static inline u32 ur_engine_rx_apart(struct ur_engine *engine,
 				payload, len, n);
 }
 
-/* Puts the rules that are not of one queue pair in force in another engine of the
- * device, too. Returns 0, or -ENOMEM with nothing changed. Control. */
+/* Copies the rules that are not for one queue pair to another engine of the device.
+ * Returns 0, or -ENOMEM with nothing changed. Control. */
 int ur_faults_copy(const struct ur_engine *from, struct ur_engine *to);
-/* Obeys in a program the device's rules, UR_LENT_FAULTS of them. */
+/* In a program: takes over the device's UR_LENT_FAULTS rules. */
 void ur_faults_follow(struct ur_engine *engine,
 		      const struct ur_lent_rule *rules);
-/* Frees rules and held packets: the engine ends. */
+/* Frees all rules and held packets when the engine ends. */
 void ur_faults_fini(struct ur_engine *engine);
 
 /* The rest is for faults.c, fault_ops.c, fault_held.c and adverse.c. */
 
-/* Makes engine->faults where it is not there. Returns 0 or -ENOMEM. */
+/* Makes engine->faults if it does not exist. Returns 0 or -ENOMEM. */
 int ur_faults_begin(struct ur_engine *engine);
-/* Sets the transport's callbacks and short ways according to the rules that
- * there are. */
+/* Sets the transport's callbacks and shortcuts by the present rules. */
 void ur_faults_choose_ways(struct ur_engine *engine);
-/* Keeps a copy of packet i of engine->tx until at. overtaken: or until the next
- * one to its peer. Where there is no room the packet is lost, here and below. */
+/* Holds a copy of packet i of engine->tx until at. overtaken: or until the next
+ * packet to its peer. Without room the packet is lost, here and below. */
 void ur_faults_hold(struct ur_engine *engine, u32 i, ur_time at,
 		    bool overtaken);
-/* Lets those packets leave in the next round that a packet to av was to
- * overtake. */
+/* Makes the held packets due that a packet to av was to overtake. */
 void ur_faults_overtake(struct ur_engine *engine, const struct ur_av *av);
-/* Sets or clears what ur_faults_spoils() says. */
+/* Sets or clears the result of ur_faults_spoils(). */
 void ur_faults_spoil(struct ur_engine *engine, u32 i, bool on);
-/* The same for packets that come in. */
+/* Do the same as ur_faults_hold() and ur_faults_overtake() for received packets. */
 void ur_faults_hold_in(struct ur_engine *engine, const struct ur_rx_meta *meta,
 		       const u8 *bth, u32 len, ur_time at, bool overtaken);
 void ur_faults_overtake_in(struct ur_engine *engine, u32 qpn);
@@ -158,11 +156,11 @@ struct ur_held_in *ur_held_in_new(const struct ur_rx_meta *meta, const u8 *bth,
 /* Frees all that is held back. */
 void ur_faults_drop_held(struct ur_engine *engine);
 
-/* Returns whether a rule of that action, for that queue pair and operation,
- * strikes; *value is the action's. */
+/* Returns whether a rule of that action, for that queue pair and operation, strikes
+ * now. Then *value is the rule's value. */
 bool ur_faults_strike(struct ur_engine *engine, enum ur_fault_action action,
 		      u32 qpn, u32 op, u64 *value);
-/* Returns the UR_FAULT_OP_* of a BTH opcode; of an acknowledgement ACK. */
+/* Returns the UR_FAULT_OP_* of a BTH opcode. Any acknowledgement counts as ACK. */
 u32 ur_faults_op(u8 opcode);
 /* The transport's callbacks while there are rules. */
 extern const struct ur_host_ops ur_fault_host_ops;
