@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The static probes (USDT) of the engine, for bpftrace, perf and gdb; doc/record.md
- * lists them. Each has a semaphore, which a tool that uses the probe raises: only
- * then does the engine call what makes their arguments.
+ * lists them. Each has a semaphore, which a tool increments while it uses the probe.
+ * Only then does the engine compute the arguments.
  */
 #ifndef UR_ENGINE_RECORD_PROBES_H
 #define UR_ENGINE_RECORD_PROBES_H
@@ -21,7 +21,7 @@
 UR_PROBES(X)
 #undef X
 
-/* Returns whether a tool uses one of them. */
+/* Returns whether a tool uses any of the probes. */
 static inline bool ur_probes_used(void)
 {
 	unsigned int n = 0;

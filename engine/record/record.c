@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The sources of the flight recorder and the probes: callbacks of the port that
- * record what passes through them to the ordinary ones, and packets. */
+/* The sources of the flight recorder and the probes: callbacks of the port, which
+ * record and call the ordinary ones; and packets. */
 #include "engine/grant/lend_record.h"
 #include "engine/record/record.h"
 #include "engine/several/shards.h"
@@ -23,12 +23,11 @@ UR_PROBES(X)
 #define PROBE(n, name, ...) ((void)0)
 #endif
 
-/* The least time between two failures that are reported: each is a file to
- * write. */
+/* Least time between two reports of failures, since each writes a file. */
 #define TELL_NS 1000000000ull
 
-/* The number of a MAD's transaction and what follows it up to the first
- * attributes of CM: header (IBTA 13.4.3), both communication IDs. */
+/* Recorded bytes of a MAD: the header (IBTA 13.4.3), and both communication IDs of
+ * CM. */
 #define MAD_BYTES 32
 
 _Static_assert(UR_HEADERS_MAX_BYTES <= UROCE_RECORD_HEADERS,
@@ -84,7 +83,8 @@ static u64 length_of(const struct ur_send_wr *wr)
 	return length;
 }
 
-/* Its first PSN: those of requests that were taken and not sent come before. */
+/* Computes the request's first PSN, which follows those of requests fetched before and not
+ * sent yet. */
 static bool first_psn(struct ur_engine *e, struct ur_eqp *qp, u32 psns,
 		      u32 *psn)
 {
@@ -194,7 +194,7 @@ static void retry(struct uroce_record *r, u8 op, u64 psn, u64 va)
 	PROBE(4, retransmit, r->qpn, r->op, r->psn, r->va);
 }
 
-/* False: nothing that is kept. */
+/* Makes a record of a trace event. Returns false if the event is not recorded. */
 static bool translate(struct uroce_record *r, u32 id, u64 a, u64 b)
 {
 	switch (id) {
@@ -249,7 +249,7 @@ static void trace(void *port_ctx, u32 id, u32 qpn, u64 a, u64 b)
 	r.ns = clock_of(e);
 	qp = ur_port_qp_ctx(e->port, qpn);
 	if (qp && qp->init.away)
-		return; /* the engine that has it records it */
+		return; /* the engine that has the queue pair records it */
 	if (qp) {
 		owned(&r, qp->uid, qp->pid);
 		r.dest_qpn = ur_qp_dest(qp->qp);
@@ -305,8 +305,8 @@ static void record_packet(struct ur_engine *e, u8 kind, u32 qpn,
 		ur_recorder_put_packet(e->record.recorder, &p);
 }
 
-/* Returns the number of the queue pair that sent it: the packet itself names
- * only its destination. */
+/* Returns the number of the queue pair that sent the packet: the BTH names only the
+ * destination. */
 static u32 sender_of(const struct ur_av *av, const u8 *bth, u32 len)
 {
 	if (bth[0] >> 5 == UR_SVC_UD >> 5 &&
@@ -324,7 +324,7 @@ void ur_record_sent(struct ur_engine *e)
 		const u8 *bth = tx->buf + d->off;
 		struct ur_rx_meta meta;
 
-		if (d->av->raw) /* no packet of RoCE */
+		if (d->av->raw) /* not a RoCE packet */
 			continue;
 		ur_av_meta(d->av, &meta);
 		record_packet(e, UROCE_RECORD_PACKET_OUT,
@@ -373,7 +373,7 @@ void ur_record_probes_changed(struct ur_engine *e)
 	choose(e);
 }
 
-/* An engine that is held up obeys later, and writes into the old ring until then. */
+/* An engine that is late (ur_engine_ask()) writes to the old ring until it runs this. */
 static int record(struct ur_engine *e, struct ur_recorder *rec)
 {
 	ur_recorder_free(e->record.recorder);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A line in the log for packets that were refused: why, and how many. At most
- * one a second. A packet for a queue pair that has just gone, which every end
- * of a connection brings, is logged with --verbose only.
+ * Logs refused packets: the reasons and the numbers, at most one line a second.
+ * Packets for a queue pair that was just destroyed, which are usual at the end of a
+ * connection, are logged with --verbose only.
  */
 #ifndef UR_ENGINE_RECORD_REFUSED_H
 #define UR_ENGINE_RECORD_REFUSED_H
@@ -16,11 +16,11 @@ struct ur_engine;
 struct ur_refused {
 	u64 said; /* sum of the counters at the last line */
 	u64 seen[UR_REFUSED_KINDS];
-	u64 next; /* no line before */
+	u64 next; /* earliest time of the next line */
 };
 
-/* Logs what the port's counters show as refused since the last line. Engine
- * thread, after packets came. */
+/* Logs the packets refused since the last line, by the port's counters. Engine
+ * thread, after receiving. */
 void ur_refused_look(struct ur_engine *engine);
 
 #endif
