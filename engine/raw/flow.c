@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Flow rules: made, destroyed, and found for a frame. See flow.h. */
+/* Creates and destroys flow rules, and finds those of a frame. See flow.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include "engine/raw/flow.h"
@@ -7,8 +7,7 @@
 #include "engine/wire/wire.h"
 #include "util/assert.h"
 
-/* Distinct pairs of priority and mask: what a frame looks at one after the
- * other. Programs use one or two. */
+/* Most groups, which a frame checks one after the other. Programs use one or two. */
 #define MAX_GROUPS  64u
 #define MIN_BUCKETS 16u
 
@@ -151,7 +150,7 @@ static void grow_group(struct ur_flow_group *g)
 
 /* ---- what is wanted of the netdev ---- */
 
-/* A rule that does not name the address is for what the host receives. */
+/* A rule without a destination address matches only what the host receives anyway. */
 static struct ur_wire_wants wants_of(const struct ur_eflow_attr *a)
 {
 	struct ur_wire_wants w = {.any = true};
@@ -255,7 +254,7 @@ static int destroy_flow(struct ur_engine *engine, struct ur_eflow *f)
 {
 	ur_assert(f->attr.qp->engine == engine);
 	remove_rule(engine->flows, f);
-	/* Less than before: nothing that could fail. */
+	/* The wire wants less than before, so this cannot fail. */
 	tell_wire(engine);
 	return 0;
 }
@@ -284,8 +283,8 @@ struct received {
 	u32 len;
 };
 
-/* Returns whether the rule has taken the frame. A queue pair's own come back to
- * it only where the rule says so. */
+/* Delivers the frame by the rule. Returns whether the rule takes the frame. A queue pair
+ * gets its own frames only with allow_loop_back. */
 static bool give(struct ur_engine *e, const struct ur_eflow *f,
 		 const struct received *r)
 {
@@ -299,7 +298,7 @@ static bool give(struct ur_engine *e, const struct ur_eflow *f,
 	return !f->attr.dont_trap;
 }
 
-/* All rules of the group that say the same get the frame. */
+/* All rules of the group with the frame's key get the frame. */
 static bool look_in(struct ur_engine *e, const struct ur_flow_group *g,
 		    const struct received *r)
 {

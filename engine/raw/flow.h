@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Flow rules inside the engine: which raw packet queue pairs get a frame. Rules
- * with the same priority and mask are a group, in which a frame finds its rule
- * by hash, so its way does not grow with the number of rules, but with that of
- * the groups, which is bounded. Everything runs as the engine.
+ * with the same priority and mask are a group, in which a frame finds its rule by
+ * hash. So the cost of a frame depends on the number of groups, which is bounded,
+ * and not on the number of rules. Everything runs as the engine.
  */
 #ifndef UR_ENGINE_RAW_FLOW_H
 #define UR_ENGINE_RAW_FLOW_H
@@ -12,13 +12,13 @@
 
 struct ur_flow_table;
 
-/* Returns an empty table, or NULL where there is no memory. */
+/* Returns an empty table, or NULL without memory. */
 struct ur_flow_table *ur_flow_table_create(u64 seed);
-/* Frees a table, which must be empty. May be NULL. */
+/* Frees an empty table. table may be NULL. */
 void ur_flow_table_destroy(struct ur_flow_table *table);
 
-/* Gives the frame to those queue pairs whose rules want it. sender: the queue
- * pair of this device that sent it, or 0. */
+/* Delivers the frame to the queue pairs whose rules match. sender: the number of the
+ * queue pair of this device that sent it, or 0. */
 void ur_flow_rx(struct ur_engine *engine, u32 sender, const u8 *frame, u32 len);
 
 #endif

@@ -8,7 +8,7 @@
 #define TAG_BYTES  4u
 #define MAX_TAGS   2u
 #define IPV6_BYTES 40u
-/* Headers between IPv6's and TCP's or UDP's: more than anybody sends. */
+/* Most IPv6 extension headers that are parsed: more than anybody sends. */
 #define MAX_EXTENSIONS 8u
 
 #define TYPE_IPV4 0x0800

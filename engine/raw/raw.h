@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Raw packet queue pairs, as far as they are not like the others: flow rules,
- * and the work queues that an indirection table spreads frames over. A part of
- * engine.h, which has the rules for threads and results.
+ * What only raw packet queue pairs have: flow rules, and work queues that an
+ * indirection table spreads frames over. A part of engine.h, which has the rules for
+ * threads and results.
  */
 #ifndef UR_ENGINE_RAW_RAW_H
 #define UR_ENGINE_RAW_RAW_H
@@ -16,12 +16,12 @@ struct ur_eqp;
 
 /* ---- an engine in a program ---- */
 
-/* Called in a program: has raw packet queue pairs from now on, by those sockets, which
- * become the engine's. Returns 0, -EALREADY or -errno; after an error they stay the
+/* In a program: enables raw packet queue pairs with those sockets, which become the
+ * engine's. Returns 0, -EALREADY or -errno; after an error the sockets stay the
  * caller's. */
 int ur_engine_borrow_raw(struct ur_engine *engine,
 			 const int fd[UR_RAW_SOCKETS]);
-/* Returns whether it has them. */
+/* Returns whether the engine has these sockets. */
 bool ur_engine_has_raw(struct ur_engine *engine);
 
 /* ---- flow rules of raw packet queue pairs ---- */
@@ -42,24 +42,24 @@ struct ur_eflow_attr {
 	enum ur_flow_type type;
 	u16 priority; /* 0 is the highest */
 	struct ur_flow_key key, mask;
-	bool dont_trap;	      /* lower priorities get the frame too */
-	bool allow_loop_back; /* also frames that its own queue pair sent */
-	bool drop;	      /* nobody gets it */
+	bool dont_trap;	      /* rules of lower priority get the frame too */
+	bool allow_loop_back; /* matches frames that its own queue pair sent */
+	bool drop;	      /* matching frames are dropped */
 	struct ur_eqp *qp;
 	struct ur_ecounters *counters; /* or NULL; stays the caller's */
 };
 
 /* Makes a rule in *flow, which must be destroyed before its queue pair and its
- * counters. Returns 0, -ENOMEM, also where there are too many different masks,
- * or -errno of the packet socket. */
+ * counters. Returns 0, -ENOMEM (also for too many different masks), or -errno of the
+ * packet socket. */
 int ur_eflow_create(struct ur_engine *engine, const struct ur_eflow_attr *attr,
 		    struct ur_eflow **flow);
-/* Destroys it: no frame comes by it any more. */
+/* Destroys a rule. No frame is delivered by it afterwards. */
 void ur_eflow_destroy(struct ur_eflow *flow);
 
 /* ---- receive hashing ---- */
 
-/* Bytes of the key: what IPv6 addresses and ports take, and 32 bits more. */
+/* Bytes of the key: two IPv6 addresses, two ports, and 32 bits more. */
 #define UR_RSS_KEY_BYTES 40u
 #define UR_RSS_TABLE_MAX 256u
 
@@ -80,15 +80,14 @@ struct ur_rss_conf {
 	u32 size;   /* entries of the table: a power of two, UR_RSS_TABLE_MAX */
 };
 
-/* Returns the Toeplitz hash (Microsoft, "RSS hashing types") of the fields, as
- * far as the frame has them: none is 0, and without ports, or of a fragment, it
- * is that of the addresses. Pure, any thread. */
+/* Returns the Toeplitz hash (Microsoft, "RSS hashing types") of those fields that the
+ * frame has; 0 if it has none. A fragment, or a frame without ports, is hashed by its
+ * addresses. Pure, any thread. */
 u32 ur_rss_hash(const struct ur_rss_conf *conf, const struct ur_flow_key *key);
 
-/* Spreads the frames of a queue pair over the conf->size queue pairs of the
- * table, which were created with wq and must outlive it. conf and table are
- * copied. The state of the queue pair itself does not matter then. Returns 0 or
- * -ENOMEM. */
+/* Spreads the frames of qp over the conf->size queue pairs of table, which were
+ * created with wq and must outlive qp. Copies conf and table. From then on the state
+ * of qp itself does not matter. Returns 0 or -ENOMEM. */
 int ur_eqp_spread(struct ur_eqp *qp, const struct ur_rss_conf *conf,
 		  struct ur_eqp *const *table);
 
@@ -98,9 +97,8 @@ enum ur_wq_state { /* enum ibv_wq_state */
 		   UR_WQ_ERR,
 };
 
-/* Moves a work queue to that state: from RESET to RDY, from RDY to ERR, from
- * any to RESET, or to the state that it is in. Returns 0, -EINVAL or
- * -ENOMEM. */
+/* Moves a work queue between states: from RESET to RDY, from RDY to ERR, from any to
+ * RESET, or to its present state. Returns 0, -EINVAL or -ENOMEM. */
 int ur_ewq_modify(struct ur_eqp *wq, enum ur_wq_state from,
 		  enum ur_wq_state to);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Raw packets of an engine in a program, by sockets that uroced has lent. See raw.h. */
+/* Raw packets of an engine in a program, by sockets that uroced has granted. See raw.h. */
 #include <errno.h>
 #include "engine/core/engine_impl.h"
 #include "engine/raw/wire_raw.h"

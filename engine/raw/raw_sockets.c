@@ -9,10 +9,10 @@
 #include "engine/wire/wire.h"
 
 #define ETH_ALL 0x0003 /* ETH_P_ALL */
-/* Below 1536 the field is a length, and the kernel gives such frames two types of its
- * own, neither of which is this. */
+/* A type that matches no frame: below 1536 the field is a length, and the kernel gives
+ * such frames two other types. */
 #define ETH_NONE 0x05ff
-/* Bits of "uro", and the slot. */
+/* The mark of a frame: bits of "uro", and below them the slot. */
 #define MARK_BITS 11u
 #define MARK	  (0x75726f00u & MARK_MASK)
 #define MARK_MASK (~0u << MARK_BITS)
@@ -68,13 +68,13 @@ static int prepare_rx(int fd, u32 ifindex, u32 slot)
 	if (err)
 		return err;
 	ur_wire_rx_buffer(fd);
-	/* The kernel takes a tag out of the frame, and says so beside it. */
+	/* The kernel removes a VLAN tag from the frame, and reports it in auxdata. */
 	setsockopt(fd, SOL_PACKET, PACKET_AUXDATA, &one, sizeof(one));
 	return ur_raw_receive(fd, ifindex, false);
 }
 
-/* Without the mark, which takes Linux 5.17 or CAP_NET_ADMIN, other engines do not see
- * what it sends. */
+/* The mark takes Linux 5.17 or CAP_NET_ADMIN. Without it other engines do not receive the
+ * socket's frames. */
 static int prepare_tx(int fd, u32 ifindex, u32 slot)
 {
 	u32 mark = MARK | slot;

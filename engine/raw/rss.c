@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Frames spread over work queues by a hash of their headers. See raw.h. */
+/* Spreads frames over work queues by a hash of their headers. See raw.h. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -13,14 +13,13 @@ struct ur_rss {
 
 /* ---- the hash ---- */
 
-/* Two IPv6 addresses and two ports. */
+/* Most input bytes: two IPv6 addresses and two ports. */
 #define MAX_INPUT 36u
 
 _Static_assert(MAX_INPUT + 4 <= UR_RSS_KEY_BYTES,
 	       "each bit has 32 bits of the key");
 
-/* Each bit of the input that is one adds the 32 bits of the key that begin at
- * its place. */
+/* Each set bit of the input XORs the 32 bits of the key from the same position on. */
 static u32 toeplitz(const u8 *key, const u8 *in, u32 len)
 {
 	u32 hash = 0;
@@ -35,7 +34,7 @@ static u32 toeplitz(const u8 *key, const u8 *in, u32 len)
 	return hash;
 }
 
-/* The fragments of a datagram stay together, and only the first has ports. */
+/* All fragments of a datagram must hash alike, and only the first has ports. */
 static bool has_ports(const struct ur_flow_key *k, u8 proto)
 {
 	return k->l4 == proto && !(k->ip_flags & UR_FLOW_MORE_FRAG) &&

@@ -13,11 +13,11 @@
 #define RX_MSGS	  16u
 #define TX_MSGS	  64u
 #define TAG_BYTES 4u
-/* A frame that the other side's stack or our own netdev has put together (GRO)
- * has up to 64 KiB; before it there is room for a tag. */
+/* A frame that was merged (GRO) has up to 64 KiB; before it there is room for a
+ * tag. */
 #define RX_STRIDE (80u << 10)
 #define RX_BYTES  (RX_STRIDE - TAG_BYTES)
-/* recvmmsg calls for a readable socket in one turn. */
+/* Most recvmmsg calls for a readable socket in one turn. */
 #define ROUNDS 4
 
 struct ur_wire_raw {
@@ -25,7 +25,7 @@ struct ur_wire_raw {
 	struct ur_watch watch;
 	bool watched;
 	int fd[UR_RAW_SOCKETS];	  /* -1: none */
-	struct ur_wire_wants has; /* of the receiving socket */
+	struct ur_wire_wants has; /* what the receiving socket receives now */
 	struct ur_wire_wants want;
 	u8 *rx_buf;
 	struct mmsghdr rx_msg[RX_MSGS];
@@ -59,7 +59,7 @@ static int member(struct ur_wire_raw *w, int type, bool want, bool *has)
 	return 0;
 }
 
-/* Frames from before are for no rule that is made later. */
+/* Drops old frames: they must not match a later rule. */
 static void drain(struct ur_wire_raw *w)
 {
 	u8 byte;
@@ -100,8 +100,8 @@ static int raw_listen(struct ur_wire *wire, const struct ur_wire_wants *want)
 	return err;
 }
 
-/* The memberships have gone with the netdev. Without one nothing comes, and the call is
- * repeated when there is one. */
+/* The memberships ended with the netdev. Without a netdev nothing is received; the call
+ * is repeated when there is one. */
 static void raw_rebind(struct ur_wire *wire)
 {
 	struct ur_wire_raw *w = to_raw(wire);
@@ -116,8 +116,8 @@ static void raw_rebind(struct ur_wire *wire)
 
 /* ---- receive ---- */
 
-/* Puts the tag back that the kernel has taken out. Returns where the frame
- * begins; *len is its length. */
+/* Restores the tag that the kernel has removed. Returns the begin of the frame; *len is
+ * its length. */
 static u8 *restore_tag(struct msghdr *msg, u8 *frame, u32 *len)
 {
 	struct tpacket_auxdata aux;
@@ -176,7 +176,7 @@ static void readable(struct ur_watch *watch, u32 events)
 	struct ur_wire_raw *w =
 		ur_container_of(watch, struct ur_wire_raw, watch);
 
-	/* That its netdev went down is read, too. */
+	/* Reads even without rules: the error of a netdev that went down has to be read. */
 	if (w->has.any)
 		receive(w);
 	else
@@ -190,7 +190,7 @@ static bool raw_poll(struct ur_wire *wire)
 
 /* ---- send ---- */
 
-/* Messages [0, n); returns how many were dealt with: fewer means no room. */
+/* Sends messages [0, n). Returns how many were handled; fewer than n: there is no room. */
 static u32 put_out(struct ur_wire_raw *w, u32 n)
 {
 	u32 done = 0;
@@ -201,7 +201,7 @@ static u32 put_out(struct ur_wire_raw *w, u32 n)
 				    n - done, &refused);
 		if (!refused)
 			return done;
-		/* no netdev, or too long for it */
+		/* There is no netdev, or the frame is too long for it. */
 		ur_port_count(w->wire.engine->port, UR_CNT_send_err, 1);
 		done++;
 	}
