@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The ring between two processes. Counts of bytes go up for ever; a place is a count
- * modulo the size. No record is cut in two by the end of the stream, and no piece of the
- * bulk by its end.
+ * The ring between two processes. Byte counts only grow, modulo 2^32; an offset in an area is
+ * a count modulo the area's size. The end of the stream splits no record, and the end of the
+ * bulk area no reservation.
  *
- * Sleep race: the writer publishes and then looks at asleep; the reader sets asleep and
- * then looks at the record to come, with a full barrier between the two on both sides, so that
- * one of them sees the other. So it is with waits and the room.
+ * Sleep race: the writer publishes and then reads asleep; the reader sets asleep and then
+ * reads the next record, with a full barrier in between on both sides, so that one of them
+ * sees the other. Likewise for waits and the room.
  */
 #include "engine/local/peer_ring.h"
 
@@ -19,14 +19,14 @@
 #define SKIP UINT32_MAX
 
 struct peer_record {
-	_Atomic u32 mark; /* ur_peer_mark(): it is there */
+	_Atomic u32 mark; /* ur_peer_mark(): the record is present */
 	u32 len;	  /* SKIP: the rest of the stream is empty */
-	u32 freed;	  /* of the bulk, once this message was taken */
+	u32 freed;	  /* ur_peer_word.freed once this record was read */
 	u32 bulk, flow_label;
 	u16 seg, sport;
 	u8 first, tos, ttl;
 	u8 flags; /* APART, SAYS_WAY, SHOWN, SHOWS */
-	/* The message's bytes follow, but where it says its way. */
+	/* With SAYS_WAY: the addresses, then the packets. Else the packets begin here. */
 	u8 way[32];
 };
 
@@ -60,7 +60,7 @@ static u8 *bulk_at(const void *head, u32 count)
 	       UR_PEER_STREAM_BYTES + (count & (UR_PEER_BULK_BYTES - 1));
 }
 
-/* Up to the end of the stream, or of the bulk. */
+/* Returns the bytes up to the end of an area of that size. */
 static u32 left(u32 count, u32 size)
 {
 	return size - (count & (size - 1));
@@ -71,7 +71,7 @@ static u32 head_bytes(bool says_way)
 	return says_way ? UNIT : SHORT;
 }
 
-/* Returns the bytes of a record with so many of a message. */
+/* Returns the size of a record with len bytes of packets. */
 static u32 record_bytes(u32 len, bool says_way)
 {
 	return (u32)ur_align_up(head_bytes(says_way) + len, UNIT);
@@ -96,7 +96,7 @@ void ur_peer_out_resume(struct ur_peer_out *out, void *file,
 	ur_peer_out_init(out, file, word);
 	out->put = atomic_load(&out->head->published);
 	out->seen = atomic_load(&word->taken);
-	/* The last one that he showed may not be counted there. */
+	/* "published" may lag behind the last published records. */
 	for (u32 i = 0; i < UR_PEER_STREAM_BYTES / UNIT; i++) {
 		r = record_at(file, out->put);
 		if (atomic_load(&r->mark) != ur_peer_mark(out->put))
@@ -124,7 +124,7 @@ void ur_peer_in_resume(struct ur_peer_in *in, const void *file,
 
 /* ---- writer ---- */
 
-/* With the first line of the one to come. */
+/* Includes the first cache line of the next record. */
 static bool has_room(struct ur_peer_out *out, u32 bytes)
 {
 	bytes += UNIT;
@@ -155,7 +155,7 @@ u32 ur_peer_space(struct ur_peer_out *out)
 		       : UR_PEER_STREAM_BYTES - used;
 }
 
-/* With what is lost at the end of the stream. */
+/* Returns the room that a record takes, including the gap at the end of the stream. */
 static u32 bytes_for(const struct ur_peer_out *out, u32 len, bool says_way)
 {
 	u32 bytes = record_bytes(len, says_way),
@@ -164,7 +164,7 @@ static u32 bytes_for(const struct ur_peer_out *out, u32 len, bool says_way)
 	return end < bytes ? end + bytes : bytes;
 }
 
-/* The first one that is not shown gets its mark last. */
+/* Marks a record as present. The first unpublished record gets its mark in ur_peer_publish(). */
 static void mark(struct ur_peer_out *out)
 {
 	if (out->begun) {
@@ -195,7 +195,8 @@ u8 *ur_peer_room(struct ur_peer_out *out, const struct ur_peer_message *m)
 	return stream_at(out->head, out->put) + head_bytes(says_way);
 }
 
-/* A count of long ago would be one to come. */
+/* Advances void_before from time to time: counts wrap around, so an old one would look like a
+ * later one. */
 static void name_last(struct ur_peer_out *out)
 {
 	out->named = out->put;
@@ -216,7 +217,7 @@ void ur_peer_take_back(struct ur_peer_out *out)
 	out->void_before = out->named = out->put;
 	atomic_store_explicit(&out->head->void_before, out->void_before,
 			      memory_order_relaxed);
-	/* Before the memory has other bytes. */
+	/* The store must be visible before the memory gets other content. */
 	atomic_thread_fence(memory_order_seq_cst);
 }
 
@@ -256,7 +257,7 @@ void ur_peer_put(struct ur_peer_out *out, const struct ur_peer_message *m)
 		name_last(out);
 }
 
-/* With what is lost at the end of the bulk. */
+/* Returns the room that a reservation takes, including the gap at the end of the bulk area. */
 static u32 bulk_for(const struct ur_peer_out *out, u32 bytes)
 {
 	u32 end = left(out->reserved, UR_PEER_BULK_BYTES);
@@ -342,7 +343,7 @@ bool ur_peer_wait(struct ur_peer_out *out, u32 len)
 static void load(struct peer_record *r, const void *head, u32 count)
 {
 	memcpy(r, stream_at(head, count), sizeof(*r));
-	/* From here on it is the copy that counts. */
+	/* Only the copy is used from here on. */
 	atomic_signal_fence(memory_order_seq_cst);
 }
 
@@ -352,7 +353,7 @@ static u32 packets(const struct peer_record *r)
 				: (r->len + r->seg - 1) / r->seg;
 }
 
-/* end: bytes up to the end of the stream. */
+/* Checks a record. end: bytes up to the end of the stream. */
 static bool is_sound(const struct peer_record *r, u32 end)
 {
 	if (!r->len || r->len > UR_PEER_BYTES ||
@@ -368,7 +369,7 @@ static bool is_sound(const struct peer_record *r, u32 end)
 		packets(r) * r->seg <= left(r->bulk, UR_PEER_BULK_BYTES));
 }
 
-/* Returns false where none is known. */
+/* Remembers the addresses of a record. Returns false if it has none and none are known. */
 static bool note_way(struct ur_peer_in *in, const struct peer_record *r)
 {
 	if (!(r->flags & SAYS_WAY))
@@ -377,7 +378,7 @@ static bool note_way(struct ur_peer_in *in, const struct peer_record *r)
 	return in->has_way = true;
 }
 
-/* The fields of a record that is sound. */
+/* Fills *m from a valid record. */
 static void fill(struct ur_peer_message *m, const struct ur_peer_in *in,
 		 const struct peer_record *r)
 {
@@ -432,7 +433,7 @@ bool ur_peer_is_good(const struct ur_peer_in *in)
 {
 	u32 before;
 
-	/* The copy is made by then. */
+	/* Orders the copy before the load. */
 	atomic_thread_fence(memory_order_acquire);
 	before = atomic_load_explicit(&in->head->void_before,
 				      memory_order_relaxed);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The device's outboxes: made, kept, and looked at. */
+/* The device's outboxes: creation, storing, polling. */
 #include "engine/local/udp_outbox_impl.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "util/os/map_shared.h"
 
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
-/* Datagrams that wake, taken at once. */
+/* Wake-up datagrams received with one call. */
 #define WAKES 16u
 
 /* ---- life ---- */
@@ -66,12 +66,12 @@ bool ur_udp_outbox_ring(struct ur_wire_udp *w, u32 slot)
 	return true;
 }
 
-/* The device looks at all outboxes in its turn. */
+/* Only ends a sleep: the device polls all outboxes in each turn. */
 static void knocked(struct ur_watch *watch, u32 events)
 {
 }
 
-/* One of the device's other programs wakes this one. */
+/* Another program of the device wakes this one. */
 static void called(struct ur_watch *watch, u32 events)
 {
 	const struct ur_outbox_port *p =
@@ -154,7 +154,7 @@ static int keep_files(struct ur_udp_outbox *o)
 	return err;
 }
 
-/* From now on it is looked at. */
+/* From now on the outbox is polled. */
 void ur_udp_outbox_begin(struct ur_wire_udp *w, u32 slot)
 {
 	struct ur_udp_outbox *o = w->outboxes[slot];

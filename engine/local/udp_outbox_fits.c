@@ -8,7 +8,7 @@
 #include "transport/frame.h"
 #include "util/assert.h"
 
-/* The longest, and the shortest, with their ICRC. */
+/* Bytes of the longest and the shortest packet, including the ICRC. */
 #define LONGEST	 (UR_HEADERS_MAX_BYTES + UR_MTU_MAX_BYTES + UR_ICRC_BYTES)
 #define SHORTEST (UR_BTH_BYTES + UR_ICRC_BYTES)
 
@@ -24,7 +24,8 @@ static bool lengths_fit(const struct ur_peer_message *m)
 	       !(last % 4);
 }
 
-/* Linux takes 0.0.0.0 and :: for the host itself, and keeps a packet to 127.0.0.1 there whatever its source. */
+/* Returns false for broadcast, and for destinations on the device's host itself: loopback addresses, and 0.0.0.0 and ::, which
+ * Linux treats as the host. */
 static bool may_go_to(const u8 gid[16])
 {
 	static const u8 host[2][16] = {{0}, {[15] = 1}};
@@ -43,7 +44,7 @@ static bool way_fits(const struct ur_peer_message *m)
 	       !(m->first & ~(UR_OUTBOX_SL | UR_OUTBOX_SPOILT));
 }
 
-/* A UD packet says whose it is. Q_Keys with the high bit are given to who may send to QP1. */
+/* The DETH of a UD packet names its sender. Q_Keys with the high bit need a privilege: they allow to send to QP1. */
 static bool datagram_fits(const u8 *bth, u32 len, u32 dqpn, bool mcast,
 			  u32 slot)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The program's part of its outbox. */
+/* The program's side of its outbox. */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -13,15 +13,15 @@
 #include "util/os/high_fd.h"
 #include "util/os/map_shared.h"
 
-/* As for pairs: what was to wake the device may be lost. */
+/* Interval of repeated wake-ups, as for pairs: a wake-up may be lost. */
 #define ASK_AGAIN_NS 1000000u
-/* Nobody waits longer for a device that takes nothing: packets are lost. */
+/* Longest wait for a device that reads nothing; then packets are lost. */
 #define FULL_NS 1000000u
-/* A queue pair sends again for so long as a rule. */
+/* How long a refusal counts: a queue pair mostly retries within this time. */
 #define REFUSAL_NS 10000000000ull
 
-/* The device calls. Its end of the socket is closed with it, or when the slot is lent no more: then
- * nobody calls. */
+/* Handles a wake-up of the device. The device closes its end when it ends or the grant does: then
+ * there are no more wake-ups. */
 static void called_by_device(struct ur_watch *watch, u32 events)
 {
 	struct ur_udp_woken *at =
@@ -67,12 +67,12 @@ static void knock(const struct ur_wire_udp *w)
 {
 	static const u64 one = 1;
 
-	/* Where there is none, the program finds that out by its file. */
+	/* Errors are ignored: the program notices the device's end by its device file. */
 	if (write(w->door, &one, sizeof(one)) < 0)
 		return;
 }
 
-/* Shows what was put. */
+/* Publishes the written records, and wakes the device if needed. */
 static void show(struct ur_wire_udp *w, struct ur_udp_pair *p)
 {
 	ur_time now = w->wire.engine->now;
@@ -109,7 +109,7 @@ void ur_udp_outbox_wake(struct ur_wire_udp *w, const struct ur_udp_pair *pair)
 
 /* ---- sending ---- */
 
-/* Returns whether av leads to an engine of this host; asked anew when addresses have changed. */
+/* Returns whether av leads to an engine of this host. Looked up again after addresses have changed. */
 static bool is_near(const struct ur_wire_udp *w, struct ur_av *av)
 {
 	u32 gen = ur_udp_own_generation(w->own);
@@ -141,7 +141,7 @@ bool ur_udp_outbox_holds(struct ur_wire *wire, const struct ur_av *av, u32 dqpn,
 	       ur_udp_pair_holds(w, dqpn, datagram);
 }
 
-/* Returns how many packets from first on are one message. */
+/* Returns how many packets from first on form one message. */
 static u32 run_length(const struct ur_wire_udp *w, const struct ur_tx *tx,
 		      u32 first, u32 end)
 {
@@ -154,8 +154,8 @@ static u32 run_length(const struct ur_wire_udp *w, const struct ur_tx *tx,
 	return n;
 }
 
-/* The device says it after the datagram has gone to it: whoever sends there again takes it
- * up. */
+/* Takes over the device's report of a refused datagram. It comes after the send, so it is read at
+ * the next send to the same destination. */
 static void hear_refusal(struct ur_wire_udp *w, struct ur_av *av)
 {
 	ur_time now = w->wire.engine->now;
@@ -175,7 +175,7 @@ static void hear_refusal(struct ur_wire_udp *w, struct ur_av *av)
 	av->send_error_at = w->refused;
 }
 
-/* Returns whether to wait for the device, whom all that leaves here needs: as long as it takes something. */
+/* Returns whether to wait for room: as long as the device still reads records. */
 static bool waits_for_device(struct ur_wire_udp *w, struct ur_udp_pair *p,
 			     u32 bytes)
 {
@@ -190,8 +190,8 @@ static bool waits_for_device(struct ur_wire_udp *w, struct ur_udp_pair *p,
 	return true;
 }
 
-/* Returns room for a message of *n packets, or NULL: where there is none now, *n is 0; else they are
- * dropped. */
+/* Returns room for a message of *n packets. NULL with *n 0: there is no room now; NULL otherwise: the
+ * packets are dropped. */
 static u8 *room_or_none(struct ur_wire_udp *w, struct ur_udp_pair *p,
 			const struct ur_peer_message *m, u32 *n)
 {
@@ -209,7 +209,7 @@ static u8 *room_or_none(struct ur_wire_udp *w, struct ur_udp_pair *p,
 	return to;
 }
 
-/* Returns how many packets it took, or dropped where the device takes none; 0: there is no room now. */
+/* Returns how many packets it wrote, or dropped since the device reads none; 0: there is no room now. */
 static u32 put_run(struct ur_wire_udp *w, const struct ur_tx *tx, u32 first,
 		   u32 end)
 {
@@ -233,7 +233,7 @@ static u32 put_run(struct ur_wire_udp *w, const struct ur_tx *tx, u32 first,
 		m.first |= UR_OUTBOX_SPOILT;
 	memcpy(m.saddr, av->sgid, 16);
 	memcpy(m.daddr, av->dgid, 16);
-	/* Each message says its way: the next uroced begins with any of them. */
+	/* Each message carries its addresses: the next uroced may start reading at any of them. */
 	p->out.has_way = false;
 	to = room_or_none(w, p, &m, &n);
 	if (!to)
@@ -257,7 +257,7 @@ static u32 put_one_way(struct ur_wire_udp *w, const struct ur_tx *tx, u32 i,
 		return ur_udp_pair_send(w, p, tx, i, end);
 	if (!tx->desc[i].apart)
 		return put_run(w, tx, i, end);
-	/* The ring in which its bytes are has gone. */
+	/* The ring that has its payload has ended. */
 	ur_port_count(w->wire.engine->port, UR_CNT_send_err, 1);
 	return 1;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The device reads outboxes by turns, and sends what may leave. */
+/* The device reads the outboxes in turn, and sends the packets that it permits. */
 #include <errno.h>
 #include <netinet/udp.h>
 #include "engine/wire/udp_message.h"
@@ -7,21 +7,21 @@
 #include "engine/local/udp_outbox_impl.h"
 #include "util/assert.h"
 
-/* In one turn, of one program: others have turns too; and of all. */
+/* Limits of the cost in one turn: of one program; of all. */
 #define TURN_BYTES (128u << 10)
 #define TURN_ALL   (256u << 10)
-/* At its end; what it holds, where that is not many small messages. */
+/* The same when a slot ends: all that the outbox has, unless it is many small messages. */
 #define DRAIN_ALL (1u << 20)
-/* A datagram, and a message, cost so much beside their bytes. */
+/* Cost of a datagram and of a message in addition to their bytes. */
 #define DATAGRAM_COST 8192u
 #define MESSAGE_COST  256u
-/* No other message is looked at to go with one so long. */
+/* Longer messages are not merged with others. */
 #define LONG (UR_UDP_BURST / 2)
-/* Look again where a socket had no room. */
+/* Retry interval when a socket had no room. */
 #define AGAIN_NS 100000u
 /* ---- sending ---- */
 
-/* The packets are one datagram. */
+/* Writes the ICRCs of the packets of one datagram. */
 static void put_icrcs(struct ur_wire_udp *w, const struct ur_peer_message *m,
 		      u16 sport, u8 *data, u32 len)
 {
@@ -44,7 +44,7 @@ static void put_icrcs(struct ur_wire_udp *w, const struct ur_peer_message *m,
 	}
 }
 
-/* The socket has one class and one priority, and setting the former sets the latter. */
+/* Sets the socket's traffic class and priority. The priority comes second, since IP_TOS changes it. */
 static void set_service(struct ur_wire_udp *w, struct ur_outbox_port *p,
 			bool v4, const struct ur_peer_message *m)
 {
@@ -62,7 +62,7 @@ static void set_service(struct ur_wire_udp *w, struct ur_outbox_port *p,
 		atomic_store(&w->wire.engine->sl_refused, true);
 }
 
-/* Sends one datagram. Returns 0, the errno of a refusal, or -EAGAIN: there is no room now. */
+/* Sends one datagram. Returns 0, the errno of a refusal, or -EAGAIN if there is no room now. */
 static int put_out(struct ur_udp_outbox *o, const struct ur_peer_message *m,
 		   u8 *data, u32 len)
 {
@@ -97,8 +97,8 @@ static int put_out(struct ur_udp_outbox *o, const struct ur_peer_message *m,
 	return refused ? refused : -EAGAIN;
 }
 
-/* Some routes do not segment, and flow labels may be another program's: what is lost by that
- * is lost once. */
+/* Handles a refusal. If the route does not segment, or another program leases flow labels, stops using
+ * these, so that only one datagram is lost by that. */
 static void learn(struct ur_udp_outbox *o, const struct ur_peer_message *m,
 		  u32 len, int refused)
 {
@@ -126,7 +126,7 @@ static void refuse(struct ur_udp_outbox *o, const struct ur_peer_message *m,
 		memory_order_relaxed);
 }
 
-/* Returns false where there is no room for the message now. */
+/* Sends a message. Returns false if there is no room now. */
 static bool forward(struct ur_udp_outbox *o, const struct ur_peer_message *m,
 		    u8 *data)
 {
@@ -151,7 +151,7 @@ static bool is_wake(const struct ur_peer_message *m)
 	return m->len == UR_UDP_WAKE_BYTES && !m->apart;
 }
 
-/* As one program wakes another, from its port, where the other one looks: the device's address that it says. */
+/* Sends a wake-up to another program: from this slot's port, to the address that the message names. */
 static void wake_other(struct ur_udp_outbox *o, const struct ur_peer_message *m,
 		       const u8 *data)
 {
@@ -191,7 +191,8 @@ static bool same_way(const struct ur_peer_message *a,
 	       !memcmp(a->daddr, b->daddr, 16);
 }
 
-/* One socket of the other side's group has a whole datagram: its packets are for one engine. */
+/* Returns whether two packets are for the same engine of the peer. A datagram arrives at one socket, so all its packets
+ * must be. */
 static bool same_slot(const u8 *a, const u8 *b)
 {
 	return !((a[5] ^ b[5]) >> (8 - UR_PLACE_BITS));
@@ -209,7 +210,7 @@ static bool may_join(const struct ur_peer_message *all,
 	       same_way(all, m) && same_slot(data, data + all->len);
 }
 
-/* Returns whether it may leave. */
+/* Returns whether the program may send the message. */
 static bool may_leave(const struct ur_udp_outbox *o,
 		      const struct ur_peer_message *m, const u8 *data)
 {
@@ -217,7 +218,7 @@ static bool may_leave(const struct ur_udp_outbox *o,
 	       ur_udp_relay_has(o->wire, o->slot, m->saddr);
 }
 
-/* Takes the first message of a datagram, to data. */
+/* Handles the first message of a datagram, whose packets are at data. */
 static void take_first(struct ur_udp_outbox *o, struct ur_peer_message *m,
 		       const u8 *data)
 {
@@ -231,8 +232,8 @@ static void take_first(struct ur_udp_outbox *o, struct ur_peer_message *m,
 	}
 }
 
-/* Copies messages to data that are one datagram together. Returns how many there were, which are
- * passed, or 0; *all: what is to be sent, perhaps nothing. */
+/* Copies messages that form one datagram to data, and moves past them. Returns their number, or 0. *all
+ * describes the datagram, which may be empty. */
 static u32 collect(struct ur_udp_outbox *o, struct ur_peer_message *all,
 		   u8 *data)
 {
@@ -271,7 +272,7 @@ static u32 cost_of(const struct ur_udp_outbox *o,
 	       (m->len ? (m->len + each - 1) / each : 1) * DATAGRAM_COST;
 }
 
-/* Returns what it cost. */
+/* Empties an outbox as far as its turn allows. Returns the cost. */
 static u32 empty(struct ur_udp_outbox *o)
 {
 	struct ur_wire_udp *w = o->wire;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The rings between this program's engine and others of its device: borrowed, and who
- * sleeps at them. */
+/* The rings between this program's engine and others of its device: attaching, ending,
+ * sleeping. */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -29,7 +29,7 @@ struct ur_user_mem *ur_udp_memory(const struct ur_wire_udp *w)
 		       : ur_list_first(&e->ectxs, struct ur_ectx, node)->mem;
 }
 
-/* From now on nothing of it is used. */
+/* Stops using the pair. */
 static void leave_pair(struct ur_wire_udp *w, struct ur_udp_pair *p)
 {
 	struct ur_user_mem *mem = ur_udp_memory(w);
@@ -71,7 +71,7 @@ static void close_all(struct ur_udp_pair *p)
 	}
 }
 
-/* Their mappings may be large. */
+/* A chore, since unmapping may take long. */
 static void close_ended(struct ur_engine *e, struct ur_chore *chore)
 {
 	struct ur_wire_udp *w =
@@ -165,7 +165,7 @@ int ur_udp_borrow_ring(struct ur_wire *wire, const struct ur_lent_ring *ring)
 		drop(w, w->pairs[p->slot]);
 	w->pairs[p->slot] = p;
 	w->paired |= 1u << p->slot;
-	/* The engine's thread may sleep while this runs in its place. */
+	/* This may run in place of the engine's thread, which sleeps. */
 	ur_peer_sleep(&p->in,
 		      atomic_load(&w->wire.engine->asleep) &&
 			      !atomic_load(&w->wire.engine->guest.naps));
@@ -173,7 +173,7 @@ int ur_udp_borrow_ring(struct ur_wire *wire, const struct ur_lent_ring *ring)
 	return 0;
 }
 
-/* It has woken the thread, which looks at the rings. */
+/* The datagram has only to wake the thread, which then polls the rings. */
 static void woken(struct ur_watch *watch, u32 events)
 {
 	const struct ur_udp_woken *at =
@@ -184,7 +184,7 @@ static void woken(struct ur_watch *watch, u32 events)
 		;
 }
 
-/* At a port that else only sends. */
+/* Receives wake-ups at the granted port, which otherwise only sends. */
 static int be_woken(struct ur_wire_udp *w, u32 v4)
 {
 	struct ur_udp_woken *at = &w->woken[v4];
@@ -208,7 +208,7 @@ int ur_udp_borrow_relay(struct ur_wire_udp *w, const struct ur_lent *lent)
 	if (!p)
 		return -ENOMEM;
 	p->out_fd = p->in_fd = -1;
-	/* It ends with the device, whose number another may have had before. */
+	/* The number of the device's grant: an earlier device may have had the same device number. */
 	p->loan = ur_udp_own_loan(w->own, w->device, 0);
 	p->words = map(lent->relay_words, UR_PEER_WORDS_BYTES,
 		       PROT_READ | PROT_WRITE);
@@ -226,7 +226,7 @@ int ur_udp_borrow_relay(struct ur_wire_udp *w, const struct ur_lent *lent)
 	return err;
 }
 
-/* Its packets count until the slot is lent again. */
+/* Returns whether the neighbour's slot was not granted again. */
 static bool is_current(const struct ur_wire_udp *w, const struct ur_udp_pair *p)
 {
 	return ur_udp_own_loan(w->own, w->device, p->slot) == p->loan;

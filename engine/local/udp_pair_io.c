@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Packets into the rings of other programs' engines, and out of theirs. */
+/* Sends packets to and receives them from the engines of other programs, by rings. */
 #include <errno.h>
 #include "engine/ground/user.h"
 #include "engine/wire/udp_message.h"
@@ -7,21 +7,21 @@
 #include "engine/faults/faults.h"
 #include "transport/frame.h"
 
-/* Messages of one peer in one turn: others have turns too. */
+/* Most messages of one peer in one turn. */
 #define TURN_MESSAGES 32u
-/* And so many bytes of long ones: then answers leave, and the sender goes on beside us. */
+/* The same in bytes of long messages: then acknowledgements leave, so that the sender goes on meanwhile. */
 #define TURN_BULK (128u << 10)
 
-/* A datagram that has not woken him by then is lost: a firewall may drop it, and what is sent again
- * would not be read. */
+/* Interval of repeated wake-ups of a sleeping reader: a firewall may drop one, and retransmissions in the
+ * ring would not wake it. */
 #define ASK_AGAIN_NS 1000000u
 
-/* A queue pair asks for so many bytes at once, at most. */
+/* Most payload bytes that a queue pair reserves at once. */
 #define LONGEST_BULK (UR_PEER_PACKETS * 4096u)
 
 /* ---- waking ---- */
 
-/* The steering program looks at the number of the queue pair. */
+/* Sends a wake-up datagram. It contains a queue pair number, by which the BPF program steers it. */
 static void wake(struct ur_wire_udp *w, const struct ur_udp_pair *p)
 {
 	u8 bytes[UR_UDP_WAKE_BYTES] = {
@@ -64,7 +64,8 @@ static u32 slot_of(const struct ur_tx *tx, u32 i)
 	return ur_slot_of(ur_get_be24(tx->buf + tx->desc[i].off + 5));
 }
 
-/* The bytes of a packet that has waited may be in a ring that is no more. */
+/* Returns whether the payload of a packet is still there: the packet may have waited, and its ring may have
+ * ended. */
 static bool has_payload(const struct ur_udp_pair *p, const u8 *apart)
 {
 	uintptr_t at = (uintptr_t)apart, file = (uintptr_t)p->out_file;
@@ -74,8 +75,9 @@ static bool has_payload(const struct ur_udp_pair *p, const u8 *apart)
 	       ur_udp_shown_place(p, apart, &m);
 }
 
-/* Whoever has the slot now reads all that is in its ring. A connection is with whoever had it then, and the number
- * that a datagram goes to may be a former one's, which the device knows. */
+/* Returns whether the packet is for the slot's present holder, who reads all of the ring. A connection counts for the
+ * holder at the time of connecting. A datagram may be for a number of an earlier holder, which only the device can
+ * tell. */
 static bool is_for(const struct ur_udp_pair *p, const struct ur_av *av)
 {
 	return av->loan ? av->loan == p->loan : !av->lqpn && p->same_user;
@@ -86,7 +88,7 @@ struct ur_udp_pair *ur_udp_pair_for(struct ur_wire_udp *w,
 {
 	struct ur_udp_pair *p = ur_udp_pair_at(w, slot_of(tx, i));
 
-	/* The device reads none. There is no ICRC in a ring: what is to be found damaged goes by the socket. */
+	/* The device reads no pair. Packets with a wrong ICRC go by the socket, since a ring has no ICRCs. */
 	return p && p->slot && is_for(p, tx->desc[i].av) &&
 			       ur_peer_is_read(&p->out) &&
 			       has_payload(p, tx->desc[i].apart) &&
@@ -143,8 +145,8 @@ static u32 bytes_of(const struct ur_tx_desc *d)
 	return d->apart ? UR_PEER_BTH_ROOM : d->len + UR_ICRC_BYTES;
 }
 
-/* Returns whether the packet may follow the one before it in the message that d begins: as long,
- * or the last one and shorter; or, apart, where the other's bytes end. */
+/* Returns whether packet next may follow in the message that packet d begins: it has the same size, or is
+ * shorter and the last; if split, its payload begins where the one before ends. */
 static bool may_follow(const struct ur_tx_desc *d,
 		       const struct ur_tx_desc *next)
 {
@@ -156,7 +158,7 @@ static bool may_follow(const struct ur_tx_desc *d,
 	return next->len <= d->len && next[-1].len == d->len;
 }
 
-/* Returns how many packets from first on can be one message, and its bytes. */
+/* Returns how many packets from first on can form one message; *bytes: their size. */
 static u32 run_length(const struct ur_engine *e, const struct ur_tx *tx,
 		      u32 first, u32 end, u32 *bytes)
 {
@@ -178,8 +180,8 @@ static u32 run_length(const struct ur_engine *e, const struct ur_tx *tx,
 	return n;
 }
 
-/* An ICRC's place is empty: between two programs of one host nothing has to be found
- * damaged. */
+/* Leaves the place of the ICRCs empty: memory between two programs of one host needs no
+ * check. */
 static void copy(u8 *to, const struct ur_tx *tx, u32 first, u32 n)
 {
 	for (u32 i = first; i < first + n; i++) {
@@ -289,8 +291,8 @@ void ur_udp_hide(struct ur_wire *wire, const struct ur_emr *mr)
 
 /* ---- receiving ---- */
 
-/* Returns whether it is from an address of the device to one of ours, as what comes by a
- * socket is. */
+/* Returns whether a message is from an address of the device to one of ours, as for packets of a
+ * socket. */
 static bool is_known(struct ur_wire_udp *w, struct ur_udp_pair *p,
 		     const struct ur_peer_message *m)
 {
@@ -315,7 +317,7 @@ static bool is_good(const void *in)
 	return ur_peer_is_good(in);
 }
 
-/* Puts together packets whose bytes are in a file that its writer may cut short, or fill with others. */
+/* Handles packets whose payload is in an exported file, which its writer may truncate or change. */
 static void take_shown(struct ur_wire_udp *w, struct ur_udp_pair *p,
 		       const struct ur_rx_meta *meta,
 		       const struct ur_peer_message *m)
@@ -355,7 +357,7 @@ static void take_shown(struct ur_wire_udp *w, struct ur_udp_pair *p,
 		ur_udp_seen_refuse(p, m);
 }
 
-/* Those that cannot be taken at once are put together. */
+/* Handles split packets. Those that cannot be handled together are assembled one by one. */
 static void take_apart(struct ur_wire_udp *w, struct ur_udp_pair *p,
 		       const struct ur_rx_meta *meta,
 		       const struct ur_peer_message *m)
@@ -380,7 +382,7 @@ static void take_apart(struct ur_wire_udp *w, struct ur_udp_pair *p,
 	}
 }
 
-/* The device is woken at the address where that came. */
+/* Handles a message of the relay. Wake-ups of the device go to the address where it arrived. */
 static void take_relayed(struct ur_wire_udp *w, struct ur_udp_pair *p,
 			 const struct ur_peer_message *m)
 {
@@ -430,7 +432,7 @@ static void take(struct ur_wire_udp *w, struct ur_udp_pair *p,
 		ur_udp_take(w, &meta, w->rx_buf, m->len, m->seg);
 }
 
-/* Returns whether there was anything; -EPROTO: the ring is none. */
+/* Returns whether there was any message, or -EPROTO if the ring is invalid. */
 static int receive(struct ur_wire_udp *w, struct ur_udp_pair *p)
 {
 	struct ur_peer_message m;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The device's part of rings between two programs: it makes the files, which cannot
- * change their size, and lends them, each once to each program. Only its writer gets a
- * descriptor with which a file can be written; another user cannot open it anew.
+ * The device's side of rings between two programs: it makes the files, sealed against
+ * changes of size, and grants each once to each program. Only the writer gets a writable
+ * descriptor of a file; another user cannot reopen the file for writing.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -94,7 +94,7 @@ static int make_files(struct ur_udp_lent_pair *p)
 	return err;
 }
 
-/* Files of a loan that has ended are nobody's. */
+/* Begins a pair. Closes the files of an earlier grant. */
 static int begin(struct ur_wire_udp *w, struct ur_udp_lent_pair *p, u32 low,
 		 u32 high)
 {
@@ -120,7 +120,7 @@ static int copy(int fd)
 	return dup < 0 ? -errno : dup;
 }
 
-/* Both have their copies, or one may still come. */
+/* Passes the files to a program. Closes them once both programs have theirs. */
 static int take(struct ur_udp_lent_pair *p, u32 me, struct ur_lent_ring *ring)
 {
 	const int from[] = {p->words, p->out[me], p->out_read[!me]};
@@ -158,7 +158,7 @@ int ur_udp_lend_ring(struct ur_wire *wire, u32 slot, u32 peer,
 	err = begin(w, p, ur_min_u32(slot, peer), slot > peer ? slot : peer);
 	if (err)
 		return err;
-	/* Another copy would be a second reader and writer. */
+	/* A second copy could become a second reader and writer. */
 	if (p->took[me])
 		return -EALREADY;
 	ring->peer = peer;

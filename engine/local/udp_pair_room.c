@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Neighbours that have room in their rings, and those that have not.
+ * The room in the rings to neighbours.
  *
- * Whoever takes slowly, or nothing, holds up only the queue pairs that send to him: for a neighbour whose ring is
- * nearly full the port makes no packets, and it goes on with others. All that it makes at once fits, so
- * no packet waits behind one that cannot be put anywhere. Where little room is left, little is made at
- * once.
+ * A slow neighbour delays only the queue pairs that send to it: while its ring is nearly full, the port makes no packets for
+ * it and goes on with others. All packets of one fill find room, so no packet blocks those behind it. If little room is
+ * left, fills are small.
  *
- * Packets to a neighbour who takes nothing for a while are made again, and lost as on any wire: then timers
- * end the connections. Datagrams are in one queue for all peers, so one who takes a little now and
- * then does not hold them up any longer, either.
+ * If a neighbour reads nothing for a while, packets to it are made again and lost, as on any wire: then timers end the
+ * connections. Datagrams to all peers share one queue, so for them even a neighbour that reads a little now and then
+ * counts as one that reads nothing.
  */
 #include "engine/wire/wire_udp.h"
 
 #define FULL_NS 1000000u
-/* A datagram's sender waits so long for each of these. */
+/* A neighbour must read this many bytes in FULL_NS, or datagrams do not wait for it. */
 #define FULL_BYTES UR_PEER_BYTES
 
 static u32 whole_fill(const struct ur_engine *e)
@@ -33,7 +32,7 @@ static void set(struct ur_udp_held *held, u32 *slots, u32 slot, bool on)
 	*slots = (*slots & ~(1u << slot)) | (u32)on << slot;
 }
 
-/* It has taken something since it was asked to wake us. */
+/* Asks the neighbour for a wake-up when there is room. Repeated after it has read something. */
 static void ask(struct ur_udp_pair *p)
 {
 	p->full.asked_at = p->out.seen;
@@ -97,7 +96,7 @@ void ur_udp_pairs_say(struct ur_wire_udp *w)
 	e->tx_little = w->held.little;
 	if (some)
 		e->wire_look = e->now + FULL_NS;
-	/* Those that were held find out whether they are. */
+	/* The port checks its held queue pairs again. */
 	if (some != w->held.said || w->held.freed)
 		ur_port_hold(e->port, some);
 	w->held.said = some;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Packets are put into rings, as far as there is room. */
+/* Puts packets into the relays' rings, as far as there is room. */
 #include <sys/epoll.h>
 #include "engine/grant/lend_numbers.h"
 #include "engine/local/udp_relay_impl.h"
 
-/* Look again, at first and at last, where the program does not say that there is room. */
+/* First and last retry interval while a ring is full and the program sends no wake-up. */
 #define LOOK_NS	     1000000u
 #define LOOK_LAST_NS 64000000u
-/* A message of the largest datagram. */
+/* Bytes of the largest record. */
 #define LARGEST (UR_PEER_BYTES + UR_PEER_MESSAGE_BYTES)
 
 static void watch_all(struct ur_udp_relay *r, u32 events)
@@ -35,7 +35,7 @@ static u32 room(struct ur_udp_relay *r)
 {
 	u32 space = ur_peer_space(&r->out);
 
-	/* One may not fit before the end. */
+	/* One record less, since one may not fit before the end of the area. */
 	return space < LARGEST ? 0 : (space - LARGEST) / LARGEST;
 }
 
@@ -43,11 +43,12 @@ u32 ur_udp_relay_room(struct ur_udp_relay *r)
 {
 	u32 n;
 
-	/* One of a shared place has no ring: what finds a program's ring full is lost, since others' is behind it. */
+	/* A shared relay has no ring of its own. A packet that finds its program's ring full is dropped, since packets of
+	 * other programs wait behind it. */
 	if (!r->slot)
 		return UR_UDP_RX_MSGS;
 	n = room(r);
-	/* A program that has spoilt its ring gets nothing, and nothing waits for it. */
+	/* Packets for a program with a broken ring are dropped. */
 	if (r->out.broken)
 		return UR_UDP_RX_MSGS;
 	if (n || r->full)
@@ -64,7 +65,7 @@ u32 ur_udp_relay_room(struct ur_udp_relay *r)
 struct ur_udp_run {
 	const u8 *data;
 	u32 len, seg;
-	u32 first; /* its place in the datagram */
+	u32 first; /* index of the first packet in the datagram */
 };
 
 static void put(struct ur_udp_relay *r, const struct ur_rx_meta *meta,
@@ -97,8 +98,8 @@ static void put_all(struct ur_udp_relay *r, const struct ur_rx_meta *meta,
 	put(r, meta, &(struct ur_udp_run){data, len, seg, 0});
 }
 
-/* Returns the slot of the program whose queue pair the packet is for, or 0: a number that one before had in that slot
- * is nobody's. */
+/* Returns the slot of the program whose queue pair the packet is for; or 0, also for a number of the slot's earlier
+ * holder. */
 static u32 slot_at(const struct ur_wire_udp *w, const u8 *data, u32 len, u32 at)
 {
 	u32 qpn, slot;
@@ -116,19 +117,19 @@ static u32 slot_at(const struct ur_wire_udp *w, const u8 *data, u32 len, u32 at)
 	return slot;
 }
 
-/* The kernel looks at the number of the first packet alone: others may be of other slots, whose programs
- * alone may see them. */
+/* The kernel steers a datagram by its first packet only. Its other packets may be for other slots, and only their
+ * programs may see them. */
 void ur_udp_relay_put(struct ur_udp_addr *a, const struct ur_rx_meta *meta,
 		      const u8 *data, u32 len, u32 seg)
 {
 	const struct ur_wire_udp *w = a->wire;
 	u32 end;
 
-	/* Nothing of ours is so short, or in so many pieces. */
+	/* No valid packet is so short, and no burst has so many packets. */
 	if (!len || seg < UR_BTH_BYTES || seg > UINT16_MAX ||
 	    (len + seg - 1) / seg > UR_PEER_PACKETS)
 		return;
-	/* Each member has a socket of its own. */
+	/* Each member of a group has a socket of its own. */
 	if (a->mcast) {
 		put_all(a->relay, meta, data, len, seg);
 		return;
@@ -148,7 +149,7 @@ void ur_udp_relay_put(struct ur_udp_addr *a, const struct ur_rx_meta *meta,
 	}
 }
 
-/* Its sockets are read when it is seen that they have something. */
+/* Watches the sockets again if the ring has room now. */
 static void look_now(struct ur_udp_relay *r)
 {
 	if (!r->full)

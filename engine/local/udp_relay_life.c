@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Rings of what comes: made, kept, found again, and ended; the addresses and groups of each. */
+/* Life of relays: creation, storing, recovery and end, with their addresses and groups. */
 #include "engine/local/udp_relay_impl.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ static void end_address(struct ur_udp_addr *a)
 	if (w->hot == a)
 		w->hot = NULL;
 	ur_engine_unwatch(w->wire.engine, a->fd);
-	/* Others are the group's of sockets. */
+	/* Other sockets belong to the udp_group. */
 	if (a->mcast)
 		close(a->fd);
 	ur_list_del(&a->node);
@@ -235,7 +235,7 @@ void ur_udp_relay_leave(struct ur_wire_udp *w, u32 slot, const u8 gid[16])
 	end_address(a);
 }
 
-/* It is not known who is a member now: they stay until the slot is lent no more. */
+/* Takes over the groups of an earlier uroced. The members are not known, so a group stays until the grant ends. */
 static void inherit_groups(struct ur_wire_udp *w, ur_udp_readable_fn *readable)
 {
 	struct ur_kept what;
@@ -304,7 +304,7 @@ struct ur_peer_out *ur_udp_relay_ring(struct ur_udp_relay *r)
 	return &r->out;
 }
 
-/* ---- of an earlier uroced ---- */
+/* ---- recovery ---- */
 
 static int map_files(struct ur_udp_relay *r)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Memory of a neighbour that this program reads. */
+/* Exported files of a neighbour that this program reads. */
 #include <errno.h>
 #include <poll.h>
 #include <sys/epoll.h>
@@ -50,7 +50,7 @@ static void end_life(struct ur_udp_life *life)
 	life->fd = -1;
 }
 
-/* The process has ended, and its memory is to be free. */
+/* The process has ended: unmap its files, so that their memory is freed. */
 static void on_end(struct ur_watch *watch, u32 events)
 {
 	struct ur_udp_pair *p =
@@ -67,7 +67,7 @@ static bool is_alive(const struct ur_udp_life *life)
 	return life->fd >= 0 && !poll(&fd, 1, 0);
 }
 
-/* The files that another process has shown go: nobody would notice its end. */
+/* Starts to watch the process, to notice its end. Drops the files of an earlier process of the neighbour. */
 static bool begin_life(struct ur_udp_pair *p, s32 pid)
 {
 	struct ur_udp_life *life = &p->life;
@@ -88,7 +88,7 @@ static bool begin_life(struct ur_udp_pair *p, s32 pid)
 	return false;
 }
 
-/* All that a neighbour shows is not more than one may. */
+/* The limit of one file holds for all files of a neighbour together. */
 static bool has_room(const struct ur_udp_pair *p, u64 bytes)
 {
 	u64 all = 0;
@@ -99,7 +99,7 @@ static bool has_room(const struct ur_udp_pair *p, u64 bytes)
 	       all <= UR_SHOWN_FILE_BYTES - bytes;
 }
 
-/* Whoever shows us what is none of his, once, shows nothing. */
+/* Returns whether to map the file. A neighbour that once exported a file of another process is refused for good. */
 static bool may_map(struct ur_udp_pair *p, const struct ur_shown_file *shown)
 {
 	return shown->bytes && p->may && has_room(p, shown->bytes) &&
@@ -107,12 +107,12 @@ static bool may_map(struct ur_udp_pair *p, const struct ur_shown_file *shown)
 	       begin_life(p, shown->pid);
 }
 
-/* Returns whether it is mapped, and is to be read. */
+/* Returns whether the file was mapped and is still valid. */
 static bool is_welcome(struct ur_udp_pair *p, u32 place, int err)
 {
 	if (err == -EPERM)
 		p->kin = UR_UDP_STRANGER;
-	/* So long its number was no other's. */
+	/* The process is alive, so its pid was not reused meanwhile. */
 	return !err && !(p->news >> place & 1) && is_alive(&p->life);
 }
 
@@ -134,14 +134,14 @@ static void map_shown(struct ur_engine *e, struct ur_udp_pair *p, u32 place)
 	ur_seen_file_unmap(&seen);
 }
 
-/* The pair outlives this, though it may end meanwhile: it is closed by this thread. */
+/* The pair may end meanwhile, but only this thread frees it. */
 static void see(struct ur_engine *e, struct ur_chore *chore)
 {
 	struct ur_udp_pair *p = ur_container_of(chore, struct ur_udp_pair, see);
 	u32 place = p->news ? (u32)__builtin_ctz(p->news) : 0;
 	struct ur_seen_file old = p->seen[place];
 
-	/* A child has inherited it, and lost what its parent had taken out. */
+	/* In a child of fork: the parent's thread had already taken the last report. */
 	if (!p->news)
 		return;
 	p->news &= ~(1u << place);
@@ -153,7 +153,7 @@ static void see(struct ur_engine *e, struct ur_chore *chore)
 			return;
 	}
 	map_shown(e, p, place);
-	/* It may be forgotten by now. */
+	/* Unless the chore was forgotten. */
 	if (e->chores.runs && p->news)
 		ur_chore_ask(e, chore);
 }

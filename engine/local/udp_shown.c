@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Memory of this program that its neighbours read. */
+/* Exported memory of this program. */
 #include "engine/local/udp_shown.h"
 
 #include <errno.h>
@@ -11,9 +11,9 @@
 #include "kernel-abi/uroce-copies.h"
 #include "util/assert.h"
 
-/* After so many pieces of long messages, 16 MiB or so, it is worth looking what memory it is. */
+/* Payload pieces, of some 16 MiB together, after which a search for the region's file pays. */
 #define LOOK_AFTER 64u
-/* Each is a descriptor of the program's. */
+/* Most files of a program; each takes a descriptor. */
 #define MOST_FILES 32u
 #define PAGE	   4096u /* the smallest of any system */
 
@@ -54,7 +54,8 @@ void ur_udp_shown_say(struct ur_udp_pair *p)
 	}
 }
 
-/* A place is free when its neighbour knows that the one before is shown no more. */
+/* Exports a region at a free index. An index is free once the neighbour was notified that the earlier export
+ * is revoked. */
 static void show(struct ur_udp_pair *p, const struct ur_av *av,
 		 const struct ur_emr *mr)
 {
@@ -78,7 +79,7 @@ static void show(struct ur_udp_pair *p, const struct ur_av *av,
 	}
 }
 
-/* On-demand memory is what lies at its address, whatever comes there. */
+/* Not on-demand memory, since the mapping at its address may change. */
 static bool may_be_file(const struct ur_emr *mr)
 {
 	return !mr->attr.on_demand && !mr->attr.implicit && mr->attr.length &&
@@ -96,7 +97,7 @@ static void end_search(struct ur_emr *mr, const struct ur_shown_file *file)
 	mr->ectx->n_files++;
 }
 
-/* Looks for the file that the region is, once. */
+/* A step of the search for the region's file. */
 static void look_for_file(struct ur_engine *e, struct ur_chore *chore)
 {
 	struct ur_emr *mr = ur_container_of(chore, struct ur_emr, look);
@@ -105,14 +106,14 @@ static void look_for_file(struct ur_engine *e, struct ur_chore *chore)
 	struct ur_shown_file file;
 	int err = -ENOENT;
 
-	/* A turn of the program's asked once more while the last step was aside. */
+	/* A turn may have asked again while the last step ran without the lock. */
 	if (mr->looked)
 		return;
 	if (!may_be_file(mr)) {
 		end_search(mr, NULL);
 		return;
 	}
-	/* It is ours until we step back. */
+	/* This function owns the search while it does not have the lock. */
 	mr->search = NULL;
 	ur_chore_steps_aside(e);
 	if (!search)
@@ -148,7 +149,7 @@ static void look_for_kin(struct ur_engine *e, struct ur_chore *chore)
 		p->kin = is ? UR_UDP_KIN : UR_UDP_STRANGER;
 }
 
-/* Returns whether the neighbour maps files, and is one that could do so without us. */
+/* Returns whether the neighbour maps files, and could read our memory anyway. */
 static bool is_kin(struct ur_udp_pair *p)
 {
 	u32 pid =
@@ -163,8 +164,8 @@ static bool is_kin(struct ur_udp_pair *p)
 	return p->kin == UR_UDP_KIN;
 }
 
-/* Two regions may have one address, of which one is out of use and its memory gone. So a payload is not named by
- * its address: by no address at all, but by its place and the number that this has now. */
+/* A payload in an exported file is named by a token, not by its address: two regions may have the same address, one
+ * of them unmapped. The token is no valid address; it has the index, the export's number and the offset. */
 #define TOKEN	    (1ull << 63)
 #define NUMBER_BITS 0x7ffffull
 #define OFFSET_BITS (UR_SHOWN_FILE_BYTES - 1)
@@ -184,7 +185,8 @@ static bool is_seen(const struct ur_udp_pair *p, u32 place)
 	       p->shown[place].number;
 }
 
-/* The program may have unmapped or protected it: then it is not sent, though the file has it. */
+/* Returns whether the memory is mapped and readable. If the program has unmapped or protected it, it must not be sent,
+ * although the file still has the bytes. */
 static bool is_there(const struct ur_user_mem *mem, u64 at, u32 len)
 {
 	u64 end = at + len;
