@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Completion events that leave together. Each event wakes a program that sleeps, and that takes
- * the processor from the thread which sends them: the program would find one event, sleep again,
- * and be woken by the next, two switches between threads for each. So the program that the first
- * one has woken sends the rest of them, to itself, when it arms its queue again
- * (ur_engine_armed()), and finds all of them at once.
+ * Completion events that are sent together. An event wakes a sleeping program, which then takes the
+ * processor from the sending thread. It would find one event, sleep again, and be woken by the next:
+ * two thread switches for each event. So a program that the first event has woken sends the other
+ * events to itself when it arms its queue again (ur_engine_armed()), and finds all of them at once.
  *
- * The owner of the engine fills a batch and waits until all of it has been sent, by whomever:
- * queues and channels stay meanwhile. Other threads only help, and take no lock.
+ * The owner of the engine fills a batch, and waits until all events were sent, by any thread. Queues
+ * and channels stay meanwhile. Helping threads take no lock.
  */
 #ifndef UR_ENGINE_CORE_EVENT_BATCH_H
 #define UR_ENGINE_CORE_EVENT_BATCH_H

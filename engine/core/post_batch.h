@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Datagrams that a program posts one by one, and that its engine sends together. Each send has
- * a way through the kernel to pay for, microseconds, and neighbours that go to the same peer
- * share one. A reliable connection makes such bursts of long messages; middleware that makes
- * datagrams reliable by itself posts packet after packet. So a datagram may stay in its ring until
- * the program polls in vain, or as many stay as make a burst.
+ * Datagrams that a program posts one by one, and that its engine sends together. A system call to
+ * send takes microseconds, and adjacent datagrams to one peer can share it. A reliable connection
+ * makes such bursts of long messages; middleware that makes datagrams reliable by itself posts packet
+ * after packet. So a datagram may stay in its ring until the program polls in vain, or until there are
+ * enough for a burst.
  *
  * A packet must not wait for a program that does not come back to poll. So datagrams stay only in a
  * stream: many were posted of late without a poll in vain between them. During a stream the engine's

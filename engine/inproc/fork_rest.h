@@ -17,11 +17,11 @@
 
 struct ur_fork_rest {
 	bool on;
-	u64 since;	 /* the fork */
+	u64 since;	 /* time of the fork */
 	pid_t forker;	 /* the thread that forked */
-	clockid_t clock; /* of its processor time */
-	u64 clock_since;
-	u64 stayed; /* when the program was last seen to go on; 0: never */
+	clockid_t clock; /* processor time of that thread */
+	u64 clock_since; /* its value at the fork */
+	u64 stayed;	 /* when the program was last seen to go on; 0: never */
 };
 
 /* The calling thread has forked. Returns whether the engine pauses. It does not if the program has just gone on after another
@@ -29,7 +29,7 @@ struct ur_fork_rest {
 bool ur_fork_rest_begins(struct ur_fork_rest *rest);
 /* Returns whether the program has gone on; if so remembers when. Any thread. */
 bool ur_fork_rest_is_over(struct ur_fork_rest *rest);
-/* The program has used the engine: it goes on. */
+/* Ends the pause, since the program has used the engine. */
 void ur_fork_rest_used(struct ur_fork_rest *rest, u64 now);
 
 #endif

@@ -1,28 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The other engines of a process whose thread polls. A program with two contexts that waits for
- * one of them waits for the other as well, where they talk to each other: on few processors the
- * thread of that engine would have to take this one from who polls, or find it a millisecond
- * later that nobody polls there any more. So who has polled in vain for a while takes turns for
- * those engines that nobody else polls.
+ * The other engines of a process whose thread polls. If two contexts of a program talk to each
+ * other, a thread that polls one of them waits for the other's engine too. On few processors the
+ * own thread of that engine would have to take the processor from the polling thread, and may
+ * notice only after a millisecond that nobody polls there. So a thread that has polled in vain for
+ * a while takes turns for engines that nobody else polls.
  *
- * No lock is held meanwhile: who visits an engine is counted, and who ends it waits for the
- * visitors. In a child of fork a visitor may be a thread that is not there: nobody visits or
- * waits there.
+ * No lock is held meanwhile: visitors of an engine are counted, and its end waits for them. In a
+ * child of fork a counted visitor may be a thread of the parent, so nobody visits or waits there.
  */
 #include <sched.h>
 #include <stdatomic.h>
 #include "engine/inproc/door/process.h"
 
-/* Engines beyond these are left to their threads. */
+/* Most engines that are visited; others are left to their own threads. */
 #define SEATS 8u
-/* One of so many polls in vain visits. */
+/* Polls in vain between two visits. */
 #define VISIT_EVERY 8u
 
 static struct seat {
 	_Atomic(struct uroce_guest *) guest;
 	_Atomic u32 visitors;
-	_Atomic u32 turns; /* of its program's threads, at the last visit */
+	_Atomic u32 turns; /* ur_engine_turns() at the last visit */
 } seats[SEATS];
 static _Atomic u32 taken;
 static _Atomic bool is_child;
@@ -71,7 +70,7 @@ static void visit(struct seat *p, const struct uroce_guest *from)
 	atomic_fetch_sub(&p->visitors, 1);
 }
 
-/* Where several threads poll, a count may be lost. */
+/* Counts a poll. If several threads poll, a count may be lost, which does no harm. */
 static bool has_patience(struct uroce_guest *g)
 {
 	u32 n = atomic_load_explicit(&g->vain, memory_order_relaxed) + 1;

@@ -15,29 +15,30 @@
 
 struct ur_user_mem;
 
-/* A child of fork takes the engine over by these: fork.c. */
+/* What a child of fork needs to take over the engine: fork.c. */
 struct ur_process_fork {
 	int life; /* a file that the process with the engine has locked */
-	_Atomic u64 *acts; /* of the engine, in that file; NULL: none */
-	u64 seen;	   /* of them, when it forked */
-	ino_t ino;	   /* of life */
-	bool held;	   /* what the child has of it is whole */
-	bool locked;	   /* the locks are, while it forks */
-	bool waited;	   /* for the end of the parent */
-	bool parents; /* the engine is that of a process which this was forked from */
+	_Atomic u64 *
+		acts; /* the engine's count of actions, in that file; or NULL */
+	u64 seen;     /* its value at the fork */
+	ino_t ino;    /* inode of life */
+	bool held;    /* what the child has of it is whole */
+	bool locked;  /* the locks are, while it forks */
+	bool waited;  /* has waited for the end of the parent */
+	bool parents; /* the engine belongs to an ancestor of this process */
 };
 
 /* An engine, which may have several contexts of other processes. */
 struct uroce_home {
 	struct ur_engine *engine;
-	int life;		   /* hangs up with the device; -1: none yet */
-	pthread_mutex_t lock;	   /* what control's lock is in the device */
-	pthread_mutex_t withdraws; /* taken before lock, by who takes events
-				    * back */
+	int life;	      /* hangs up with the device; -1: none yet */
+	pthread_mutex_t lock; /* serves as the control lock of the device */
+	/* Held while events are withdrawn; taken before lock. */
+	pthread_mutex_t withdraws;
 };
 
 struct uroce_guest {
-	struct ur_list node; /* fork.c: of this process's */
+	struct ur_list node; /* fork.c: in the list of this process */
 	struct uroce_home *home;
 	struct ur_engine *engine; /* home's */
 	struct ur_ectx *ectx;
@@ -48,13 +49,15 @@ struct uroce_guest {
 	volatile u32 *own;
 	u32 objects;
 	bool apart; /* the context is another process's */
-	int left_sender; /* then: of a channel that has no queue any more; -1: none */
-	u64 ring_room;	  /* then: bytes that its rings may still have */
-	u32 realm;	  /* then: of its queue pairs; 0: none */
-	_Atomic u32 vain; /* others.c: polls */
+	/* With apart. left_sender: sending end of a channel without queues, or -1.
+	 * ring_room: bytes left for rings. realm: of its queue pairs; 0: none. */
+	int left_sender;
+	u64 ring_room;
+	u32 realm;
+	_Atomic u32 vain; /* others.c: polls in vain */
 	struct ur_process_fork fork;
 	struct ur_list channels;     /* completion_queues.c */
-	_Atomic bool channels_ended; /* those that no queue uses */
+	_Atomic bool channels_ended; /* channels without queues were hung up */
 	struct ur_easync *async;     /* NULL: none yet */
 };
 
@@ -65,30 +68,30 @@ struct ur_process_wait {
 	int fd, copy;
 	dev_t dev;
 	ino_t ino;
-	ino_t end; /* what the number is in a child; 0: what it was */
+	ino_t end; /* inode behind fd in a child; 0: the original file */
 };
 
 /* Makes fd the end of a file in children of fork, for as long as it is the same file there and the
  * child has no engine. copy: another descriptor of that file. Returns 0 or -errno. */
 int ur_process_wait_add(struct ur_process_wait *wait, struct uroce_guest *guest,
 			int fd, int copy);
-/* Ends that. */
+/* Undoes that. */
 void ur_process_wait_del(struct ur_process_wait *wait);
 
-/* Prepare the engine for children of fork, and end that. The first returns 0 or -errno. */
+/* Prepare the engine for children of fork; undo that. The first returns 0 or -errno. */
 int ur_process_fork_add(struct uroce_guest *guest);
 void ur_process_fork_del(struct uroce_guest *guest);
 /* The door's adopt. */
 int ur_process_adopt(struct uroce_guest *guest, int wait);
 
-/* others.c: its engine is one of the process's, and is none any more: waits for the threads that
- * run it, or are about to. */
+/* others.c: add the engine to those of the process; remove it, and wait for threads that run it or are
+ * about to. */
 void ur_process_others_add(struct uroce_guest *guest);
 void ur_process_others_del(const struct uroce_guest *guest);
-/* Takes a turn for each of the others that nobody polls, now and then. The caller has polled from's
- * queues in vain. */
+/* After a poll in vain of a queue of "from": now and then takes a turn for each other engine that nobody
+ * polls. */
 void ur_process_visit_others(struct uroce_guest *from);
-/* This is a child of fork. A handler may call it. */
+/* Records that this process is a child of fork. May be called in an atfork handler. */
 void ur_process_others_forked(void);
 
 struct uroce_guest_cq {
@@ -102,7 +105,7 @@ struct uroce_guest_srq {
 	struct ur_esrq *srq;
 };
 
-/* An XRC target, which lasts as long as one of those who opened it. */
+/* An XRC target, which lives as long as one of its openers. */
 struct ur_process_target {
 	struct ur_eqp *qp;
 	u32 xrcdn;
@@ -138,10 +141,10 @@ int ur_process_modify_cq(struct uroce_guest_cq *cq, u16 count, u16 period_us);
 int ur_process_resize_cq(struct uroce_guest_cq *cq, u32 entries,
 			 struct uroce_resize_cq_resp *resp);
 int ur_process_destroy_cq(struct uroce_guest_cq *cq, u32 read[2]);
-/* Hangs up the guest's channels that no queue uses: the device has gone. Its engine calls it, in a turn. */
+/* Hangs up the guest's channels without queues, since the device was removed. Called by its engine in a turn. */
 void ur_process_end_channels(void *guest);
-/* Returns how many of a queue's events the program has read, and takes the others
- * back. Releases guest->lock meanwhile; withdraws is held. */
+/* Withdraws the unread events of a queue, and returns how many the program has read.
+ * Releases guest->lock meanwhile; withdraws must be held. */
 u32 ur_process_take_back(struct uroce_guest *guest,
 			 const struct ur_events_left *left);
 int ur_process_create_qp(struct uroce_guest *guest,
@@ -182,8 +185,9 @@ int ur_process_create_flow(struct uroce_guest_qp *qp,
 			   struct uroce_guest_counts *counts,
 			   struct uroce_guest_flow **flow);
 void ur_process_destroy_flow(struct uroce_guest_flow *flow);
-/* With guest->lock: makes a queue pair that was just made spread its frames, or destroys it; and one
- * that is destroyed has spread them. The first returns 0 or -errno. */
+/* ur_process_spread() makes a new queue pair spread its frames; after an error it has destroyed the queue
+ * pair. ur_process_unspread() ends that for a queue pair that is destroyed. With guest->lock. The first
+ * returns 0 or -errno. */
 int ur_process_spread(struct uroce_guest_qp *qp,
 		      const struct uroce_guest_rss *rss);
 void ur_process_unspread(struct uroce_guest_qp *qp);

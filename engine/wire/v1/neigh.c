@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Ethernet addresses of neighbours: a small cache in front of the kernel's
- * neighbour table, asked by rtnetlink, which also makes the kernel resolve. No answer is
- * waited for: as a rule it is there when the question has been sent, and one that comes
- * later is that of its sequence number.
+ * Ethernet addresses of neighbours: a small cache of the kernel's neighbour table, read by
+ * rtnetlink. Never waits for a reply: mostly it is there as soon as the request was sent. A
+ * late one is matched by its sequence number.
  */
 #include <errno.h>
 #include <linux/netlink.h>
@@ -21,33 +20,32 @@
 
 #define PLACES 1024u
 _Static_assert(UR_IS_POW2(PLACES), "a place is bits of a hash");
-/* An address is asked for again after this long, and where there was none,
- * after that. */
+/* Interval of requests for a known address; for an unknown one. */
 #define KNOWN_NS   100000000ull
 #define UNKNOWN_NS 1000000ull
-/* Resolving is started anew after this long, and for any address not before
- * that: a client may name as many as it likes. */
+/* Least time between two starts of resolving: of one address; of any two, since a
+ * client may name any number of addresses. */
 #define NUDGE_NS     1000000000ull
 #define NUDGE_GAP_NS 200000ull
-/* The discard port of RFC 863: a host that has it throws datagrams away. */
+/* The discard port of RFC 863. */
 #define DISCARD_PORT 9
-/* The kernel trusts its entry, or is about to find out by itself. */
+/* States in which the kernel trusts its entry, or is resolving already. */
 #define SETTLED                                                              \
 	(NUD_REACHABLE | NUD_PERMANENT | NUD_NOARP | NUD_DELAY | NUD_PROBE | \
 	 NUD_INCOMPLETE)
-/* The entry has an address. */
+/* States in which the entry has an address. */
 #define VALID                                                                \
 	(NUD_REACHABLE | NUD_PERMANENT | NUD_NOARP | NUD_DELAY | NUD_PROBE | \
 	 NUD_STALE)
 
-/* More answers than questions in one go are nobody's. */
+/* Most replies read at once; there are no more than requests. */
 #define ANSWERS 64
 
 struct place {
 	u8 gid[16], sgid[16];
 	u8 mac[6];
 	bool known;
-	u32 seq;	       /* of the question that has no answer; 0: none */
+	u32 seq;	       /* of the request without a reply; 0: none */
 	ur_time asked, nudged; /* 0: never */
 };
 
@@ -61,7 +59,7 @@ struct question {
 
 struct ur_neigh {
 	int fd;
-	u32 port; /* our number there */
+	u32 port; /* our netlink port id */
 	u32 asked;
 	u32 ifindex;
 	ur_time nudged;
@@ -127,8 +125,8 @@ void ur_neigh_mcast_mac(u8 mac[6], const u8 gid[16])
 	mac[5] = gid[15];
 }
 
-/* A datagram that nobody reads, no further than the neighbour: the kernel
- * resolves for it. */
+/* Makes the kernel resolve dgid, by sending a datagram to its discard port that goes no
+ * further than the neighbour. */
 static void nudge(u32 ifindex, const u8 *sgid, const u8 *dgid)
 {
 	bool v4 = ur_gid_is_v4(dgid);
@@ -148,7 +146,7 @@ static void nudge(u32 ifindex, const u8 *sgid, const u8 *dgid)
 	close(fd);
 }
 
-/* The bits of a question's number below say which place asks. */
+/* Sends a request. The lower bits of its sequence number are the index of the place. */
 static void ask_kernel(struct ur_neigh *n, struct place *p)
 {
 	bool v4 = ur_gid_is_v4(p->gid);
@@ -169,10 +167,10 @@ static void ask_kernel(struct ur_neigh *n, struct place *p)
 	q.head.nlmsg_seq = p->seq;
 	memcpy(q.address, v4 ? p->gid + 12 : p->gid, len);
 	if (send(n->fd, &q, q.head.nlmsg_len, 0) < 0)
-		p->seq = 0; /* it asks again after a while */
+		p->seq = 0; /* the request is repeated after a while */
 }
 
-/* Returns the state of the entry, NUD_*, 0 where the kernel has none. */
+/* Returns the state of the entry, NUD_*, or 0 if the kernel has none. */
 static u32 take_entry(struct place *p, const struct nlmsghdr *h)
 {
 	const struct ndmsg *entry = NLMSG_DATA(h);
@@ -219,7 +217,7 @@ void ur_neigh_read(struct ur_neigh *n, ur_time now)
 
 		if (got < 0 && errno != ENOBUFS && errno != EINTR)
 			return;
-		/* Any process can send here; 0 is the kernel. */
+		/* Any process can send to this socket; the kernel's port id is 0. */
 		if (got < 0 || len < sizeof(from) || from.nl_pid)
 			continue;
 		for (const struct nlmsghdr *h = (void *)buf; NLMSG_OK(h, got);
@@ -243,7 +241,7 @@ const u8 *ur_neigh_mac(struct ur_neigh *n, u32 ifindex, const u8 sgid[16],
 		memset(n->places, 0, sizeof(n->places));
 		n->ifindex = ifindex;
 	}
-	if (memcmp(p->gid, dgid, 16)) { /* a newcomer takes the place over */
+	if (memcmp(p->gid, dgid, 16)) { /* a new GID replaces the old one */
 		memset(p, 0, sizeof(*p));
 		memcpy(p->gid, dgid, 16);
 	}

@@ -21,7 +21,7 @@ static struct ur_wire_v1 *to_v1(struct ur_wire *wire)
 	return ur_container_of(wire, struct ur_wire_v1, wire);
 }
 
-/* type 0: it receives nothing. */
+/* Opens a packet socket. type 0: it receives nothing. */
 static int open_socket(const struct ur_wire_v1 *w, u16 type)
 {
 	struct sockaddr_ll sa = {
@@ -71,10 +71,9 @@ static void close_all(struct ur_wire_v1 *w)
 	}
 }
 
-/* Makes each of several engines take the frames for its own queue pairs and
- * those to groups, out of all that their sockets are offered. Behind the GRH
- * are bytes 4 to 7 of the BTH, whose last three are the number of the queue
- * pair. */
+/* Filters the frames of each of several engines: it receives those for its own queue
+ * pairs, and multicast. Behind the GRH, bytes 5 to 7 of the BTH are the number of the
+ * queue pair. */
 static void steer(const struct ur_wire_v1 *w)
 {
 	const struct ur_shards *s = w->wire.engine->shards;
@@ -100,7 +99,7 @@ static int addr_add(struct ur_wire *wire, const u8 gid[16])
 	u32 ifindex = wire->engine->config.ifindex;
 	int one = 1, err;
 
-	/* The sockets stay when the last address goes, for their
+	/* The sockets stay after the last address was removed, for their
 	 * memberships. */
 	if (w->fd >= 0 && w->ifindex == ifindex)
 		return 0;
@@ -123,12 +122,12 @@ err_close:
 	return err;
 }
 
-/* Nothing is addressed to it any more: take_frame() asks the engine. */
+/* Nothing to do: take_frame() checks addresses against the engine's table. */
 static void addr_del(struct ur_wire *wire, const u8 gid[16])
 {
 }
 
-/* Membership of the Ethernet address; the kernel counts. */
+/* Adds or drops a membership of the Ethernet address. The kernel counts them. */
 static int member(struct ur_wire_v1 *w, const u8 gid[16], int what)
 {
 	struct packet_mreq m = {
@@ -138,7 +137,7 @@ static int member(struct ur_wire_v1 *w, const u8 gid[16], int what)
 	};
 
 	ur_neigh_mcast_mac(m.mr_address, gid);
-	if (w->fd < 0) /* no address, so nothing comes */
+	if (w->fd < 0) /* there is no socket without an address */
 		return -EADDRNOTAVAIL;
 	return setsockopt(w->fd, SOL_PACKET, what, &m, sizeof(m)) < 0 ? -errno
 								      : 0;
@@ -154,8 +153,8 @@ static void leave(struct ur_wire *wire, const u8 gid[16])
 	member(to_v1(wire), gid, PACKET_DROP_MEMBERSHIP);
 }
 
-/* A destination that is no neighbour yet may become one: this starts the
- * resolving, so that the first packet finds an address. */
+/* Starts to resolve the destination, so that its address is known by the first
+ * packet. */
 static int check(struct ur_wire *wire, const struct ur_av *av)
 {
 	struct ur_wire_v1 *w = to_v1(wire);
@@ -181,7 +180,7 @@ static void destroy(struct ur_wire *wire)
 	free(w);
 }
 
-/* Frames that wait for an address may leave. */
+/* Handles replies of the kernel: sends the frames that waited for an address. */
 static void answered(struct ur_watch *watch, u32 events)
 {
 	struct ur_wire_v1 *w =
@@ -217,7 +216,7 @@ int ur_wire_v1_create(struct ur_engine *engine, struct ur_wire **wire)
 	w->fd = -1;
 	for (u32 i = 0; i < UR_V1_SLS; i++)
 		w->out[i] = -1;
-	/* Better refused now than at the first address. */
+	/* Try now, so that an error shows at creation, not at the first address. */
 	fd = open_socket(w, 0);
 	err = fd < 0 ? fd : ur_v1_io_init(w);
 	if (fd >= 0)

@@ -25,7 +25,7 @@ struct ur_v1_pending;
 struct ur_wire_v1 {
 	struct ur_wire wire;
 	struct ur_neigh *neigh;
-	struct ur_watch neigh_watch; /* its answers */
+	struct ur_watch neigh_watch; /* for late replies */
 	struct ur_v1_pending *pending;
 	struct ur_watch watch;
 	u32 ifindex;	    /* that the sockets are bound to */
@@ -55,11 +55,10 @@ void ur_v1_addr(const struct ur_wire_v1 *w, struct sockaddr_ll *to,
 /* wire_v1_pending.c: allocates the place for frames that wait. Returns 0 or
  * -errno. */
 int ur_v1_pending_init(struct ur_wire_v1 *w);
-/* Frees it, and the frames. */
+/* Frees that place, and the frames. */
 void ur_v1_pending_fini(struct ur_wire_v1 *w);
-/* Keeps a copy of a frame, len bytes from BTH to ICRC, until the address of its
- * peer is known, for a second at most. Returns false where there is no room: it
- * is lost. */
+/* Keeps a copy of a frame, len bytes from BTH to ICRC, until the address of its peer
+ * is known, for at most a second. Returns false without room: the frame is lost. */
 bool ur_v1_pending(struct ur_wire_v1 *w, const struct ur_av *av, const u8 *grh,
 		   const u8 *bth, u32 len);
 /* Sends the frames whose peers' addresses are known now. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Frames of the RoCEv1 wire: parsed with what they claim, written whole. */
+/* Parses received frames of the RoCEv1 wire, and sends frames. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "engine/wire/v1/wire_v1.h"
 #include "transport/frame.h"
 
-/* recvmmsg calls for a readable socket in one turn. */
+/* Most recvmmsg calls for a readable socket in one turn. */
 #define ROUNDS 4
 
 /* ---- receive ---- */
@@ -42,12 +42,12 @@ static void take_frame(struct ur_engine *e, const struct sockaddr_ll *from,
 		ur_port_count(e->port, UR_CNT_bad_gid, 1);
 		return;
 	}
-	/* Nothing of ours comes back from the wire. */
+	/* Frames of our own never come back from the wire: this one is forged. */
 	if (ur_engine_own_gid(e, f.addr.sgid)) {
 		ur_port_count(e->port, UR_CNT_bad_gid, 1);
 		return;
 	}
-	/* It came before the socket had its filter. */
+	/* The frame came before the socket had its filter. */
 	if (ur_shards_several(e) && ur_shards_elsewhere(e, f.bth))
 		return;
 	memcpy(meta.saddr, f.addr.sgid, 16);
@@ -110,7 +110,7 @@ void ur_v1_addr(const struct ur_wire_v1 *w, struct sockaddr_ll *to,
 	memcpy(to->sll_addr, mac, 6);
 }
 
-/* The GRH, and the ICRC behind packet i. */
+/* Writes the GRH, and the ICRC behind packet i. */
 static void finish(const struct ur_wire_v1 *w, const struct ur_tx *tx, u32 i,
 		   u8 grh[UR_GRH_BYTES])
 {
@@ -176,7 +176,7 @@ static void lost(struct ur_wire_v1 *w, int error)
 	}
 }
 
-/* Messages [0, n); returns how many were dealt with: fewer means no room. */
+/* Sends messages [0, n). Returns how many were handled; fewer than n: there is no room. */
 static u32 put_out(struct ur_wire_v1 *w, int fd, u32 n)
 {
 	u32 done = 0;

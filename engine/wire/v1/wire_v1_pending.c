@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Frames to peers whose Ethernet address the kernel is resolving: a few are
- * kept for a moment, as the kernel keeps IP packets. A datagram that went
- * lost here would never be repeated, and a connection's first message only
- * after seconds.
+ * Keeps some frames to peers whose Ethernet address the kernel is resolving, as the
+ * kernel does with IP packets. A datagram lost here would never be repeated, and a
+ * connection's first message only after seconds.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -44,7 +43,7 @@ static void set_timer(struct ur_v1_pending *h, long ns)
 	timerfd_settime(h->fd, 0, &t, NULL);
 }
 
-/* Sent or given up; false: it stays. */
+/* Sends the frame or gives it up. Returns false if it stays. */
 static bool settle(struct ur_wire_v1 *w, const struct frame *f)
 {
 	struct ur_engine *e = w->wire.engine;
