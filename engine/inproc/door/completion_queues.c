@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Completion queues of an engine in a program, and the channels that their events
- * go to. A channel is here for as long as a queue uses it.
+ * Completion queues of an engine in a program, and their channels. The engine has a
+ * channel as long as a queue uses it.
  */
 #include <errno.h>
 #include <rdma/ib_user_ioctl_verbs.h>
@@ -32,7 +32,7 @@ static struct ur_process_channel *find_channel(struct uroce_guest *guest,
 	return NULL;
 }
 
-/* Returns a descriptor of ours for the end into which its events are sent. */
+/* Returns a new descriptor of the channel's sending end, or -errno. */
 static int take_sender(const struct uroce_guest_cq_init *in)
 {
 	const struct uroce_resumes *preload = uroce_get_resumes();
@@ -42,7 +42,7 @@ static int take_sender(const struct uroce_guest_cq_init *in)
 	return preload ? preload->take_sender(in->rx) : -ENOENT;
 }
 
-/* A queue may use the channel later. fd: the program's number. */
+/* Keeps the sending end of a channel without queues, for a later queue. fd: the program's descriptor. */
 static void leave_sender(struct uroce_guest *guest, int fd, int rx, int tx)
 {
 	const struct uroce_resumes *preload = uroce_get_resumes();
@@ -56,7 +56,7 @@ static void leave_sender(struct uroce_guest *guest, int fd, int rx, int tx)
 	if (!preload)
 		return;
 	preload->keep_sender(fd, rx, tx, guest);
-	/* The others were hung up while this one was not there. */
+	/* The device was removed meanwhile, and this sender was not hung up with the others. */
 	if (atomic_load(&guest->channels_ended))
 		preload->end_senders(guest);
 }
@@ -112,7 +112,7 @@ static int make_channel(struct uroce_guest *guest,
 	return 0;
 }
 
-/* Its user counts from now on. */
+/* Finds or makes the channel of a queue, and counts the queue as its user. */
 static int get_channel(struct uroce_guest *guest,
 		       const struct uroce_guest_cq_init *in,
 		       struct ur_process_channel **ret)

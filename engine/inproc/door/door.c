@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The door of liburoce-engine.so: engines made and ended, and who runs them. */
+/* The door of liburoce-engine.so: creates, runs and ends engines. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -15,16 +15,17 @@
 #include "util/os/high_fd.h"
 
 #define SPARE 16
-/* The thread waits awake for what follows at once; no processor is looked for. */
+/* The engine's thread stays awake for 100 us after work, and follows no processor. */
 #define OPTIONS "spin_us=100,hold=0,follow=0"
-/* Nobody else runs it: it waits as the device's does. */
+/* With apart only the engine's thread runs it, so it waits as the device's engine does. */
 #define OPTIONS_APART "follow=0"
 
 #ifndef SO_NETNS_COOKIE
 #define SO_NETNS_COOKIE 71
 #endif
 
-/* In a child of fork there is no thread, and the packets are the parent's. */
+/* Makes own, whose page is wiped in a child of fork: the child has no engine thread, and the
+ * packets go to the parent. */
 static int mark_own(struct uroce_guest *g)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -40,7 +41,7 @@ static int mark_own(struct uroce_guest *g)
 	return 0;
 }
 
-/* Beyond a limit of file sizes the kernel ends who makes a file larger. */
+/* Checks the limit of file sizes first: beyond it the kernel kills the process (SIGXFSZ). */
 static int make_file(bool apart)
 {
 	struct rlimit limit;
@@ -53,7 +54,7 @@ static int make_file(bool apart)
 		memfd_create("uroce-rings", MFD_CLOEXEC | MFD_ALLOW_SEALING));
 	if (fd < 0)
 		return -errno;
-	/* Another process that has it cannot take the pages away. */
+	/* Sealed, so that another process that has the file cannot remove its pages. */
 	if (!ftruncate(fd, (off_t)UROCE_GUEST_FILE_BYTES) &&
 	    (!apart || !fcntl(fd, F_ADD_SEALS,
 			      F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)))
@@ -63,8 +64,8 @@ static int make_file(bool apart)
 	return err;
 }
 
-/* An engine needs more of them later, for addresses and rings, where the device's needs
- * none: a program that has hardly any left has that one. */
+/* Checks that the program has descriptors left: an engine needs more later, for addresses and
+ * rings. Otherwise the program uses the device's engine, which takes none. */
 static int look_for_descriptors(int some)
 {
 	int fd[SPARE], n = 0, err = 0;
@@ -81,7 +82,7 @@ static int look_for_descriptors(int some)
 	return err;
 }
 
-/* file: what the engine ends with, and which is open as long. */
+/* file: the engine ends when this file is closed. */
 static int make_engine(struct uroce_home *home, bool apart, bool isolated,
 		       const struct uroce_engine_open *o, int file)
 {
@@ -137,7 +138,7 @@ static struct uroce_home *new_home(void)
 	return home;
 }
 
-/* Its contexts have ended. */
+/* Ends a home whose contexts have ended. */
 static void end_home(struct uroce_home *home)
 {
 	if (home->engine)
@@ -159,7 +160,7 @@ static void close_context(struct uroce_guest *g)
 
 static void close_guest(struct uroce_guest *g)
 {
-	/* A child's copy: the engine is the parent's. */
+	/* In a child of fork: the engine belongs to the parent. */
 	if (g->own && !*g->own && g->ectx)
 		return;
 	ur_process_others_del(g);
@@ -184,8 +185,8 @@ static void close_guest(struct uroce_guest *g)
 	free(g);
 }
 
-/* Packets leave by sockets of the process's own: it must live where the device
- * does, unless it has an outbox. */
+/* Checks that the process is in the device's network namespace, since it sends by sockets of its
+ * own. Not needed with an outbox. */
 static int look_at_net(int lent)
 {
 	int own = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -228,7 +229,7 @@ static int fill_home(struct uroce_home *home, bool apart, bool isolated,
 	return err ? err : make_engine(home, apart, isolated, open, file);
 }
 
-/* The context of its engine, whose file and memory are there. */
+/* Makes the engine's context; its file and memory exist. */
 static int make_context(struct uroce_guest *g, struct ur_ectx_info *info)
 {
 	int err;
@@ -300,7 +301,7 @@ static int open_guest(const struct uroce_engine_open *open, int file,
 	return 0;
 }
 
-/* Under the guest's lock, as all that allocates. */
+/* Called under the guest's lock, like all functions that allocate. */
 static int take_room(void *arg, u64 bytes)
 {
 	struct uroce_guest *g = arg;
@@ -311,7 +312,7 @@ static int take_room(void *arg, u64 bytes)
 	return 0;
 }
 
-/* Without the file of maps nothing is known about the rights of the memory. */
+/* Takes the client's mem file, and its maps file, without which the rights of its memory are unknown. */
 static int take_memory(const struct uroce_guest_client *client,
 		       struct ur_user_mem **mem)
 {
@@ -499,7 +500,7 @@ static int set_async(struct uroce_guest *g, int tx, int rx, int life)
 	return err;
 }
 
-/* Once the program has closed the engine's descriptors it has no engine. */
+/* Runs the engine. Once the program has closed the engine's descriptors, it has no engine. */
 static void drive(struct uroce_guest *g, bool posted)
 {
 	if (*g->own && !ur_engine_drive(g->engine, posted))

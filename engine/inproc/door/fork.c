@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Children of fork have no engine at first: its thread and its packets are the parent's. Their
- * verbs fail (uroce_guest_info, own), and what they would sleep at has ended: a child
- * that read its parent's completion channel would wait for ever once the parent has
- * gone, and take its events before.
+ * A child of fork has no engine at first: its thread and its packets belong to the parent. The child's
+ * verbs fail (uroce_guest_info, own), and descriptors that it could sleep at are replaced by ones that have
+ * hung up: a child that read its parent's completion channel would take the parent's events, and wait for
+ * ever after the parent's end.
  *
- * A child takes the engine over when it uses it first, if the parent has ended and its engine has
- * done nothing since the fork (engine/inproc/guest_fork.h). The process that has the engine has a lock of a
- * file, a kind that ends with the process and that a child does not inherit; so one child gets it, though
- * there may be several, or one forks again before the end of its parent. Between fork and exec nothing is
- * done but what a handler may do.
+ * A child takes the engine over at its first use, if the parent has ended and its engine has done nothing
+ * since the fork (engine/inproc/guest_fork.h). The process with the engine holds a record lock of a file,
+ * which ends with the process and is not inherited. So only one child gets it, even if there are several, or
+ * one forks again before its parent ends. Between fork and exec only async-signal-safe functions are
+ * called.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,21 +28,21 @@
 #include "util/os/map_shared.h"
 #include "util/os/timed_lock.h"
 
-/* A parent that ends at once has ended by then. */
+/* Longest wait for the end of the parent. */
 #define WAIT_MS 100u
 
-/* The locks are taken in this order; the second has a guest's withdraws and lock between. */
+/* Lock order: guests_lock, a guest's withdraws and lock, lock. */
 static pthread_mutex_t guests_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ur_list guests = {&guests, &guests};
 static struct ur_list waits = {&waits, &waits};
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int registered; /* 0 or -errno */
-/* Some of these engines are not this process's, or were not once. */
+/* This process is a child of fork: some engines are, or were, its parent's. */
 static _Atomic bool is_child;
-/* During a fork: the parent's end hangs up when the child has no other any more. */
+/* Pipe made for a fork: the parent's end hangs up when the child has closed the other one. */
 static int line[2] = {-1, -1};
-/* The end of a child. The program may have closed its number. */
+/* A child's end of that pipe; line_ino is its inode, since the program may have closed it. */
 static int line_of_child = -1;
 static ino_t line_ino;
 
@@ -53,7 +53,7 @@ static bool lock_soon(pthread_mutex_t *mutex)
 	return ur_lock_within(mutex, 1000000000);
 }
 
-/* Nobody makes objects, and nobody runs the engine. */
+/* Takes all locks of an engine, so that no thread makes objects or runs it. Returns whether that worked. */
 static bool hold(struct uroce_guest *g)
 {
 	if (!lock_soon(&g->home->withdraws))
@@ -89,7 +89,7 @@ static void make_line(void)
 		line[i] = ur_high_fd(line[i]);
 }
 
-/* The engine of a process that has not taken it over is as it was in its parent. */
+/* Skips engines that this process, itself a child, has not taken over. */
 static void before_fork(void)
 {
 	bool objects = false;
@@ -138,8 +138,8 @@ static bool is_same(const struct ur_process_wait *wait)
 	       st.st_ino == wait->ino;
 }
 
-/* The numbers stay what they are for whoever stands between the program and the
- * system calls, so these are made past it. */
+/* Makes a closed socket pair the file at these descriptors. The system calls are made directly,
+ * since libraries that track descriptors must not notice. */
 static void end_waits(void)
 {
 	struct stat st;
@@ -162,7 +162,7 @@ static void end_waits(void)
 	syscall(SYS_close, pair[1]);
 }
 
-/* Its own parent's engine is its concern, which the grandparent's was until then. */
+/* Keeps the end to its own parent, and closes the one to the grandparent. */
 static void keep_line(void)
 {
 	struct stat st;
@@ -178,7 +178,7 @@ static void keep_line(void)
 	line[0] = line[1] = -1;
 }
 
-/* own has been wiped. */
+/* In the child: the kernel has wiped own. */
 static void enter_child(void)
 {
 	keep_line();
@@ -215,7 +215,8 @@ static struct uroce_guest *who_waits_at(int fd)
 	return g;
 }
 
-/* A child that sleeps at its channel, which has ended, first of all. */
+/* Called before a read of a descriptor: in a child that waits at one of its channels, tries to take over
+ * the engine. */
 static void before_read(int fd)
 {
 	struct uroce_guest *g;
@@ -229,13 +230,13 @@ static void before_read(int fd)
 	errno = error;
 }
 
-/* The process ends, or runs another program. */
+/* Called before the process ends or runs another program. */
 static void last(void)
 {
 	int error = errno;
 
 	if (pthread_mutex_trylock(&guests_lock))
-		return; /* another thread makes an engine, or this one did */
+		return; /* another thread makes an engine, or this one was interrupted while it did */
 	ur_list_for_each(it, &guests) {
 		struct uroce_guest *g = guest_of(it);
 
@@ -291,7 +292,7 @@ static void refuse(struct uroce_guest *g)
 	g->own[1] = 0;
 }
 
-/* A program may have closed all descriptors. */
+/* Returns whether life is still the same file: the program may have closed all descriptors. */
 static bool has_life(const struct uroce_guest *g)
 {
 	struct stat st;

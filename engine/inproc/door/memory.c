@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Regions and windows of an engine in a program: control has checked
- * what they are made of, and given their keys. */
+/* Regions and windows of an engine in a program. Control has checked their
+ * attributes, and assigned their keys. */
 #include <errno.h>
 #include <stdlib.h>
 #include "engine/inproc/door/process.h"
@@ -57,7 +57,7 @@ int ur_process_reg_mr(struct uroce_guest *guest,
 	return err;
 }
 
-/* Nothing of a region is mapped. */
+/* left is ignored, since regions of an engine in a program are not mapped. */
 int ur_process_rereg_mr(struct uroce_guest_mr *mr, u32 flags,
 			const struct uroce_guest_mr_init *init)
 {

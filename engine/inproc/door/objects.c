@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Objects of an engine in a program: control has checked what they are made of. */
+/* Objects of an engine in a program. Control has checked their attributes. */
 #include <errno.h>
 #include <stdlib.h>
 #include "engine/inproc/door/process.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Raw packets of an engine in a program: its sockets, flow rules, and work queues, each of
- * which is a queue pair that only receives. Control has checked what they are made of. */
+/* Raw packets of an engine in a program: its sockets, flow rules, and work queues, each of which is
+ * a queue pair that only receives. Control has checked their attributes. */
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * XRC target queue pairs of an engine in a program. One belongs to its domain: each who opens it, who
- * made it too, gets its events, and the last one takes it along. It is found by its number, whichever of the
- * engine's contexts has made it.
+ * XRC target queue pairs of an engine in a program. A target belongs to its domain. Each opener, including the
+ * creator, gets its events; the end of the last one destroys it. It is found by its number, in all contexts of
+ * the engine.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -49,7 +49,7 @@ int ur_process_make_target(struct uroce_guest_qp *qp,
 	if (!t)
 		return -ENOMEM;
 	t->xrcdn = in->xrcdn;
-	t->openers = 1; /* until it is open */
+	t->openers = 1; /* a reference until add_opener() has its own */
 	err = ur_eqp_create(qp->guest->ectx, &init, &t->qp, resp);
 	if (err) {
 		free(t);
