@@ -74,7 +74,7 @@ struct ur_eqp {
 	struct ur_qp_attr seen; /* last result of ur_eqp_look(). Control */
 	/* Is being destroyed: the engine may no longer know it. Control */
 	bool ends;
-	/* Of a request of its own; of one of its peer. Member at is 0: none. */
+	/* Failure of a request of its own; of one of its peer. at 0: none. */
 	struct ur_failure failure[2];
 	pthread_mutex_t failure_lock; /* guards failure; a leaf */
 	struct ur_rss *rss;	      /* spreads its frames; NULL: not spread */

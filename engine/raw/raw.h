@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What only raw packet queue pairs have: flow rules, and work queues that an
+ * Features of raw packet queue pairs alone: flow rules, and work queues that an
  * indirection table spreads frames over. A part of engine.h, which has the rules for
  * threads and results.
  */

@@ -97,7 +97,7 @@ struct ur_wire_udp {
 	struct ur_list addrs;
 	struct ur_udp_addr *hot; /* where packets came last */
 	u32 lrh_crc;
-	/* What an identification changes in the CRC of IPv4 and UDP headers. */
+	/* Difference by an identification in the CRC of IPv4 and UDP headers. */
 	u32 id_crc[UR_UDP_SEGS];
 	/* Table of this host's addresses and ports, and the device's number in it.
 	 * A program has its device's. */

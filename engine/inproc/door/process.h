@@ -15,7 +15,7 @@
 
 struct ur_user_mem;
 
-/* What a child of fork needs to take over the engine: fork.c. */
+/* State by which a child of fork takes over the engine: fork.c. */
 struct ur_process_fork {
 	int life; /* a file that the process with the engine has locked */
 	_Atomic u64 *
