@@ -5,7 +5,7 @@
 
 #include "device/device.h"
 
-/* Gives a new device, whose engine is there, the values that it has at first. */
+/* Sets the default values of a new device. Its engine exists. */
 void ur_device_cc_init(struct ur_device *dev);
 /* Applies dev->cc, and the speed of its netdev, to the engine. */
 void ur_device_cc_apply(struct ur_device *dev);

@@ -5,9 +5,8 @@
 
 #include "device/session.h"
 
-/* Does what the message asks, and answers; a connection that takes no answer
- * is hung up. Returns false where the message is none of these. The session's
- * thread, lock not held. */
+/* Carries out the message and replies; hangs up if the reply cannot be sent. Returns false
+ * if the message is none of these. On the session's thread, lock not held. */
 bool ur_control(struct ur_session *s, const struct uroce_tun_msg *msg);
 
 #endif

@@ -24,27 +24,27 @@ struct ur_daemon;
 struct ur_device;
 struct ur_device_record;
 
-/* The calls that the connection manager gets; it sets ur_daemon.cm_ops. gsi_rx
- * gets the MADs of its class. */
+/* Callbacks of the connection manager, which sets ur_daemon.cm_ops. gsi_rx receives the
+ * MADs of its class. */
 struct ur_cm_ops {
 	void (*gsi_rx)(struct ur_device *dev, const struct ur_rx_meta *meta,
 		       const u8 *mad, u32 len);
 	void (*qp_event)(struct ur_device *dev, u32 qpn, enum ur_event ev);
-	/* The device goes away, and can still send now: the peers get a
-	 * message. */
+	/* The device is about to go and can still send: notifies the peers. */
 	void (*device_gone)(struct ur_device *dev);
 };
 
-/* The calls that umad gets; it sets ur_daemon.umad_ops. */
+/* Callbacks of umad, which sets ur_daemon.umad_ops. */
 struct ur_umad_ops {
-	/* Returns the number of the first device's node: none of a real one. */
+	/* Returns the number of the first device's node, which no real device has. */
 	u32 (*first)(const struct ur_daemon *daemon);
-	/* Makes what sysfs has of umad without any device; adds and removes
-	 * the node of a device and its files in sysfs. Return 0 or -errno. */
+	/* node_init makes the part of sysfs that umad has without a device. node_add and
+	 * node_del add and remove the node of a device and its sysfs files. Return 0 or
+	 * -errno. */
 	int (*node_init)(const struct ur_daemon *daemon);
 	int (*node_add)(struct ur_device *dev);
 	void (*node_del)(struct ur_device *dev);
-	/* Gets the MADs, of 256 bytes, that the connection manager does not. */
+	/* Receives MADs, 256 bytes each, of all classes but the connection manager's. */
 	void (*rx)(struct ur_device *dev, const struct ur_rx_meta *meta,
 		   u32 src_qpn, const u8 *mad);
 };
@@ -52,18 +52,17 @@ struct ur_umad_ops {
 struct ur_file_ops;
 struct ur_device_file;
 
-/* The calls that a device makes to its open files. */
+/* Callbacks of a device to its open files. */
 struct ur_device_file_ops {
-	/* An event that belongs to no object. */
+	/* Reports an event that belongs to no object. */
 	void (*event)(struct ur_device_file *file, u64 element, u32 type);
-	/* dev->tclass is another now. NULL: the file has no queue pairs. */
+	/* dev->tclass has changed. NULL: files of this kind have no queue pairs. */
 	void (*class_changed)(struct ur_device_file *file);
 };
 
 /*
- * The head of every file that is open on a device, of whatever kind: uverbs or
- * umad. To get one kind alone, check ops as ur_ufile_of() does: a place in a
- * list does not show what contains the entry.
+ * The head of every file that is open on a device, uverbs or umad. The list mixes both
+ * kinds: check ops before a downcast, as ur_ufile_of() does.
  */
 struct ur_device_file {
 	struct ur_list node;		      /* of the device */
@@ -72,13 +71,13 @@ struct ur_device_file {
 
 /* The files of a device's settings (device/settings/), in the order of its life. */
 struct ur_setting_ops {
-	/* Makes them, in all places, or below the netdev alone. 0 or -errno. */
+	/* Make the files: all of them, or those below the netdev. Return 0 or -errno. */
 	int (*add)(struct ur_device *dev);
 	int (*add_netdev)(struct ur_device *dev);
-	/* Gives a new device what the configuration file asks for. */
+	/* Applies the settings of the configuration file to a new device. */
 	void (*configure)(struct ur_device *dev);
-	/* Removes those below dev->netdev, or all that do not go with the
-	 * device's own directory. */
+	/* Remove the files below dev->netdev, or all files outside the device's own
+	 * directory. */
 	void (*del_netdev)(struct ur_device *dev);
 	void (*del)(struct ur_device *dev);
 };
@@ -88,29 +87,32 @@ struct ur_setting_ops {
 struct ur_daemon {
 	struct ur_loop *loop;
 	char run_dir[PATH_MAX];
-	char **argv; /* NULL: not known */
+	char **argv; /* of main(); NULL: not known */
 	int listen_fd, lock_fd, spare_fd;
 	bool on_demand;
-	bool roce_v1;	   /* GIDs of that type too */
+	bool roce_v1;	   /* devices have GIDs of RoCEv1 too */
 	bool raw_ethernet; /* raw packet queue pairs */
-	bool cm_v1;	   /* rdma_cm takes those where there are any */
+	bool cm_v1;	   /* rdma_cm uses RoCEv1 GIDs where there are any */
 	bool only;	   /* the host's own devices are not in the tree */
-	u32 speed_mbps;	   /* that ports say; 0: their netdevs' */
+	u32 speed_mbps;	   /* speed that ports report; 0: their netdevs' */
 	const struct ur_like *like;
 	struct ur_limits limits; /* of each device */
-	bool peermem; /* their files about GPUs' memory are, all the same */
-	bool by_user; /* users do not reach each other inside a device */
+	/* sysfs has the files of GPU peer memory even with `only` */
+	bool peermem;
+	/* queue pairs of different users cannot reach each other */
+	bool by_user;
 	const char *engine_options;
-	u32 engines;				 /* of each device; 0: one */
-	bool user_engines;			 /* no two users share one */
+	u32 engines; /* per device; 0: one */
+	/* no two users share an engine */
+	bool user_engines;
 	const struct ur_daemon_options *options; /* NULL: none */
-	/* By enum uroce_tun_kind; NULL: the file cannot be opened. */
+	/* By enum uroce_tun_kind; NULL: files of this kind cannot be opened. */
 	const struct ur_file_ops *file_ops[UR_FILE_KINDS];
 	const struct ur_setting_ops *setting_ops;
 
 	struct ur_list watchers; /* struct ur_device_watcher */
 	struct ur_list devices;	 /* struct ur_device */
-	struct ur_list gone;	 /* those taken away that still have clients */
+	struct ur_list gone;	 /* removed devices that still have clients */
 	struct ur_list sessions; /* struct ur_session */
 	struct ur_list files;	 /* struct ur_open_file */
 	struct ur_list holds;	 /* hold.c */
@@ -133,8 +135,8 @@ struct ur_daemon {
 	void *umad;			    /* its own */
 };
 
-/* Congestion control as an administrator sets it, cc.c; the units are in
- * the names, as are those of mlx5's files. */
+/* Parameters of congestion control that an administrator sets (cc.c). Names and units are
+ * those of mlx5's files. */
 enum ur_cc_value {
 	UR_CC_CNP_US,
 	UR_CC_TIME_RESET_US,
@@ -161,10 +163,10 @@ enum ur_cc_value {
 
 struct ur_cc_values {
 	u32 value[UR_CC_VALUES];
-	u8 np, rp; /* by priority */
+	u8 np, rp; /* bit mask of priorities */
 };
 
-/* The counters as their files show them, sysfs_counters.c. */
+/* The counter values that the sysfs files show now (sysfs_counters.c). */
 struct ur_shown_counters {
 	u64 value[UR_CNT_COUNT];
 	bool known;
@@ -173,11 +175,11 @@ struct ur_shown_counters {
 };
 
 struct ur_device {
-	struct ur_list node; /* of the daemon's devices, or of gone */
+	struct ur_list node; /* in the daemon's devices or gone */
 	struct ur_daemon *daemon;
 	char name[UR_DEVICE_NAME_MAX]; /* uroce0 */
 	u32 index;		       /* the lowest that was free */
-	u32 nl_index;		       /* of RDMA netlink; never again */
+	u32 nl_index;		       /* of RDMA netlink; never reused */
 	u32 uverbs;		       /* the N of uverbsN */
 	u32 umad;		       /* the N of umadN */
 	u64 rdev;
@@ -185,51 +187,54 @@ struct ur_device {
 	char netdev[IF_NAMESIZE];    /* as programs see it, see netdev.c */
 	char link_name[IF_NAMESIZE]; /* as the kernel named it last */
 	u32 ifindex;
-	u32 follows; /* that index; 0: whatever gets the name netdev */
+	u32 follows; /* ifindex; 0: the netdev that gets the name netdev */
 	u8 mac[6];
 	bool present, up, gone;
-	u32 faults_down;	     /* rules that keep the port down */
-	struct ur_loop_call release; /* once gone, after its last file */
-	struct ur_loop_after after;  /* and then, without the lock */
+	u32 faults_down; /* rules that keep the port down */
+	/* frees a gone device after its last file */
+	struct ur_loop_call release;
+	/* then frees what may block, without the lock */
+	struct ur_loop_after after;
 	bool ethernet;
 	bool virtual_pair; /* veth, netkit */
-	bool roce_v1;	   /* asked for, and the netdev is Ethernet */
+	bool roce_v1;	   /* requested, and the netdev is Ethernet */
 	u32 netdev_mtu;
 	u32 mtu_bytes;	/* active MTU of the port */
 	u32 speed_mbps; /* 0: unknown */
-	int numa_node;	/* that was asked for; -1: the netdev's */
+	int numa_node;	/* requested; -1: the netdev's */
 	u64 node_guid;
 
 	struct ur_gid_table gids;
 	struct ur_engine *engine;
-	struct ur_list files;		  /* struct ur_device_file, all kinds */
-	struct ur_numbers pdns, xrcdns;	  /* of domains */
+	/* struct ur_device_file, both kinds */
+	struct ur_list files;
+	struct ur_numbers pdns, xrcdns;	  /* of PDs and XRC domains */
 	struct ur_quota dm_bytes;	  /* device memory handed out */
 	struct ur_quota lent, lent_small; /* slots of engines in programs */
 	/* By type (enum uverbs_default_objects). */
 	struct ur_quota objects[32];
-	u32 object_numbers[32]; /* the next ones */
+	u32 object_numbers[32]; /* next number, by type */
 	struct ur_groups groups;
-	/* rdma_cm takes GIDs of v1; its type of service; there is a directory
-	 * in configfs. */
+	/* Settings of rdma_cm: uses RoCEv1 GIDs; default type of service; the directory in
+	 * configfs exists. */
 	bool cm_v1;
 	u8 cm_tos;
 	bool cm_files;
 	bool roce_off; /* no GIDs; only raw Ethernet */
 	struct ur_shown_counters counters;
 	struct ur_cc_values cc;
-	struct ur_tclass tclass; /* the administrator's, of RC queue pairs */
+	/* set by the administrator for RC queue pairs */
+	struct ur_tclass tclass;
 	struct ur_device_record *record; /* record.c; NULL: off */
 };
 
-/* Makes the lists of a daemon that is otherwise zero but for like, NULL: uroce's own,
- * and its limits. The caller sets the rest. */
+/* Initializes the lists and limits of a daemon that is otherwise zero. daemon->like is set
+ * before (NULL: uroce's own); the caller sets the rest afterwards. */
 void ur_daemon_init(struct ur_daemon *daemon);
-/* Makes a device on a netdev. name NULL: uroceN, or what daemon->like says, with the
- * lowest free N. numa_node -1: that of the netdev's own device, else 0.
- * Returns 0, -ENODEV (no such netdev), -EEXIST (the netdev has a device, or the name is
- * taken), -EINVAL (not a name for a device), -EMLINK (too many devices) or
- * another -errno. */
+/* Creates a device on a netdev. name NULL: uroceN, or the prefix of daemon->like, with the
+ * lowest free N. numa_node -1: the node of the netdev's hardware, else 0. Returns 0,
+ * -ENODEV (no such netdev), -EEXIST (the netdev has a device, or the name is taken),
+ * -EINVAL (not a name for a device), -EMLINK (too many devices) or another -errno. */
 int ur_device_create(struct ur_daemon *daemon, const char *netdev,
 		     const char *name, int numa_node);
 /*
@@ -239,20 +244,19 @@ int ur_device_create(struct ur_daemon *daemon, const char *netdev,
  * The device is freed when its last file is closed.
  */
 void ur_device_remove(struct ur_device *dev);
-/* Renames the device: programs that look for it find the new name. Returns 0,
- * -EINVAL, -EEXIST, or -errno where the files of that name cannot be made; then
- * it keeps the old one. */
+/* Renames the device. Programs that open it later find it by the new name. Returns 0,
+ * -EINVAL, -EEXIST, or -errno if the files of that name cannot be made; then it keeps the
+ * old one. */
 int ur_device_rename(struct ur_device *dev, const char *name);
-/* dev->netdev is another name now: calls the watchers. */
+/* Calls the watchers after dev->netdev has changed. */
 void ur_device_netdev_renamed(struct ur_device *dev);
-/* A file of dev was closed and taken off its list. Frees a device that is gone
- * after its last one. */
+/* Called after a file of dev was closed and removed from its list. If the device is gone,
+ * the last call frees it. */
 void ur_device_file_closed(struct ur_device *dev);
-/* Ends all devices while threads still work on open files: sends the peers a
- * message, stops the engines and closes their ports. The daemon must exit
- * soon. */
+/* Shuts down all devices while threads still work on open files: notifies the peers, stops
+ * the engines and closes their ports. The daemon must exit soon. */
 void ur_device_abandon_all(struct ur_daemon *daemon);
-/* Frees all devices. No file is open and the loop runs no more. */
+/* Frees all devices. No file is open and the loop has stopped. */
 void ur_device_destroy_all(struct ur_daemon *daemon);
 /* Return the device with that uverbs number, name or netdev, or NULL. */
 struct ur_device *ur_device_by_uverbs(struct ur_daemon *daemon, u32 n);
@@ -261,7 +265,7 @@ struct ur_device *ur_device_by_netdev(struct ur_daemon *daemon,
 				      const char *netdev);
 /* Returns the device that follows the netdev with that index, or NULL. */
 struct ur_device *ur_device_by_ifindex(struct ur_daemon *daemon, u32 ifindex);
-/* Makes the GID table follow the addresses of the netdev. */
+/* Updates the GID table from the addresses of the netdev. */
 void ur_device_sync_gids(struct ur_device *dev);
 /* Returns whether the port's state is ACTIVE. */
 bool ur_device_port_active(const struct ur_device *dev);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Faults on request: the rules of all devices, as `uroce fault` shows them. The
- * engine applies those for packets and requests; the rest is done here. Control
- * lock held. */
+/* Fault injection: the rules of all devices, as `uroce fault` shows them. The engine
+ * applies rules about packets and requests; the rest is done here. Control lock held. */
 #ifndef UR_DEVICE_FAULT_H
 #define UR_DEVICE_FAULT_H
 
@@ -15,24 +14,25 @@
 #define UR_FAULT_TEXT 256
 
 /*
- * Carries out a UROCE_TUN_FAULT of this client, whose text is in its window.
- * Returns the number of the rule that was added, 0 for what is done at once and
- * for a deletion, or -EPERM (the client is neither root nor the daemon's user),
- * -EINVAL (*why, UROCE_TUN_NAME_MAX bytes, says what is wrong), -ENODEV, -ENOENT
- * (no such rule), -ENOSPC (too many) or another -errno.
+ * Carries out a UROCE_TUN_FAULT of this client; the rule's text is in s->window. Returns
+ * the number of the added rule, 0 for a deletion or a rule that acts at once, or -EPERM
+ * (the client is neither root nor the daemon's user), -EINVAL (*why, UROCE_TUN_NAME_MAX
+ * bytes, gets the reason), -ENODEV, -ENOENT (no such rule), -ENOSPC (too many) or another
+ * -errno.
  */
 int ur_fault_command(struct ur_session *s, const struct uroce_tun_msg *msg,
 		     char *why);
-/* Adds a rule that came with the options of the daemon ("[DEVICE] RULE", or of
- * all devices). Returns 0 or -errno after a line on stderr. */
+/* Adds a rule from the daemon's options: "[DEVICE] RULE"; without DEVICE, for all devices.
+ * Returns 0, or -errno after a line on stderr. */
 int ur_fault_add_option(struct ur_daemon *daemon, const char *text);
-/* Returns whether a rule of that action strikes the device now; *value is the
- * action's, 0: none was given. */
+/* Returns whether a rule with that action applies to the device now. *value gets the rule's
+ * value, 0 if it has none. */
 bool ur_fault_of_device(struct ur_device *dev, enum ur_fault_action action,
 			u64 *value);
-/* Ends the rules of devices that go, from the first device on. */
+/* Registers a watcher that ends the rules of a device when it goes. Called before the first
+ * device is made. */
 void ur_fault_watch(struct ur_daemon *daemon);
-/* One step of the list of rules. */
+/* Makes one step through the list of rules. */
 ur_listing_next ur_status_next_fault;
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The keeper: a process beside uroced that has copies of the descriptors with which engines
- * in programs go on (engine/ground/keep.h). It reads no packet, no ring and no client's
- * command: only messages of one size, from a uroced of its own user that has the lock of
- * the run directory. Other users cannot connect to it, and are not answered if they do.
+ * The keeper: a process beside uroced that holds copies of the descriptors with which
+ * engines in programs survive uroced (engine/ground/keep.h). It reads no packet, ring or
+ * client command: only messages of one size, from a uroced of its own user that holds the
+ * lock of the run directory. It refuses connections of other users.
  *
- * As a service with a store of descriptors uroced has systemd in its place (keeper_store.h).
+ * If uroced is a service with a descriptor store, systemd takes its place (keeper_store.h).
  *
- * It ends with uroced when that ends in the ordinary way. When uroced was killed it stays for as
- * long as a program has a slot: until the next uroced comes, or the last such program has
+ * The keeper ends with uroced when uroced exits normally. When uroced was killed, the
+ * keeper stays until the next uroced comes, or until the last program with a slot has
  * ended.
  */
 #ifndef UR_DEVICE_KEEPER_H
@@ -16,15 +16,15 @@
 
 #include "device/device.h"
 
-/* Connects to the keeper that is there, or starts one. The run directory is locked; before
- * there are threads, and before uroced is confined. Without a keeper, which is logged,
+/* Connects to a running keeper, or starts one. The run directory is locked. Called before
+ * there are threads, and before uroced is confined. If this fails, which is logged,
  * connections end with uroced. */
 void ur_keeper_start(struct ur_daemon *daemon);
-/* Ends it: uroced does too, and is not to be taken over. */
+/* Ends the keeper: uroced exits, and its state is not to be resumed. */
 void ur_keeper_stop(struct ur_daemon *daemon);
 
-/* keeper_serve.c: is the keeper, who talks to uroced by link, and accepts the next one at
- * listener. Ends the process. */
+/* keeper_serve.c: the main loop of the keeper. It talks to uroced over link, and accepts
+ * the next uroced at listener. Ends the process. */
 _Noreturn void ur_keeper_serve(int link, int listener,
 			       const struct ur_daemon *daemon);
 

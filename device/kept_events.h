@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The device's ends of the event channels of rdma_cm outlive uroced (engine/ground/keep.h)
- * with the programs whose engines are in them, and with those that have made no object of
- * verbs: such a program waits for an event as if nothing had happened, and the next uroced
- * sends it by the same socket. Control lock held.
+ * Event channels of rdma_cm that outlive uroced (engine/ground/keep.h). uroced's socket of
+ * a channel is kept if the program has its engine in itself, or has no verbs object yet.
+ * Such a program waits for events undisturbed, and the next uroced sends them over the same
+ * socket. Control lock held.
  */
 #ifndef UR_DEVICE_KEPT_EVENTS_H
 #define UR_DEVICE_KEPT_EVENTS_H
@@ -12,24 +12,23 @@
 
 struct ur_kept_channel {
 	struct ur_list node; /* of all */
-	u32 number;	     /* that the next uroced knows it by; never 0 */
+	u32 number;	     /* identifies it to the next uroced; never 0 */
 	pid_t pid;
 	uid_t uid;
-	bool alone; /* its process has no objects that end with this one */
+	bool alone; /* the client has no objects that end with this uroced */
 	int sock;   /* the caller's */
 };
 
-/* Has the socket kept, of the session's process. Returns NULL where it is not. */
+/* Keeps the socket, which belongs to the session's process. Returns NULL if it is not kept. */
 struct ur_kept_channel *ur_kept_events_add(const struct ur_session *s,
 					   int sock);
-/* Ends that. channel may be NULL. */
+/* Stops keeping the socket. channel may be NULL. */
 void ur_kept_events_del(struct ur_kept_channel *channel);
-/* Returns the next one that an earlier uroced has left, whose socket is the caller's from now
- * on, or NULL. *at is 0 at first. has_ended: the queue pairs of its process have ended with that
- * uroced. */
+/* Returns the next channel of an earlier uroced, or NULL; its socket becomes the caller's.
+ * *at is 0 at first. *has_ended: the process had queue pairs that ended with that uroced. */
 struct ur_kept_channel *ur_kept_events_next(u32 *at, bool *has_ended);
-/* On that connection an object is made whose engine is the device's, and which ends with this
- * process: channels of the program do too, if it has no other engine. */
+/* Called when an object with the device's engine is made on this connection. It ends with
+ * this uroced, so the program's channels do too, if it has no other engine. */
 void ur_kept_events_object(struct ur_session *s);
 
 #endif

@@ -6,12 +6,11 @@
 #include <sys/un.h>
 #include "device/device.h"
 
-/* Fills *addr with the address of a socket of that name in the run directory. Returns 0 or
+/* Fills *addr with the address of a socket name in the run directory. Returns 0 or
  * -ENAMETOOLONG. */
 int ur_listen_address(const struct ur_daemon *daemon, const char *name,
 		      struct sockaddr_un *addr);
-/* Makes the socket, with its group; nobody is accepted yet. Returns 0 or
- * -errno. */
+/* Creates the socket and sets its group. Accepts nobody yet. Returns 0 or -errno. */
 int ur_listen_bind(struct ur_daemon *daemon);
 /* Accepts clients from now on. Returns 0 or -errno. */
 int ur_listen_start(struct ur_daemon *daemon);

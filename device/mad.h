@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Datagrams that come for QP1 of a device, and who gets them: the connection
- * manager those of its class, umad/ all others. The common header of all MADs
- * (IBA volume 1, 13.4.3). Control lock held.
+ * Dispatches the datagrams for QP1 of a device: MADs of class CM go to the connection
+ * manager, all others to umad/. Also parses the common MAD header (IBA volume 1, 13.4.3).
+ * Control lock held.
  */
 #ifndef UR_DEVICE_MAD_H
 #define UR_DEVICE_MAD_H
@@ -34,7 +34,7 @@ enum ur_mad_method {
 	UR_MAD_SET = 0x02,
 	UR_MAD_SEND = 0x03,
 	UR_MAD_TRAP_REPRESS = 0x07,
-	UR_MAD_RESPONSE = 0x80, /* this bit */
+	UR_MAD_RESPONSE = 0x80, /* the R bit */
 };
 
 #define UR_MAD_ATTR_CLASS_PORT_INFO 0x0001
@@ -55,13 +55,13 @@ struct ur_mad_header {
 
 /* Reads the header of a MAD. */
 struct ur_mad_header ur_mad_parse(const u8 *mad);
-/* Makes *answer the answer to the request: the same bytes, its method the
- * response's, and the status. */
+/* Makes *answer, the response to the request: a copy with the response's method and the
+ * status. */
 void ur_mad_answer(const u8 *request, u8 *answer, u16 status);
-/* Returns whether the MAD answers another. */
+/* Returns whether the MAD is a response. */
 bool ur_mad_is_response(const struct ur_mad_header *h);
 
-/* Gives a datagram that came for QP1 to its receiver. */
+/* Passes a datagram for QP1 to its receiver. */
 void ur_mad_dispatch(struct ur_device *dev, const struct ur_rx_meta *meta,
 		     u32 src_qpn, const u8 *mad, u32 len);
 

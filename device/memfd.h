@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Files in memory that clients are given. */
+/* Memory files (memfd) for clients. */
 #ifndef UR_DEVICE_MEMFD_H
 #define UR_DEVICE_MEMFD_H
 
 /*
- * Returns a new memfd, the caller's, close-on-exec, that may be sealed; or
- * -errno. Before a client gets it, the caller adds F_SEAL_SEAL to its own
- * seals: a file that a client has sealed can neither be shortened nor taken
- * back. Any thread.
+ * Returns a new memfd, the caller's, close-on-exec and sealable; or -errno. Before a client
+ * gets it, the caller seals it, with F_SEAL_SEAL: a client that could add seals could stop
+ * us from shrinking the file or freeing its pages. Any thread.
  */
 int ur_memfd(const char *name);
-/* The same for a file that has no other seals: only the daemon changes its
- * size. */
+/* Does the same for a file that needs no other seals: it has F_SEAL_SEAL, so only the
+ * daemon can change its size. */
 int ur_memfd_for_client(const char *name);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The properties that a device takes from its netdev. device.h has the rest:
- * the consequences when netlink reports that the netdev changed. */
+/* The properties that a device takes from its netdev. device.h has the reactions to a
+ * change that netlink reports. */
 #ifndef UR_DEVICE_NETDEV_H
 #define UR_DEVICE_NETDEV_H
 
@@ -11,10 +11,11 @@ u32 ur_netdev_mtu(u32 netdev_mtu);
 /* Returns the EUI-64 of the netdev's MAC, or, without one (lo, tun), a number
  * that is stable for this machine and name. */
 u64 ur_netdev_guid(const struct ur_device *dev);
-/* The port's state may have changed from was, active or not: notifies files and
- * programs. Control lock held. */
+/* Notifies files and programs if the port's state has changed. was: it was active before.
+ * Control lock held. */
 void ur_netdev_port_changed(struct ur_device *dev, bool was);
-/* Netlink has news: all devices follow their netdevs. Control lock held. */
+/* Updates all devices from their netdevs, after netlink reported a change. Control lock
+ * held. */
 void ur_netdevs_changed(struct ur_daemon *daemon);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Addresses and link of the netdevs, from the kernel's rtnetlink, live. */
+/* Addresses and link state of the netdevs, from rtnetlink. */
 #ifndef UR_DEVICE_NETLINK_H
 #define UR_DEVICE_NETLINK_H
 
 #include "device/device.h"
 
-/* Opens the two sockets. changed: called with the control lock held when any
- * link or address has changed. Returns 0 or -errno. */
+/* Opens the sockets for events and queries. changed is called, with the control lock held,
+ * after any change of a link or address. Returns 0 or -errno. */
 int ur_netlink_open(struct ur_daemon *daemon,
 		    void (*changed)(struct ur_daemon *daemon));
 /* Closes them. */
@@ -15,13 +15,11 @@ void ur_netlink_close(struct ur_daemon *daemon);
  * "lo". */
 void ur_netlink_default_netdev(struct ur_daemon *daemon,
 			       char name[IF_NAMESIZE]);
-/* Fills link_name, ifindex, mac, up, netdev_mtu and speed of dev: of the netdev
- * whose index it follows, whatever that is called now; where that one is gone, or
- * there was none, of the one with its name, unless another device follows it.
- * Returns 0, or -ENODEV where there is no such netdev. */
+/* Fills link_name, ifindex, mac, up, netdev_mtu and speed of dev. The netdev is the one
+ * with index dev->follows, whatever its name; if there is none, the one named dev->netdev,
+ * unless another device follows it. Returns 0, or -ENODEV without such a netdev. */
 int ur_netlink_link(struct ur_device *dev);
-/* Fills addr with at most max addresses that can be used as GIDs. Returns how
- * many. */
+/* Fills addr with at most max addresses that can be GIDs. Returns their number. */
 u32 ur_netlink_addrs(struct ur_device *dev, struct ur_gid_addr *addr, u32 max);
 
 #endif

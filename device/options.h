@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The options of uroced: the command line, and the configuration file that it
- * may name (uroce.conf(5)). A command line option goes before the file. */
+/* The options of uroced: the command line, and the configuration file that it may name
+ * (uroce.conf(5)). The command line overrides the file. */
 #ifndef UR_DEVICE_OPTIONS_H
 #define UR_DEVICE_OPTIONS_H
 
@@ -12,7 +12,7 @@
 /* Bytes of a device's name, with the NUL. */
 #define UR_DEVICE_NAME_MAX 32
 
-/* Settings in the configuration file, and the longest of them. */
+/* Maximum number of settings in the configuration file, and bytes of one. */
 #define UR_MAX_SETS 64
 #define UR_SET_MAX  192
 
@@ -39,7 +39,7 @@ struct ur_daemon_options {
 	/* The name of the device on each netdev, or of the default device where
 	 * there is no netdev. Empty: uroceN. */
 	char name[UR_MAX_NETDEVS][UR_DEVICE_NAME_MAX];
-	int node[UR_MAX_NETDEVS]; /* NUMA, of the same; -1: not given */
+	int node[UR_MAX_NETDEVS]; /* NUMA node, by netdev; -1: not given */
 	int n_netdevs;
 	int last;	   /* the netdev that was given last */
 	char run_dir[256]; /* empty: the default */
@@ -53,31 +53,31 @@ struct ur_daemon_options {
 	int roce_v1;	  /* above 0: yes */
 	int raw_ethernet; /* above 0: yes */
 	int only;	  /* above 0: the host's own devices are hidden */
-	int peermem;	  /* above 0: what they say of GPUs' memory is never */
+	int peermem;	  /* above 0: ur_daemon.peermem */
 	int cm_mode;	  /* 1, 2; 0: not given */
 	int user_share;	  /* percent; 0: not given */
-	int speed;	  /* Mbit/s that ports say; 0: not given */
-	int like;	  /* place in UR_LIKE_WORDS; 0: not given */
-	const char *record; /* of each device: as its setting; NULL: off */
+	int speed;	  /* Mbit/s that ports report; 0: not given */
+	int like;	  /* index in UR_LIKE_WORDS, from 1; 0: not given */
+	/* value of the record setting of each device; NULL: off */
+	const char *record;
 	enum ur_isolation isolation;
 	enum ur_confine confine;
 	const char *fault[UR_FAULT_OPTIONS]; /* rules of device/fault.h */
 	int n_faults;
 	int verbose;
 	int help; /* above 0: --help was given */
-	/* "DEVICE NAME VALUE": settings (device/settings/setting.h) of devices as they
-	 * are made. */
+	/* "DEVICE NAME VALUE": settings (device/settings/setting.h), applied when the
+	 * device is made. */
 	char set[UR_MAX_SETS][UR_SET_MAX];
 	int n_sets;
 };
 
-/* Fills *o from the command line and the file that it may name. Returns 0,
- * -EINVAL after a message on stderr (exit status 2 is due), or 1 when --help
- * was answered. */
+/* Fills *o from the command line and the file that it may name. Returns 0, -EINVAL after a
+ * message on stderr (exit status 2), or 1 after printing --help. */
 int ur_daemon_options_parse(int argc, char **argv, struct ur_daemon_options *o);
 
-/* Adds the netdevs that the configuration file names now to o, for SIGHUP.
- * Returns 0, or -errno after a message. */
+/* Reads the configuration file again, for SIGHUP, and adds its netdevs to o. Returns 0, or
+ * -errno after a message. */
 int ur_daemon_options_reread(struct ur_daemon_options *o);
 
 #endif

@@ -3,8 +3,8 @@
 #ifndef UR_DEVICE_OWN_NAME_H
 #define UR_DEVICE_OWN_NAME_H
 
-/* Gives this process that name in ps, with and without its command line. argv: that of main(),
- * or NULL. In a process of one thread. */
+/* Sets the name of this process in ps, both comm and command line. argv: of main(), or
+ * NULL. Only in a single-threaded process. */
 void ur_own_name(char **argv, const char *name);
 
 #endif

@@ -6,15 +6,15 @@
 #include <rdma/ib_user_ioctl_verbs.h>
 #include "device/device.h"
 
-/* Fills *r with the attributes of the port as they are now. */
+/* Fills *r with the current attributes of the port. */
 void ur_fill_port(struct ur_device *dev, struct ib_uverbs_query_port_resp *r);
-/* Returns the rate that active_width and active_speed of *r make, in Gb/s times
- * ten. */
+/* Returns the rate, in units of 0.1 Gb/s, that active_width and active_speed of *r stand
+ * for. */
 u32 ur_port_rate10(const struct ib_uverbs_query_port_resp *r);
-/* Returns the speed in units of 100 Mbit/s, at least 1: what uroced's option says, or the
- * netdev, or what ur_fill_port() makes of neither. */
+/* Returns the speed in units of 100 Mbit/s, at least 1: from uroced's option, else from the
+ * netdev, else the default of ur_fill_port(). */
 u32 ur_port_speed100(struct ur_device *dev);
-/* Returns the enum ibv_mtu of so many bytes, or 0 where there is none. */
+/* Returns the enum ibv_mtu for bytes, or 0 if there is none. */
 u32 ur_mtu_enum(u32 bytes);
 
 #endif

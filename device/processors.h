@@ -7,16 +7,16 @@
 #include "util/bytes.h"
 
 /*
- * Returns the whole processors that the control groups of this process leave it,
- * 1 at least; UINT32_MAX where they set no limit or cannot be read. root: before
- * /proc and /sys, "" but in tests.
+ * Returns the CPU quota of this process's control groups, in whole processors, at least 1;
+ * UINT32_MAX if there is none or it cannot be read. root: prefix of /proc and /sys, ""
+ * outside tests.
  */
 u32 ur_processors_quota(const char *root);
-/* Returns how many processors this process may run on at once: those that it may
- * be put on, and no more than its control groups leave it. */
+/* Returns how many processors this process can use at once: its affinity mask, limited by
+ * the quota of its control groups. */
 u32 ur_processors(void);
-/* Returns the engines of a device for so many processors: one up to three, since
- * programs need some too, else a quarter, and 8 at most. */
+/* Returns the default number of engines of a device: 1 for up to three processors, since
+ * programs need some too, else a quarter of them, at most 8. */
 u32 ur_processors_engines(u32 processors);
 
 #endif

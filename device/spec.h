@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A device as options and commands ask for it. */
+/* The specification of a device in options and commands. */
 #ifndef UR_DEVICE_SPEC_H
 #define UR_DEVICE_SPEC_H
 
@@ -11,14 +11,13 @@
 
 struct ur_device_spec {
 	char netdev[IF_NAMESIZE];
-	char name[UR_DEVICE_NAME_MAX]; /* empty: as it comes */
-	int node;		       /* NUMA; -1: as it comes */
+	char name[UR_DEVICE_NAME_MAX]; /* empty: the default */
+	int node;		       /* NUMA; -1: the default */
 };
 
-/* Reads "NETDEV [NAME] [node=N]". Returns 0, -ENODEV (no netdev can be called that)
- * or -EINVAL. */
+/* Parses "NETDEV [NAME] [node=N]". Returns 0, -ENODEV (not a name for a netdev) or -EINVAL. */
 int ur_device_spec_read(const char *words, struct ur_device_spec *ret);
-/* Reads the number of a NUMA node. Returns it, or -EINVAL. */
+/* Parses the number of a NUMA node. Returns it, or -EINVAL. */
 int ur_device_spec_node(const char *text);
 
 #endif
