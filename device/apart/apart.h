@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The engine process, uroce-engine (kernel-abi/uroce-apart.h): its main thread takes contexts
- * from uroced, and each context has a thread that answers its program. Descriptors of a
- * program are used by that thread, and by the context's engine.
+ * The engine process, uroce-engine (kernel-abi/uroce-apart.h). Its main thread receives
+ * contexts from uroced; a thread per context serves the context's program. Only that thread
+ * and the context's engine use descriptors of the program.
  */
 #ifndef UR_DEVICE_APART_APART_H
 #define UR_DEVICE_APART_APART_H
@@ -11,7 +11,7 @@
 #include "kernel-abi/uroce-apart.h"
 #include "util/bytes.h"
 
-/* Most objects of a context. */
+/* Maximum number of objects of a context. */
 #define UR_APART_OBJECTS (1u << 22)
 
 enum ur_apart_kind {
@@ -26,9 +26,9 @@ enum ur_apart_kind {
 
 struct ur_apart_object {
 	enum ur_apart_kind kind;
-	u32 next; /* of a free place: the next one, plus one */
+	u32 next; /* of a free slot: index of the next free slot, plus one */
 	void *it;
-	u8 (*groups)[16]; /* that a queue pair is in */
+	u8 (*groups)[16]; /* multicast groups of a queue pair */
 	u32 n_groups;
 };
 
@@ -37,61 +37,65 @@ struct ur_apart_engine;
 /* A context and its program. */
 struct ur_apart_client {
 	const struct uroce_door *door;
-	struct ur_apart_engine *
-		engine; /* that it shares with others; NULL: it has one of its own, */
-	struct uroce_home *home;   /* which is this */
-	struct uroce_guest *guest; /* NULL: not yet */
+	/* A context has a shared engine, or home, one of its own, if engine is NULL. */
+	struct ur_apart_engine *engine;
+	struct uroce_home *home;
+	struct uroce_guest *guest; /* NULL before BEGIN */
 	struct uroce_guest_info info;
 	int sock;
 	u32 slot;
 	struct ur_apart_object *objects;
-	u32 n_objects, room, free; /* free: the first free place, plus one */
-	struct ur_apart_domain *domains; /* by their names */
+	/* free: index of the first free slot, plus one */
+	u32 n_objects, room, free;
+	struct ur_apart_domain *domains; /* sorted by name */
 	u32 n_domains;
-	u32 kib, max_kib;    /* that its objects take, and may take */
-	void (*ended)(void); /* is called last, by its thread */
+	u32 kib, max_kib;    /* charged for its objects; their limit */
+	void (*ended)(void); /* called last, on the context's thread */
 };
 
-/* context.c: makes an engine of what uroced has sent, and answers the program until it hangs up, on a
- * thread of its own. fds: UROCE_APART_FDS of them, -1 for none, which become the callee's. Returns 0 or -errno:
- * the program's socket is closed then. */
+/* context.c: starts a context from uroced's message, and a thread that serves its program
+ * until the program hangs up. fds: UROCE_APART_FDS descriptors, -1 for none; the callee
+ * takes them over. Returns 0, or -errno with the program's socket closed. */
 int ur_apart_begin(const struct uroce_door *door,
 		   const struct uroce_apart_context *context, int *fds,
 		   void (*ended)(void));
 
-/* engines.c: engines that several contexts have. */
+/* engines.c: engines that several contexts share. Any thread. */
 
-/* Finds the engine with the number, or makes it with what uroced has sent, and counts one more context of it. Returns 0 or -errno. */
+/* Finds the engine with that number, or creates it from open and life, and counts one more
+ * context in it. life: see enum uroce_apart_fd; a copy is taken. Returns 0 or -errno. */
 int ur_apart_engine_get(const struct uroce_door *door, u32 number,
 			const struct uroce_engine_open *open, bool isolated,
 			int life, struct ur_apart_engine **engine);
 void ur_apart_engine_put(struct ur_apart_engine *engine);
 struct uroce_home *ur_apart_engine_home(struct ur_apart_engine *engine);
-/* Returns a number that no domain in the engine has had; 0: there is none left. */
+/* Returns a domain number that was never used in the engine, or 0 if none is left. */
 u32 ur_apart_engine_new_domain(struct ur_apart_engine *engine);
-/* uroced has no more contexts for the engine with the number, or, 0, for any. It goes with its last one. */
+/* Marks the engine with that number, or all with 0: uroced sends no more contexts for it.
+ * It ends with its last context. */
 void ur_apart_engine_done(u32 number);
 
 struct ur_apart_reply {
 	struct uroce_apart_msg msg;
-	int fds[2]; /* sent with it; -1: none */
-	bool close; /* the sender closes them afterwards */
+	int fds[2]; /* to send; -1: none */
+	bool close; /* fds are closed once sent */
 };
-/* calls.c: carries out a message of the program and fills *reply. fds: the descriptors that came with it, -1 for none; the
- * callee sets to -1 those that it takes over. */
+/* calls.c: carries out a message of the program and fills *reply. fds: the message's
+ * descriptors, -1 for none; the callee sets those that it takes over to -1. */
 void ur_apart_call(struct ur_apart_client *client,
 		   const struct uroce_apart_msg *msg, int *fds,
 		   struct ur_apart_reply *reply);
 
-/* domains.c: puts the engine's number of a protection domain in the place of the program's. Returns 0 or -ENOMEM. */
+/* domains.c: replaces the program's number of a protection domain by the engine's. Returns
+ * 0 or -ENOMEM. */
 int ur_apart_find_domain(struct ur_apart_client *client, u32 *pdn);
 
-/* objects.c: the objects of a context by their numbers, from 1 on. */
+/* objects.c: the table of a context's objects. Numbers begin with 1. */
 
-/* Makes room for one more of that kind. Returns false where there is none, or the objects take all the memory that
- * they may (device/memory.h says what each takes). */
+/* Makes room for one more object of that kind. Returns false without memory, or if the
+ * context's memory limit is reached (charges: device/memory.h). */
 bool ur_apart_has_room(struct ur_apart_client *client, enum ur_apart_kind kind);
-/* Returns the number of a new one, for which there is room. */
+/* Adds an object and returns its number. ur_apart_has_room() came before. */
 u32 ur_apart_add(struct ur_apart_client *client, enum ur_apart_kind kind,
 		 void *it);
 /* Returns the object of that number and kind, or NULL. */
@@ -99,27 +103,27 @@ struct ur_apart_object *ur_apart_find(struct ur_apart_client *client,
 				      enum ur_apart_kind kind, u32 number);
 void ur_apart_del(struct ur_apart_client *client,
 		  struct ur_apart_object *object);
-/* Notes that a queue pair is in a group, or is in it no more. Returns 0 or -ENOMEM. */
+/* Record that a queue pair has joined or left a multicast group. Return 0 or -ENOMEM. */
 int ur_apart_join(struct ur_apart_client *client, struct ur_apart_object *qp,
 		  const u8 gid[16]);
 void ur_apart_leave(struct ur_apart_client *client, struct ur_apart_object *qp,
 		    const u8 gid[16]);
-/* Destroys all of them. */
+/* Destroys all objects. */
 void ur_apart_destroy_all(struct ur_apart_client *client);
 
-/* checks.c: return whether an engine may be asked so. uroced has checked the same of what it has given to an honest
- * program. */
+/* checks.c: validation of arguments before they reach the engine. uroced makes the same
+ * checks when it serves an engine in a program. */
 bool ur_apart_qp_is_good(const struct uroce_guest_qp_init *qp, u32 slot);
-/* The same of an XRC target that is made or opened. */
+/* Checks an XRC target that is created or opened. */
 bool ur_apart_target_is_good(const struct uroce_guest_qp_init *qp, u32 slot);
-/* The same of a question whether it may go from one state to another. */
+/* Checks the arguments of MAY_MODIFY_QP. */
 bool ur_apart_states_are_good(const struct uroce_apart_modify *modify);
 bool ur_apart_modify_is_good(const struct uroce_apart_modify *modify);
 bool ur_apart_mr_is_good(const struct uroce_guest_mr_init *mr);
 bool ur_apart_cq_is_good(const struct uroce_apart_cq *cq);
-/* xrc: its completion queue is there. */
+/* xrc: srq is an XRC SRQ, and its completion queue exists. */
 bool ur_apart_srq_is_good(const struct uroce_guest_srq_init *srq, bool xrc);
-/* The file cannot become shorter than what is mapped of it. */
+/* Returns whether the file is sealed so that it cannot shrink below its mapping. */
 bool ur_apart_file_is_good(int fd);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * System calls by name, whatever their arguments are. Names that this machine
- * does not have are passed over.
+ * Lists of system calls by name, whatever their arguments. Names unknown on this machine
+ * are skipped.
  */
 #ifndef UR_DEVICE_CONFINE_CONFINE_NAMES_H
 #define UR_DEVICE_CONFINE_CONFINE_NAMES_H
@@ -17,8 +17,7 @@ struct ur_call_names {
 extern const struct ur_call_names ur_calls_plain;
 /* the calls that only an intruder makes */
 extern const struct ur_call_names ur_calls_fatal;
-/* LeakSanitizer stops the threads as a debugger does, and both sanitizers read
- * what the kernel says of them. */
+/* LeakSanitizer stops the threads with ptrace, and both sanitizers read /proc. */
 extern const struct ur_call_names ur_calls_sanitizers;
 /* the calls that the keeper needs */
 extern const struct ur_call_names ur_calls_keeper;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The attributes of a request. Each fits its type, or the request is refused.
- * They lie in the request, a copy of the bytes that the client sent. */
+/* The attributes of a request. A request with an attribute that does not fit its type is
+ * refused. Attributes point into our copy of the request. */
 #ifndef UR_DEVICE_NLDEV_ATTR_H
 #define UR_DEVICE_NLDEV_ATTR_H
 
@@ -8,8 +8,7 @@
 #include <rdma/rdma_netlink.h>
 #include "util/bytes.h"
 
-/* Numbers of <rdma/rdma_netlink.h> that the installed header may be too old for;
- * of Linux 7.1. */
+/* Numbers of <rdma/rdma_netlink.h> that older headers lack, as of Linux 7.1. */
 #define UR_NLDEV_ATTR_PRIVILEGED_QKEY 96
 #define UR_NLDEV_ATTR_DRIVER_DETAILS  97
 #define UR_NLDEV_ATTR_NAME_ASSIGN     101
@@ -23,16 +22,15 @@
 
 struct ur_nl_attrs {
 	const struct nlattr *at[UR_NLDEV_ATTR_MAX]; /* NULL: not there */
-	/* for a refused request: the reason, and its place */
+	/* of a refused request: the reason, and the offset of the attribute */
 	const char *why;
-	u32 where; /* from the beginning of the message */
+	u32 where; /* offset in the message */
 };
 
 /*
- * Parse the attributes of a whole message. strict is how the kernel parses
- * requests that change state: unknown attributes, integers of the wrong size
- * and trailing bytes are refused. The last one of duplicates wins. Returns 0 or
- * -EINVAL.
+ * Parses the attributes of a whole message. strict: as the kernel parses requests that
+ * change state, it refuses unknown attributes, integers of the wrong size and trailing
+ * bytes. The last one of duplicates wins. Returns 0 or -EINVAL.
  */
 int ur_nl_parse(struct ur_nl_attrs *attrs, const struct nlmsghdr *nlh,
 		bool strict);

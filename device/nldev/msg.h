@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Netlink messages that are being written: one datagram, of as many messages as
- * fit. Overflow shows once, at the end: the functions that put return nothing,
- * and set "full". */
+/* Builds netlink messages: one datagram, of as many messages as fit. The functions that put
+ * return nothing; on overflow they set "full", which the caller checks once at the end. */
 #ifndef UR_DEVICE_NLDEV_MSG_H
 #define UR_DEVICE_NLDEV_MSG_H
 
 #include <linux/netlink.h>
 #include "util/bytes.h"
 
-/* bytes of a datagram: libmnl reads into a page, iproute2's rdma too */
+/* bytes of a datagram: libmnl and iproute2's rdma read into one page */
 #define UR_NL_BYTES 4096
 
 struct ur_nl_msg {
 	u32 len;
-	u32 begin; /* of the message that is being written */
+	u32 begin; /* offset of the message being built */
 	bool full;
 	u8 buf[UR_NL_BYTES] __attribute__((aligned(8)));
 };
 
-/* A message begins, and ends: then its length is known. */
+/* Begin and end a message; the end fills in its length. */
 void ur_nl_begin(struct ur_nl_msg *m, u16 type, u16 flags, u32 seq, u32 port);
 void ur_nl_end(struct ur_nl_msg *m);
 
@@ -27,14 +26,14 @@ void ur_nl_put_u8(struct ur_nl_msg *m, u16 type, u8 v);
 void ur_nl_put_u32(struct ur_nl_msg *m, u16 type, u32 v);
 void ur_nl_put_u64(struct ur_nl_msg *m, u16 type, u64 v);
 void ur_nl_put_text(struct ur_nl_msg *m, u16 type, const char *text);
-/* Bytes behind the header that are no attribute. */
+/* Puts bytes behind the header that are no attribute. */
 void ur_nl_put_raw(struct ur_nl_msg *m, const void *data, u32 len);
 
 /* Begin and end an attribute; the attributes put between the two are within
  * it. */
 u32 ur_nl_nest(struct ur_nl_msg *m, u16 type);
 void ur_nl_nest_end(struct ur_nl_msg *m, u32 nest);
-/* Back to where len was: it is not full any more. */
+/* Truncates to an earlier len and clears "full". */
 void ur_nl_cut(struct ur_nl_msg *m, u32 len);
 
 #endif

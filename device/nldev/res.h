@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The objects that `rdma resource` lists, by class. A client that is no
- * administrator learns only how many objects others have, and the owners of
- * contexts: see ur_may_see(). */
+/* The objects that `rdma resource` lists, by class. A client that is no administrator sees
+ * of other users' objects only their number, and the owners of contexts (ur_may_see()). */
 #ifndef UR_DEVICE_NLDEV_RES_H
 #define UR_DEVICE_NLDEV_RES_H
 
@@ -11,16 +10,16 @@ struct ur_ufile;
 struct ur_object;
 struct ucma_id;
 
-/* One of them: the pointer of its class is set, the others are NULL. */
+/* An object: the pointer of its class is set, the others are NULL. */
 struct ur_nl_object {
 	struct ur_object *obj;
 	struct ur_ufile *ctx;
 	struct ucma_id *id;
-	u32 number; /* by which it is asked for */
+	u32 number; /* its id in requests */
 };
 
-/* Write one object with the attributes of the kernel's nldev, in that order
- * (res_fill.c). Return false where it is not of the port that was asked for. */
+/* Write one object with the attributes of the kernel's nldev, in the same order
+ * (res_fill.c). Return false if the object is not on the requested port. */
 typedef bool ur_nl_fill(const struct ur_nl_request *r, struct ur_nl_msg *m,
 			const struct ur_nl_object *o);
 ur_nl_fill ur_nl_fill_qp, ur_nl_fill_cq, ur_nl_fill_mr, ur_nl_fill_pd,

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Shared by the files of the recorder: the state of a device that records, and
- * a section, one device's part of a recording, while it is put together. */
+/* Shared by the recorder's files: the state of a recording device, and a section, which is
+ * one device's part of a recording being built. */
 #ifndef UR_DEVICE_REPORT_RECORD_SECTION_H
 #define UR_DEVICE_REPORT_RECORD_SECTION_H
 
 #include "device/report/record.h"
 
-/* Names of processes that have ended, of one device. */
+/* Maximum number of ended processes whose names a device keeps. */
 #define UR_RECORD_PAST_OWNERS 64
 
 struct ur_device_record {
 	struct ur_recorder *ring;
 	u32 kib;     /* of the ring */
-	u32 charged; /* with those of programs */
+	u32 charged; /* KiB, with the rings of programs */
 	u32 refs;
 	bool wanted;		   /* a file is due */
-	struct ur_loop_timer look; /* for failures in programs */
+	struct ur_loop_timer look; /* polls for failures in programs */
 	u64 next_file_at;
 	struct ur_loop_timer write;
-	u32 n_past; /* owners ever noted */
+	u32 n_past; /* ended owners so far */
 	struct uroce_record_owner past[UR_RECORD_PAST_OWNERS];
 };
 
-/* Gives a reference back; the last frees it. Lock held. */
+/* Drops a reference; the last frees *rec. Lock held. */
 void ur_record_put(struct ur_device_record *rec);
 
 /* Returns the client as an owner in a section. Lock held. */
@@ -30,8 +30,8 @@ struct uroce_record_owner ur_record_owner(const struct ur_session *s);
 
 struct ur_section;
 
-/* Begins a section of a device that records, with a reference to what that has.
- * Returns NULL without memory. Lock held. */
+/* Begins a section of a recording device, with a reference to its recorder. Returns NULL
+ * without memory. Lock held. */
 struct ur_section *ur_section_open(struct ur_device *dev);
 /* Frees it. Lock held. */
 void ur_section_close(struct ur_section *s);
@@ -40,7 +40,7 @@ void ur_section_close(struct ur_section *s);
  * where asker is NULL. Returns 0 or -ENOMEM. Lock not needed; on asker's
  * thread. */
 int ur_section_fill(struct ur_section *s, const struct ur_session *asker);
-/* Returns 0 or -errno. Lock not needed. */
+/* Writes the section to fd. Returns 0 or -errno. Lock not needed. */
 int ur_section_write(const struct ur_section *s, int fd);
 
 #endif

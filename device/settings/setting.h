@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Files of the tree that can be written: each is a value of a device, shown by
- * the file and stored by a write. A write comes as a message, whose answer is
- * the write's result (UROCE_TUN_SETTING); the file itself is only read.
+ * Settings: writable files of the tree. Each shows a value of a device; a write stores it.
+ * A write arrives as a message whose reply is the write's result (UROCE_TUN_SETTING);
+ * programs only read the file itself.
  *
  * Control lock held, unless a comment says otherwise.
  */
@@ -16,26 +16,25 @@
 enum ur_setting_root {
 	UR_SETTING_IB,	/* sys/class/infiniband/DEV/ */
 	UR_SETTING_NET, /* sys/class/net/IF/ */
-	UR_SETTING_CM,	/* sys/kernel/config/rdma_cm/DEV/, once it is made */
+	UR_SETTING_CM,	/* sys/kernel/config/rdma_cm/DEV/, if it exists */
 };
 
 struct ur_setting {
 	enum ur_setting_root root;
 	const char *path; /* below the root */
-	/* for `uroce link set` and uroce.conf(5); NULL: none of its own */
+	/* in `uroce link set` and uroce.conf(5); NULL: not available there */
 	const char *name;
-	/* for show and store, if one function serves several files */
+	/* argument of show and store, where they serve several files */
 	u32 arg;
 	/* Writes the file's whole text. */
 	void (*show)(const struct ur_device *dev, u32 arg, char *buf,
 		     size_t size);
-	/* Takes what was written, without the newline at its end. Returns 0 or
-	 * -errno. */
+	/* Stores the written text, which has no newline at its end. Returns 0 or -errno. */
 	int (*store)(struct ur_device *dev, u32 arg, const char *text);
 };
 
-/* Reads a number between min and max, decimal or as C writes others, from what
- * was written to a file. Returns 0 or -EINVAL. Any thread. */
+/* Parses a number from min to max, decimal, octal or hexadecimal as in C. Returns 0 or
+ * -EINVAL. Any thread. */
 static inline int ur_setting_number(const char *text, u32 min, u32 max,
 				    u32 *value)
 {
@@ -50,7 +49,7 @@ static inline int ur_setting_number(const char *text, u32 min, u32 max,
 	return 0;
 }
 
-/* The longest text of a file, with its NUL. */
+/* Maximum bytes of a file's text, with the NUL. */
 #define UR_SETTING_TEXT 8192
 
 struct ur_settings {
@@ -67,9 +66,8 @@ extern const struct ur_settings ur_settings_class, /* setting_class.c */
 /* The calls that a daemon makes for its devices. */
 extern const struct ur_setting_ops ur_setting_ops;
 
-/* Stores text in the file of that name, relative to the run directory, and
- * brings the file up to date; or in set/DEV/NAME. Returns 0, -ENOENT (no such setting) or what the
- * setting says. */
+/* Stores text in the setting at path, relative to the run directory, or "set/DEV/NAME", and
+ * updates its file. Returns 0, -ENOENT (no such setting) or the error of the setting. */
 int ur_setting_store(struct ur_daemon *daemon, const char *path,
 		     const char *text);
 /* Calls the callback for each setting of the device that has a name. */
@@ -77,18 +75,19 @@ void ur_settings_tell(struct ur_device *dev,
 		      void (*told)(void *ctx, const char *name,
 				   const char *text),
 		      void *ctx);
-/* Brings a file up to date whose value changed in another way. */
+/* Updates the files of the device's settings in *of, after their values changed by other
+ * means. */
 void ur_setting_refresh(struct ur_device *dev, const struct ur_settings *of);
 
-/* OPEN of a setting: its path came behind the message. Returns 0, -EACCES or
+/* Handles OPEN of a setting, whose path followed the message. Returns 0, -EACCES or
  * -ENOENT. */
 int ur_setting_open(struct ur_session *s);
-/* Makes the directory of rdma_cm's configfs whose path came behind the message,
- * or removes it. Returns 0, -EACCES, -ENODEV (no such device), -EEXIST, -ENOENT,
- * or -EPERM (no such directory may be made). */
+/* Makes (wanted) or removes the directory of rdma_cm's configfs whose path followed the
+ * message. Returns 0, -EACCES, -ENODEV (no such device), -EEXIST, -ENOENT, or -EPERM (no
+ * such directory may be made). */
 int ur_setting_directory(struct ur_session *s, bool wanted);
-/* Answers writes until the client hangs up. Lock not held. Returns why it
- * ended, -EPIPE where the client did. */
+/* Serves writes until the client hangs up. Returns the reason, -EPIPE if the client did.
+ * Lock not held. */
 int ur_setting_serve(struct ur_session *s);
 
 #endif

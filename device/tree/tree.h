@@ -1,33 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The virtual tree. It consists of real files and directories, so that
- * everything a program may do with them (openat, readdir, realpath, inotify)
- * works natively; the preload library only changes the beginning of a path.
+ * The virtual tree. It consists of real files and directories, so openat, readdir,
+ * realpath, inotify and the like work natively; the preload library only rewrites the
+ * beginning of a path.
  *
- * Paths are relative to the run directory. Functions return 0 or -errno.
- * Control lock held.
+ * Paths are relative to the run directory. Functions return 0 or -errno. Control lock held.
  */
 #ifndef UR_DEVICE_TREE_TREE_H
 #define UR_DEVICE_TREE_TREE_H
 
 #include "device/device.h"
 
-/* begin: the directories that are filled from now on are new, so no file is
- * looked for first, which saves a system call each. Else ends that. */
+/* begin: the directories filled from now on are new, so the functions below need not check
+ * for existing files, which saves a system call each. !begin: ends that. */
 void ur_tree_make(bool begin);
-/* Makes a directory with its parents. One that is there already is fine. */
+/* Makes a directory with its parents. It may exist already. */
 int ur_tree_mkdir(const struct ur_daemon *d, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-/* Makes text the content of the file, in place: a reader takes it in one read,
- * and no name ever disappears. */
+/* Replaces the content of the file in place. A reader gets it in one read, and the name
+ * never disappears. */
 int ur_tree_put(const struct ur_daemon *d, const char *text, const char *fmt,
 		...) __attribute__((format(printf, 3, 4)));
 /* Does the same for a file that programs open for writing. */
 int ur_tree_put_setting(const struct ur_daemon *d, const char *text,
 			const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* Makes a symbolic link to @target, as it is to be read. One that is there already
- * is fine. */
+/* Makes a symbolic link with the text target. It may exist already. */
 int ur_tree_link(const struct ur_daemon *d, const char *target, const char *fmt,
 		 ...) __attribute__((format(printf, 3, 4)));
 /* Removes a file or link, if it is there. */
@@ -36,8 +34,8 @@ void ur_tree_drop(const struct ur_daemon *d, const char *fmt, ...)
 /* Removes a directory with all that is in it. */
 void ur_tree_drop_all(const struct ur_daemon *d, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-/* Does the same for one that may be large: its name is free at once, and what was
- * in it goes when the lock has been released. */
+/* Does the same for a large directory: its name is free at once; its contents are removed
+ * after the lock has been released. */
 void ur_tree_bury(const struct ur_daemon *d, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 

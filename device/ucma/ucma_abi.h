@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The parts of rdma/rdma_user_cm.h that are newer than the oldest release that
- * this builds with. Numbers and layouts are the kernel's. */
+/* Parts of rdma/rdma_user_cm.h that the oldest supported headers lack. Numbers and layouts
+ * are the kernel's. */
 #ifndef UR_DEVICE_UCMA_UCMA_ABI_H
 #define UR_DEVICE_UCMA_UCMA_ABI_H
 
@@ -22,7 +22,7 @@ struct ucma_abi_resolve_ib_service {
 	__u32 reserved2;
 };
 
-/* struct rdma_ucm_write_cm_event. The kernel takes arg alone. */
+/* struct rdma_ucm_write_cm_event. The kernel uses only arg. */
 struct ucma_abi_write_cm_event {
 	__u32 id;
 	__u32 reserved;

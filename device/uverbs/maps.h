@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A file's rings and regions take from the daemon: mappings, of which a process
- * can have only so many (vm.max_map_count), addresses, and memory. One user has
- * half of each at most.
+ * The resources that a file's rings and regions take from the daemon: mappings, of which a
+ * process can have only so many (vm.max_map_count), address space, and memory. One user
+ * gets at most half of each.
  *
- * Memory is charged (device/memory.h) before it is taken: a ring's, and all of
- * a region that is mapped here. Its file is the client's, but any page that is
- * not there when we touch it becomes ours, and the client can take pages out at
- * any time. The rest is counted when more is asked for, so that a user may
- * exceed his part of it by what one command of each of his files makes.
+ * Memory is charged (device/memory.h) before it is used: a ring's size, and the whole size
+ * of a mapped region. The region's file is the client's, but any page that is missing when
+ * we touch it becomes ours, and the client can remove pages at any time. Mappings and
+ * address space are counted when more is requested, so a user may exceed the quota by what
+ * one command of each file makes.
  *
- * Control lock held, but for ur_maps_settle().
+ * Control lock held, except in ur_maps_settle().
  */
 #ifndef UR_DEVICE_UVERBS_MAPS_H
 #define UR_DEVICE_UVERBS_MAPS_H
 
 #include "device/uverbs/ufile.h"
 
-/* Begins to charge the file, whose context has just been made. */
+/* Starts charging the file, whose context has just been made. */
 void ur_maps_open(struct ur_ufile *file);
-/* Returns whether the user has room for more rings. Their memory is asked for
- * when it is taken. */
+/* Returns whether the user may have more rings. Their memory is charged when it is
+ * allocated. */
 bool ur_rings_room(struct ur_ufile *file);
-/* Returns whether the user has room for a mapped region of so many bytes, and
- * charges it. ur_maps_settle() gives back what was not needed. */
+/* Charges the user for a mapped region of bytes. Returns false if that exceeds the quota.
+ * ur_maps_settle() gives back what was not needed. */
 bool ur_region_room(struct ur_ufile *file, u64 bytes);
-/* Charges, after a command, what there is. Lock not held. */
+/* Adjusts the charges, after a command, to what the context has. Lock not held. */
 void ur_maps_settle(struct ur_ufile *file);
-/* Gives back what was counted, at the end of the file. */
+/* Gives back all charges, at the end of the file. */
 void ur_maps_close(struct ur_ufile *file);
 
 #endif

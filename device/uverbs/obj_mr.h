@@ -7,23 +7,23 @@
 #include "device/uverbs/objects.h"
 #include "device/uverbs/uverbs_cmd.h"
 
-/* Returns whether every bit is one of the rights that there are. */
+/* Returns whether all bits of access are known. */
 bool ur_access_known(u32 access);
 /* Returns 0, or -EINVAL where access has an unknown bit, or remote rights
  * without the local one that they need. */
 int ur_mr_check_access(u32 access);
-/* Sets what access and range say about paging. Returns 0, or -EINVAL where the
- * range of addresses wraps. */
+/* Sets the on-demand paging fields of attr from access and range. Returns 0, or -EINVAL if
+ * the address range wraps. */
 int ur_mr_check_range(struct ur_emr_attr *attr);
 /*
- * Looks at the memory after the engine returned -EAGAIN, and says so in attr.
- * Releases the control lock meanwhile, so that nobody else waits for the pages
- * of this client. The file's objects stay as they are, since its commands come
- * one at a time. Returns 0, or -EFAULT where the memory is not there.
+ * Touches the region's memory, as the engine requires (-EAGAIN, ur_emr_must_look()), and
+ * sets attr->looked. Releases the control lock meanwhile, so that nobody else waits for the
+ * client's pages. The file's objects do not change, since its commands run one at a time.
+ * Returns 0, or -EFAULT if the memory does not exist.
  */
 int ur_mr_look(struct ur_cmd *cmd, struct ur_emr_attr *attr);
-/* Unmaps what a region has left: once the control lock is released, so that
- * nobody else waits for it, or at once where the file ends. */
+/* Unmaps the remains of a region: after the control lock is released, so that nobody else
+ * waits for it, or at once if the file is closing. */
 void ur_mr_unmap(struct ur_ufile *file, const struct ur_emr_left *left);
 /*
  * Registers the region and makes its object, which uses pd and dm (NULL: no

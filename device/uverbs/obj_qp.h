@@ -19,28 +19,29 @@ struct ur_qp_args {
 	struct ur_obj_srq *srq;
 	struct ur_obj_rwq_table *table;
 	int event_fd;
-	/* ur_qp_make() fills these. slot: of the engine, if that is not the device's. number: the one that it has already, or 0. */
+	/* ur_qp_make() fills these. slot: of its engine; 0: the device's engine. number:
+	 * the QPN that it already has, or 0. */
 	bool in_program;
 	u32 slot;
 	u32 number;
 };
 
-/* Checks the arguments and makes the queue pair and its object, in *ret, and
- * sets cmd->created. *init gets the sizes that the engine gave, which may be
- * more than were asked for. Returns 0 or -errno. */
+/* Checks the arguments, makes the queue pair and its object, in *ret, and sets
+ * cmd->created. *init gets the actual sizes, which may exceed the requested ones. Returns 0
+ * or -errno. */
 int ur_qp_make(struct ur_cmd *cmd, struct ur_qp_args *a, struct ur_obj_qp **ret,
 	       struct ur_eqp_init *init);
 
-/* qp_modify.c: modifies the queue pair as a command that has no Q_Key asks, whatever handle that
- * names. rate_limit: kbit/s. Returns 0 or -errno. */
+/* qp_modify.c: modifies the queue pair as *r says, which sets no Q_Key; r->qp_handle is
+ * ignored. rate_limit: kbit/s. Returns 0 or -errno. */
 int ur_qp_modify_by(struct ur_cmd *cmd, struct ur_obj_qp *qp,
 		    const struct ib_uverbs_modify_qp *r, u32 rate_limit);
 
-/* program_engine.c: takes the driver's part of a command that makes a queue pair of
- * a->type, and says whether its engine is the program's, and has it already.
- * Returns 0 or -EINVAL. */
+/* program_engine.c: parses the driver's part of a command that makes a queue pair of
+ * a->type, and sets in_program and number of *a. Returns 0 or -EINVAL. */
 int ur_program_engine_qp(const struct ur_cmd *cmd, struct ur_qp_args *a);
-/* The same of UROCE_QP_F_* and the number in such a part. slot: where the program's engine is; 0: it has none. */
+/* Does the same for the flags UROCE_QP_F_* and the number of such a part. slot: of the
+ * program's engine; 0: it has none. */
 int ur_program_engine_flags(const struct ur_cmd *cmd, u32 slot, u32 flags,
 			    u32 number, bool *in_program);
 
@@ -49,12 +50,11 @@ int ur_program_engine_flags(const struct ur_cmd *cmd, u32 slot, u32 flags,
 int ur_qp_leave(struct ur_obj_qp *qp, u32 i);
 
 #if UROCE_WITH_RAW_PACKET
-/* raw/obj_rwq_table.c: takes the driver's part of a command that makes a queue pair
- * with a->table, whose work queues have the same engine. Returns 0, -EINVAL or -EOPNOTSUPP. */
+/* raw/obj_rwq_table.c: parses the driver's part of a command that makes a queue pair with
+ * a->table, whose work queues have the same engine. Returns 0, -EINVAL or -EOPNOTSUPP. */
 int ur_rss_take(const struct ur_cmd *cmd, const struct ur_qp_args *a,
 		struct ur_rss_conf *conf);
-/* Makes the queue pair's frames go to the work queues of the table. Returns 0 or
- * -ENOMEM. */
+/* Spreads the queue pair's frames over the work queues of the table. Returns 0 or -ENOMEM. */
 int ur_rss_spread(struct ur_obj_qp *qp, struct ur_obj_rwq_table *t,
 		  const struct ur_rss_conf *conf);
 #else

@@ -13,23 +13,23 @@
 struct ur_ufile;
 struct ur_object;
 
-/* The type of what stands in a table for an object that is hidden. */
+/* The type id of the placeholder of a hidden object. */
 #define UR_OBJECT_GONE UINT32_MAX
 
 struct ur_object_type {
 	u32 id; /* UVERBS_OBJECT_* */
 	size_t size;
-	/* All files of the device together; 0: its attributes tell, or there is no
-	 * limit. */
+	/* Limit of all files of the device together; 0: the device's attributes give it, or
+	 * there is none. */
 	u32 max;
-	const char *name; /* plural; those with a limit */
-	bool rings;	  /* takes mappings */
+	const char *name; /* plural; for types with a limit */
+	bool rings;	  /* has rings, which take mappings */
 	u32 kib;	  /* device/memory.h; 0: UR_KIB_OBJECT */
-	/* Undoes everything but the memory. Returns 0, or -EBUSY with nothing
+	/* Destroys the object except for its memory. Returns 0, or -EBUSY with nothing
 	 * changed. */
 	int (*destroy)(struct ur_object *obj);
-	/* Fills the answer of its DESTROY command: how many events were
-	 * reported. NULL: the answer is empty. */
+	/* Fills the response of DESTROY with the number of events reported. NULL: the
+	 * response is empty. */
 	void (*report)(const struct ur_object *obj, void *resp);
 };
 
@@ -37,7 +37,8 @@ struct ur_object {
 	struct ur_ufile *file;
 	const struct ur_object_type *type;
 	u32 handle;
-	u32 number; /* of its type and device, of all that ever were; may wrap */
+	/* counts the objects of its type made on the device; may wrap */
+	u32 number;
 	u32 users;
 	u32 kib; /* charged */
 	u64 user_handle;
@@ -47,43 +48,42 @@ struct ur_handles {
 	struct ur_object **slot; /* by handle - 1 - base */
 	u32 base;
 	u32 cap, size,
-		first_free; /* there is memory for cap, and size are used */
+		/* slot has room for cap entries; size are initialized */
+		first_free;
 	u32 count;
 };
 
-/* Numbers handles so that a file that is the n-th in place of others (n from 1 on) has none of
- * theirs, as long as there are not a thousand between. It has no object yet. */
+/* Sets the base of the handles of a file that replaces an earlier one of the same context.
+ * n counts the replacements, from 1 on: handles of the last thousand replacements do not
+ * collide. The file has no object yet. */
 void ur_handles_begin(struct ur_handles *handles, u32 n);
-/* Returns whether the file is in place of others. */
+/* Returns whether the file replaces an earlier one. */
 static inline bool ur_handles_follow(const struct ur_handles *handles)
 {
 	return handles->base;
 }
 
-/* Returns a new zeroed object with a handle, whose first member is struct
- * ur_object, or NULL where there is no memory, or the device or the user has
- * too many. */
+/* Returns a new zeroed object with a handle, or NULL without memory, or if the device or
+ * the user has too many. Its first member is a struct ur_object. */
 void *ur_object_new(struct ur_ufile *file, const struct ur_object_type *type);
-/* Does the same for an object that costs kib KiB, not what its type says. */
+/* Does the same for an object charged with kib KiB in place of its type's. */
 void *ur_object_new_of(struct ur_ufile *file, const struct ur_object_type *type,
 		       u32 kib);
-/* Nobody finds the object by its handle any more, which stays taken. Only
- * ur_object_abort() may follow. An object that is being destroyed is hidden. */
+/* Hides the object from lookups; its handle stays reserved. Only ur_object_abort() may
+ * follow. An object that is being destroyed is hidden. */
 void ur_object_hide(struct ur_object *obj);
-/* Undoes ur_object_new() for an object that nobody has used. */
+/* Undoes ur_object_new() for an unused object. */
 void ur_object_abort(struct ur_object *obj);
-/* Returns the object with that handle, or NULL where there is none of that
- * type. */
+/* Returns the object with that handle, or NULL if there is none of that type. */
 void *ur_object_get(struct ur_ufile *file, u32 type, u64 handle);
-/* Destroys the object. Returns 0, or -EBUSY where it has users or its type says
- * so. */
+/* Destroys the object. Returns 0, or -EBUSY if it has users or its destroy() returns that. */
 int ur_object_destroy(struct ur_object *obj);
-/* Does the same, and puts the report of its type into resp. */
+/* Does the same, and fills resp by report() of its type. */
 int ur_object_destroy_report(struct ur_object *obj, void *resp);
 /* Destroys all objects of the file, dependants first. */
 void ur_object_destroy_all(struct ur_ufile *file);
 
-/* Counts one more object that depends on obj. obj may be NULL. */
+/* Adds a user of obj. obj may be NULL. */
 static inline void ur_object_use(void *obj)
 {
 	if (!obj)
@@ -92,7 +92,7 @@ static inline void ur_object_use(void *obj)
 	((struct ur_object *)obj)->users++;
 }
 
-/* Counts one less. obj may be NULL. */
+/* Removes a user of obj. obj may be NULL. */
 static inline void ur_object_unuse(void *obj)
 {
 	if (!obj)

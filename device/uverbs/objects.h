@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The objects by type; the handlers are in the file of the same name. Control
- * lock held. */
+/* The objects by type; the handlers are in the files of the same names. Control lock held. */
 #ifndef UR_DEVICE_UVERBS_OBJECTS_H
 #define UR_DEVICE_UVERBS_OBJECTS_H
 
@@ -16,12 +15,12 @@ struct ur_obj_pd {
 	u32 pdn; /* of the device */
 };
 
-/* Event files: found by the inode of the descriptor a command names. */
+/* Event files, found by the identity of the descriptor that a command names. */
 struct ur_obj_chan {
 	struct ur_object obj;
 	struct ur_echan *chan;
 	struct ur_file_id id;
-	bool closed; /* goes with its last user */
+	bool closed; /* freed with its last user */
 };
 
 struct ur_obj_async {
@@ -37,27 +36,28 @@ struct ur_obj_cq {
 	struct ur_obj_chan *chan;
 	struct ur_obj_async *async;
 	u32 entries;
-	u32 comp_events, async_events; /* of the destroy */
+	u32 comp_events, async_events; /* reported by DESTROY */
 };
 
 struct ur_shared_engine;
 
-/* An XRC domain; shared by the sessions that opened the same inode. */
+/* An XRC domain, shared by the files that opened it with the same inode. */
 struct ur_xrcd {
 	struct ur_list node; /* of the daemon */
 	struct ur_device *dev;
-	struct ur_loop *loop; /* the device may be gone before the file is */
+	struct ur_loop *loop; /* the device may be freed before the file */
 	struct ur_file_id id;
-	bool shared; /* has an inode, which fd keeps from being another's */
+	bool shared; /* has an inode; fd keeps the inode from being reused */
 	int fd;
-	uid_t uid; /* whose quota fd is */
+	uid_t uid; /* charged for fd */
 	struct ur_loop_after after;
 	u32 number;
-	/* That has all that is in the domain, by another number; NULL: an engine of the device, */
+	/* The shared engine that has all objects of the domain, under home_number; NULL: an
+	 * engine of the device, shard. */
 	struct ur_shared_engine *home;
 	u32 home_number;
-	u32 shard;  /* namely this one */
-	bool moves; /* to another, at this moment */
+	u32 shard;  /* engine of the device, if home is NULL */
+	bool moves; /* is being moved to another engine */
 	u32 refs;
 	struct ur_list targets; /* struct ur_xrc_target */
 };
@@ -67,11 +67,11 @@ struct ur_obj_xrcd {
 	struct ur_xrcd *xrcd;
 };
 
-/* An XRC target QP: lives as long as somebody has it open. */
+/* An XRC target QP. It exists as long as a queue pair object has it open. */
 struct ur_xrc_target {
 	struct ur_list node;
 	struct ur_eqp *qp;
-	bool in_program; /* its engine, and so that of all who open it */
+	bool in_program; /* its engine is in the program, for all openers */
 	u32 openers;
 };
 
@@ -95,23 +95,24 @@ struct ur_obj_qp {
 	struct ur_obj_pd *pd;
 	struct ur_obj_cq *send_cq, *recv_cq;
 	struct ur_obj_srq *srq;
-	struct ur_obj_rwq_table *table; /* where its frames go to others */
+	struct ur_obj_rwq_table *table; /* RSS: its frames go to work queues */
 	struct ur_obj_xrcd *xrcd;
 	struct ur_xrc_target *target;
-	struct ur_eqp_ref *ref; /* with target */
+	struct ur_eqp_ref *ref; /* reference to target's qp */
 	struct ur_obj_async *async;
-	bool in_program; /* its engine, so that no packet finds it here */
+	/* its engine is in the program; no packet finds it here */
+	bool in_program;
 	u32 create_flags;
 	u32 async_events;
 	u32 n_mcast;
 	u8 mcast[UR_QP_MAX_MCAST][16];
 };
 
-/* Indirection tables name work queues, queue pairs the tables. */
+/* A work queue. Indirection tables name work queues; queue pairs name tables. */
 struct ur_obj_wq {
 	struct ur_object obj;
 	struct ur_eqp *wq;
-	bool in_program; /* as of a queue pair */
+	bool in_program; /* as in struct ur_obj_qp */
 	enum ur_wq_state state;
 	struct ur_obj_pd *pd;
 	struct ur_obj_cq *cq;
@@ -160,15 +161,14 @@ struct ur_obj_counters {
 
 struct ur_obj_flow {
 	struct ur_object obj;
-	struct ur_eflow *
-		flow; /* NULL: the queue pair's engine is in its program, and */
-	struct uroce_engine_flow asked; /* has this */
+	struct ur_eflow *flow; /* NULL: the rule is in the program's engine */
+	struct uroce_engine_flow asked; /* the rule for the program's engine */
 	struct ur_obj_qp *qp;
 	struct ur_obj_counters *counters;
 };
 
-/* Downcasts: ur_obj_qp_of() and its like return the object as its type. NULL
- * stays NULL. The caller has checked the type of an object from a table. */
+/* Downcasts: ur_obj_qp_of() and its like return the object as its type, and NULL for NULL.
+ * The caller has checked the type of an object from a table. */
 #define UR_OBJECT_KINDS(X)                      \
 	X(pd, UVERBS_OBJECT_PD)                 \
 	X(chan, UVERBS_OBJECT_COMP_CHANNEL)     \
@@ -197,29 +197,28 @@ struct ur_obj_flow {
 UR_OBJECT_KINDS(X)
 #undef X
 
-/* The client closed its descriptor for the last time: the object goes now, or
- * with its last user. */
+/* Called when the client has closed its last descriptor. Frees the object now, or with its
+ * last user. */
 void ur_chan_closed(struct ur_obj_chan *chan);
 void ur_async_closed(struct ur_obj_async *async);
-/* Returns how many events of an object that the engine has destroyed were read,
- * and withdraws the others. Releases the lock meanwhile, with the object hidden
- * (ur_object_hide()). When the file ends nothing is withdrawn, since nobody
- * asks. */
+/* Returns how many events of an object, which the engine has destroyed, were read, and
+ * withdraws the others. Releases the lock meanwhile, with the object hidden
+ * (ur_object_hide()). Withdraws nothing if the file is closing. */
 u32 ur_events_read(struct ur_object *obj, const struct ur_events_left *left);
-/* End a use of an event file. The last one takes a closed file with it. */
+/* Drop a use of an event file. The last drop frees a closed file. */
 void ur_chan_put(struct ur_obj_chan *chan);
 void ur_async_put(struct ur_obj_async *async);
 
-/* Finds the completion channel behind a descriptor number of the client, by an
- * upcall, in *chan. Returns 0, or -EBADF where it is none of this file. */
+/* Finds the completion channel with that descriptor number in the client, by an upcall, in
+ * *chan. Returns 0, or -EBADF if it is no channel of this file. */
 int ur_chan_from_fd(struct ur_ufile *file, int number,
 		    struct ur_obj_chan **chan);
-/* Does the same for a file of asynchronous events, and counts a user. number
- * -1: the default one, or NULL in *async where there is none. */
+/* Does the same for a file of asynchronous events, and adds a user. number -1: the default
+ * file; *async is NULL if there is none. */
 int ur_async_from_fd(struct ur_ufile *file, int number,
 		     struct ur_obj_async **async);
-/* Makes a file of asynchronous events in *async. *fd: the client's end, which
- * stays the engine's. Returns 0 or -errno. */
+/* Makes a file of asynchronous events, in *async. *fd gets the client's end, which stays
+ * the engine's. Returns 0 or -errno. */
 int ur_async_new(struct ur_ufile *file, struct ur_obj_async **async, int *fd);
 
 static inline struct ur_easync *ur_async_engine(struct ur_obj_async *async)
@@ -227,7 +226,7 @@ static inline struct ur_easync *ur_async_engine(struct ur_obj_async *async)
 	return async ? async->async : NULL;
 }
 
-/* Returns whether the device has raw packet queue pairs. */
+/* Returns whether the device supports raw packet queue pairs. */
 static inline bool ur_has_raw(const struct ur_device *dev)
 {
 	return dev->daemon->raw_ethernet && dev->ethernet;
@@ -235,13 +234,11 @@ static inline bool ur_has_raw(const struct ur_device *dev)
 
 /* addressing, obj_ah.c */
 struct ib_uverbs_ah_attr;
-/* Checks attr against the GID table and makes a path from it in *path. Returns
- * 0 or -EINVAL. */
+/* Checks attr against the GID table and makes *path from it. Returns 0 or -EINVAL. */
 int ur_path_from_ah(struct ur_device *dev, const struct ib_uverbs_ah_attr *attr,
 		    struct ur_epath *path);
 
-/* Returns the queue pair with that handle, for the connection manager, or
- * NULL. */
+/* Returns the queue pair with that handle, or NULL. For the connection manager. */
 static inline struct ur_obj_qp *ur_qp_get(struct ur_ufile *file, u32 handle)
 {
 	return ur_object_get(file, UVERBS_OBJECT_QP, handle);

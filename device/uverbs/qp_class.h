@@ -8,7 +8,7 @@
 
 /* Applies dev->tclass to the connected queue pairs of the file (device.h). */
 void ur_qp_class_changed(struct ur_device_file *on_device);
-/* Does the same for one that was just given its path. */
+/* Does the same for a queue pair whose path was just set. */
 void ur_qp_class_apply(const struct ur_device *dev, struct ur_obj_qp *qp);
 
 #endif

@@ -5,10 +5,9 @@
 
 #include "util/bytes.h"
 
-/* Returns the number of completion vectors: that of the processors, from 2 to
- * 64. */
+/* Returns the number of completion vectors: one per processor, from 2 to 64. */
 u32 ur_num_comp_vectors(void);
-/* enum ib_uverbs_device_cap_flags */
+/* Returns enum ib_uverbs_device_cap_flags of the device. */
 u64 ur_device_cap_flags(void);
 
 #endif

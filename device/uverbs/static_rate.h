@@ -5,8 +5,8 @@
 
 #include "util/bytes.h"
 
-/* Puts the bits per second of a rate (enum ibv_rate) into *bps, 0 for the
- * port's own. Returns 0, or -EINVAL where there is no such rate. Any thread. */
+/* Converts a rate (enum ibv_rate) to bits per second, in *bps; 0: the port's rate. Returns
+ * 0, or -EINVAL for an unknown rate. Any thread. */
 int ur_static_rate_bps(u8 rate, u64 *bps);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Handlers of commands, one file for each object. All run with the control
- * lock held and return 0 or -errno as the kernel does.
+ * Handlers of commands, one file for each object. All run with the control lock held and
+ * return 0 or -errno as the kernel does.
  *
- * ur_w_*, ur_x_*: legacy and extended write commands; in is the core request,
- * zero-filled to its full size, out the core response, zeroed.
+ * ur_w_*, ur_x_*: legacy and extended write commands. in: the core request, zero-filled to
+ * its full size; out: the core response, zeroed.
+ *
  * ur_m_*: ioctl methods, with the accessors below.
  */
 #ifndef UR_DEVICE_UVERBS_UVERBS_CMD_H
@@ -13,15 +14,15 @@
 #include <rdma/ib_user_verbs.h>
 #include "device/uverbs/ufile.h"
 
-/* The core of a write command in the client's memory. */
+/* The core part of a write command, in the client's memory. */
 struct ur_core {
 	u64 in_addr, out_addr;
 	u32 in_len, out_len;
 	bool in_inline; /* in_addr is the data itself, at most 8 bytes */
 };
 
-/* Carries out a write command: copies its core in, calls its handler with the
- * lock held, and queues the answer. Returns 0 or -errno. Lock not held. */
+/* Carries out a write command: copies its core in, calls its handler with the lock held,
+ * and queues the response. Returns 0 or -errno. Lock not held. */
 int ur_write_invoke(struct ur_cmd *cmd, u32 command,
 		    const struct ur_core *core);
 
@@ -29,24 +30,22 @@ int ur_write_invoke(struct ur_cmd *cmd, u32 command,
 
 /* Returns whether the attribute was given. */
 bool ur_attr_given(const struct ur_cmd *cmd, u16 id);
-/* Returns the length of an input or of an output buffer, or 0 where it was not
- * given. */
+/* Returns the length of an input or output buffer, or 0 if it was not given. */
 u32 ur_attr_len(const struct ur_cmd *cmd, u16 id);
-/* Copies an input to dst, with zeros up to len. */
+/* Copies an input to dst, padded with zeros to len. */
 void ur_attr_in(const struct ur_cmd *cmd, u16 id, void *dst, size_t len);
-/* Returns a scalar of 4 or 8 bytes, or 0 where it was not given. */
+/* Returns a scalar of 4 or 8 bytes, or 0 if it was not given. */
 u64 ur_attr_u64(const struct ur_cmd *cmd, u16 id);
-/* Puts a scalar into *v. Returns 0, or -EINVAL where it has more than 32
- * bits. */
+/* Puts a scalar into *v. Returns 0, or -EINVAL if it exceeds 32 bits. */
 int ur_attr_u32(const struct ur_cmd *cmd, u16 id, u32 *v);
-/* Returns the object of a handle attribute, or NULL where it was not given. */
+/* Returns the object of a handle attribute, or NULL if it was not given. */
 void *ur_attr_obj(const struct ur_cmd *cmd, u16 id);
-/* Returns a descriptor number of the client, or -1 where it was not given. */
+/* Returns a descriptor number of the client, or -1 if it was not given. */
 int ur_attr_fd(const struct ur_cmd *cmd, u16 id);
-/* Fills an output with as much as fits. Does nothing where it was not given.
+/* Fills an output, truncated to the client's room. Does nothing if it was not given.
  * Returns 0 or -ENOMEM. */
 int ur_attr_out(struct ur_cmd *cmd, u16 id, const void *src, size_t len);
-/* Sets the new handle or descriptor of the answer. Returns 0 or -ENOMEM. */
+/* Sets a new handle or descriptor in the response. Returns 0 or -ENOMEM. */
 int ur_attr_set(struct ur_cmd *cmd, u16 id, u64 value);
 
 #define UR_WRITE_HANDLER(name) \
@@ -130,8 +129,8 @@ UR_WRITE_HANDLER(ur_w_close_xrcd);
 /* raw/obj_counters.c */
 UR_METHOD_HANDLER(ur_m_create_counters);
 UR_METHOD_HANDLER(ur_m_read_counters);
-/* raw/obj_flow.c; a flow has at most so many parts, as in the kernel, and the
- * longest is IPv6's. */
+/* raw/obj_flow.c. UR_FLOW_PARTS: maximum number of specs of a flow, as in the kernel;
+ * IPv6's spec is the longest. */
 #define UR_FLOW_PARTS 10
 #define UR_FLOW_CORE_MAX                        \
 	(sizeof(struct ib_uverbs_create_flow) + \
@@ -148,7 +147,7 @@ UR_WRITE_HANDLER(ur_x_destroy_wq);
 UR_METHOD_HANDLER(ur_m_destroy_wq);
 UR_WRITE_HANDLER(ur_x_create_rwq_table);
 UR_WRITE_HANDLER(ur_x_destroy_rwq_table);
-/* Any object whose destruction has no response: attribute 0 is the handle. */
+/* Destroys any object whose DESTROY has no response: attribute 0 is the handle. */
 UR_METHOD_HANDLER(ur_m_destroy);
 
 #endif

@@ -10,10 +10,10 @@
 #define UR_ATTR_MAX_BYTES 16384
 
 enum ur_attr_kind {
-	UR_A_IN,     /* bytes, by value up to 8 */
+	UR_A_IN,     /* bytes; up to 8 inline */
 	UR_A_OUT,    /* user buffer */
 	UR_A_OBJ,    /* handle of an existing object */
-	UR_A_NEW,    /* handle of the object made */
+	UR_A_NEW,    /* handle of the new object */
 	UR_A_FD,     /* descriptor of the client */
 	UR_A_FD_NEW, /* descriptor installed in the client */
 };
@@ -28,13 +28,13 @@ struct ur_attr_spec {
 
 struct ur_method {
 	u16 object, method;
-	bool without_context; /* may come before GET_CONTEXT */
+	bool without_context; /* allowed before GET_CONTEXT */
 	u16 n_specs;
 	const struct ur_attr_spec *specs;
 	UR_METHOD_HANDLER((*fn)); /* NULL: INVOKE_WRITE */
 };
 
-/* Returns the method, or NULL where there is no such method. */
+/* Returns the method, or NULL if there is none. */
 const struct ur_method *ur_method_find(u16 object, u16 method);
 
 #endif
