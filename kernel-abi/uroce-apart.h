@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Engine processes. uroce-engine has the engines of other processes of one user. It loads
- * liburoce-engine.so, whose interface (uroce-engine.h) a program has over a socket: each
- * function is a message of this size, and its answer is one, too. Rings and doorbells lie in
- * memory that both map, so posting and polling need no message.
+ * Engine processes. uroce-engine runs the engines of other processes of one user. It loads
+ * liburoce-engine.so, and offers that library's interface (uroce-engine.h) to a program
+ * over a socket: each function call is a message of fixed size, and so is its reply. Rings
+ * and doorbells lie in memory that both map, so posting and polling need no message.
  *
- * uroced makes the socket pair. It gives one end to the program (UROCE_METHOD_ENGINE_APART), and
- * the other end to the engine process, with what the engine is lent and the memory of
- * the program. The engine process believes nothing that a program says: what it can break is its
- * own context.
+ * uroced makes the socket pair. It gives one end to the program
+ * (UROCE_METHOD_ENGINE_APART), and the other end to the engine process, with the engine's
+ * slot and access to the program's memory. The engine process trusts nothing from a
+ * program: a program can break its own context only.
  */
 #ifndef UROCE_APART_H
 #define UROCE_APART_H
@@ -16,14 +16,14 @@
 #include "kernel-abi/uroce-engine.h"
 
 #define UROCE_APART_PROGRAM "uroce-engine"
-/* The engine process has this descriptor, by which uroced gives it contexts. */
+/* The engine process's descriptor of the socket from which it receives contexts. */
 #define UROCE_APART_FD 3
 
 /* ---- from uroced: a context ---- */
 
 #define UROCE_APART_VERSION 2
 
-/* Descriptors that come with it, in this order; has says which. */
+/* Descriptors that come with a context, in this order; has tells which are present. */
 enum uroce_apart_fd {
 	UROCE_APART_SOCKET, /* the program has the other end */
 	UROCE_APART_MEM,
@@ -39,42 +39,44 @@ enum uroce_apart_fd {
 	UROCE_APART_OUTBOX,
 	UROCE_APART_DOOR,
 	UROCE_APART_BELL,
-	UROCE_APART_ASYNC_TX, /* of an engine that several contexts have: those of set_async() */
+	UROCE_APART_ASYNC_TX, /* of a shared engine: those of set_async() */
 	UROCE_APART_ASYNC_RX,
 	UROCE_APART_LIFE,
 	UROCE_APART_FDS
 };
 
-/* Without a descriptor it says that no more contexts come for an engine that several have. */
+/* A message without descriptors reports that no more contexts come for the shared engine. */
 struct uroce_apart_context {
 	__u32 version;
 	__u32 has; /* a bit for each descriptor */
 	__s32 pid;
-	/* 0: the context has an engine of its own. Else that of all contexts with the number, which the first of them makes. */
+	/* 0: the context has an engine of its own. Otherwise the number of a shared engine,
+	 * which its first context creates. */
 	__u32 engine;
 	__u64 ring_bytes, object_bytes;
 	__u32 adverse; /* UROCE_ADVERSE_* */
 	__u32 adverse_seed;
-	__u32 realm; /* where users are kept apart; else 0 */
+	__u32 realm; /* if users are isolated; else 0 */
 	__u32 rsv;
-	struct uroce_engine_open open; /* its descriptors are not read */
+	struct uroce_engine_open open; /* its descriptors are ignored */
 };
 
 /* ---- from the program, and back ---- */
 
 enum uroce_apart_op {
-	UROCE_APART_BEGIN =
-		1, /* the answer comes with the file of rings and the wake-up eventfd */
+	/* the reply carries the file of rings and the wake-up eventfd */
+	UROCE_APART_BEGIN = 1,
 	UROCE_APART_HAS_GID,
 	UROCE_APART_BORROW, /* with a socket, or none */
 	UROCE_APART_HAS_RING,
 	UROCE_APART_BORROW_RING, /* with words, out, in */
 	UROCE_APART_SET_ASYNC,	 /* with tx, rx, life */
-	UROCE_APART_CREATE_CQ,	 /* with tx, rx, where the channel is new */
+	UROCE_APART_CREATE_CQ,	 /* with tx, rx if the channel is new */
 	UROCE_APART_MODIFY_CQ,
 	UROCE_APART_RESIZE_CQ,
-	UROCE_APART_DESTROY_CQ, /* the answer may come with a sending end: left_sender() */
-	UROCE_APART_CREATE_SRQ, /* value: the number of an XRC one's completion queue */
+	/* the reply may carry a sending end: left_sender() */
+	UROCE_APART_DESTROY_CQ,
+	UROCE_APART_CREATE_SRQ, /* value: the CQ of an XRC SRQ */
 	UROCE_APART_RESIZE_SRQ,
 	UROCE_APART_LIMIT_SRQ,
 	UROCE_APART_QUERY_SRQ,
@@ -96,12 +98,12 @@ enum uroce_apart_op {
 	UROCE_APART_OPS
 };
 
-/* Most descriptors that come with a message. */
+/* Maximum number of descriptors of a message. */
 #define UROCE_APART_MSG_FDS 3
 
 struct uroce_apart_gid {
 	__u8 gid[16];
-	__u32 index; /* of mcast: whether it is attached */
+	__u32 index; /* MCAST: 1 attaches, 0 detaches */
 	__u32 rsv;
 };
 
@@ -109,12 +111,12 @@ struct uroce_apart_cq {
 	__u32 entries;
 	__u32 flags; /* UROCE_GUEST_CQ_* */
 	__u64 user_handle;
-	__u64 channel; /* a number of the program's; 0: none */
+	__u64 channel; /* a number chosen by the program; 0: none */
 };
 
 struct uroce_apart_qp {
-	struct uroce_guest_qp_init init; /* its pointers are not read */
-	__u32 send_cq, recv_cq, srq;	 /* their numbers; 0: none */
+	struct uroce_guest_qp_init init; /* its pointers are ignored */
+	__u32 send_cq, recv_cq, srq;	 /* object numbers; 0: none */
 	__u32 rsv;
 };
 
@@ -148,8 +150,9 @@ struct uroce_apart_begun {
 
 struct uroce_apart_msg {
 	__u32 op;
-	__s32 ret; /* of the answer: what the function returns */
-	__u32 number; /* of an object of this context; of the answer: of the new one */
+	__s32 ret; /* of a reply: result of the function */
+	/* of an object of this context; of a reply: the new object's */
+	__u32 number;
 	__u32 value; /* an argument, or a result */
 	union {
 		struct uroce_apart_gid gid;
@@ -161,7 +164,7 @@ struct uroce_apart_msg {
 		struct uroce_apart_modify modify;
 		struct uroce_apart_mr mr;
 		struct uroce_apart_mw mw;
-		/* answers */
+		/* replies */
 		struct uroce_apart_begun begun;
 		struct uroce_create_cq_resp new_cq;
 		struct uroce_resize_cq_resp new_ring;

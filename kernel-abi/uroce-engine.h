@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The engine in a program: the interface of liburoce-engine.so, which the
- * provider loads when a context is to have its engine in its own process. Rings
- * are those of uroce-ring.h, in a file of the engine's in place of the uverbs
- * file.
+ * The engine in a program: the interface of liburoce-engine.so, which the provider loads if
+ * the engine of a context is to run in its own process. Rings have the format of
+ * uroce-ring.h, and lie in a file of the engine instead of the uverbs file.
  *
- * Results are 0 or a negative errno. Objects are made and destroyed by one thread at
- * a time; posted and poll may be called by any thread at any time.
+ * Results are 0 or a negative errno. Objects are made and destroyed by one thread at a
+ * time; posted() and poll() may be called by any thread at any time.
  */
 #ifndef UROCE_ENGINE_H
 #define UROCE_ENGINE_H
@@ -28,35 +27,36 @@ struct uroce_guest_ah;
 struct uroce_guest_mw;
 struct uroce_guest_flow;
 
-/* Its file of rings, sparse. A process whose limit of file sizes is lower has no
- * engine. */
+/* Size of the sparse file of rings. A process with a lower limit of file sizes
+ * (RLIMIT_FSIZE) has no engine. */
 #define UROCE_GUEST_FILE_BYTES (1ull << 40)
 
 struct uroce_guest_info {
 	int fd; /* of the rings; stays the engine's */
-	/* 1; 0 in a child of fork, or once the program has closed its descriptors,
-	 * where nothing but close may be called. */
+	/* 1; 0 in a child of fork, or after the program has closed its descriptors: then
+	 * only close() may be called. */
 	const volatile __u32 *own;
 	__u64 db_map_off;
 	__u32 db_map_len;
-	__s32 wake_fd; /* wakes it where the page says asleep; stays the engine's */
+	/* wakes the engine if the page says asleep; stays the engine's */
+	__s32 wake_fd;
 };
 
-/* Another process, whose context an engine is to have. open_apart() takes the descriptors
- * over. */
+/* Another process whose context is to be opened. open_apart() takes the descriptors over. */
 struct uroce_guest_client {
 	__s32 mem;  /* its /proc/PID/mem, open for reading and writing */
 	__s32 maps; /* its /proc/PID/maps, or -1 */
 	__s32 pid;
-	/* Most bytes that its rings may have. */
+	/* Maximum bytes of its rings. */
 	__u64 ring_bytes;
-	__u32 adverse; /* UROCE_ADVERSE_* that its engine does */
+	__u32 adverse; /* UROCE_ADVERSE_* of its engine */
 	__u32 adverse_seed;
 	__u32 realm; /* of its queue pairs: transport/attr.h; 0: none */
 	__u32 rsv;
 };
 
-/* How a raw packet queue pair spreads frames over size work queues, a power of two. */
+/* How a raw packet queue pair spreads frames over work queues. size: their number, a power
+ * of two. */
 struct uroce_guest_rss {
 	__u8 key[UROCE_RX_HASH_KEY_BYTES];
 	__u32 fields; /* enum ibv_rx_hash_fields */
@@ -64,9 +64,9 @@ struct uroce_guest_rss {
 	struct uroce_guest_qp *const *wq;
 };
 
-/* type: RC, UC, UD, RAW_PACKET, XRC_INI or XRC_TGT, of enum ib_uverbs_qp_type. The sizes are those that the
- * device has given. A completion queue is NULL where the queue is not there: XRC_INI has no receive
- * queue, XRC_TGT has no queues and no pdn. */
+/* type: RC, UC, UD, RAW_PACKET, XRC_INI or XRC_TGT of enum ib_uverbs_qp_type. The sizes are
+ * those that the device returned. The completion queue of a missing queue is NULL: XRC_INI
+ * has no receive queue, XRC_TGT neither queues nor a pdn. */
 struct uroce_guest_qp_init {
 	__u32 type;
 	__u32 qpn, pdn;
@@ -74,23 +74,23 @@ struct uroce_guest_qp_init {
 	__u32 max_send_sge, max_recv_sge;
 	__u32 max_inline;
 	__u32 sq_sig_all;
-	__u32 block_self_mcast; /* what it sends to its groups does not come back */
+	__u32 block_self_mcast; /* no loopback of its own multicast packets */
 	__u32 xrcdn;		/* XRC_TGT */
-	__u32 wq; /* of RAW_PACKET: a work queue; it only receives */
+	__u32 wq; /* 1: a work queue of type RAW_PACKET; it only receives */
 	__u32 rsv;
-	__u64 user_handle; /* of its events */
+	__u64 user_handle; /* in its events */
 	struct uroce_guest_cq *send_cq, *recv_cq;
 	struct uroce_guest_srq *srq;	   /* or NULL */
 	const struct uroce_guest_rss *rss; /* or NULL */
 };
 
-/* Frames that flow rules have matched. The engine adds; any thread reads, atomically. */
+/* Frames matched by flow rules. The engine adds; any thread reads atomically. */
 struct uroce_guest_counts {
 	__u64 packets, bytes;
 };
 
-/* The sizes are those that the device has given. xrcdn 0: a basic one; else an XRC one, with the number and
- * completion queue of XRC. */
+/* The sizes are those that the device returned. xrcdn 0: a basic SRQ. Otherwise an XRC SRQ,
+ * with srqn and cq. */
 struct uroce_guest_srq_init {
 	__u32 pdn, max_wr, max_sge;
 	__u32 xrcdn;
@@ -103,8 +103,8 @@ struct uroce_guest_srq_init {
 #define UROCE_GUEST_CQ_IGNORE_OVERRUN (1u << 0)
 #define UROCE_GUEST_CQ_STAMPED	      (1u << 1) /* completions have timestamps */
 
-/* channel: NULL, or what stands for the completion channel. tx is the end into
- * which its events are sent, or -1: the preload library may have it. rx is the end that the program reads. */
+/* channel: identifies the completion channel; NULL: none. tx: the end into which its events
+ * are sent, or -1 if the preload library may have it. rx: the end that the program reads. */
 struct uroce_guest_cq_init {
 	__u32 entries;
 	__s32 tx, rx;
@@ -116,8 +116,7 @@ struct uroce_guest_cq_init {
 #define UROCE_GUEST_MR_ON_DEMAND (1u << 0)
 #define UROCE_GUEST_MR_IMPLICIT	 (1u << 1) /* the whole address space */
 #define UROCE_GUEST_MR_NULL	 (1u << 2)
-#define UROCE_GUEST_MR_GPU \
-	(1u << 3) /* addr is what a GPU's runtime has for it */
+#define UROCE_GUEST_MR_GPU	 (1u << 3) /* addr is a GPU address */
 
 struct uroce_guest_mr_init {
 	__u32 key, pdn;
@@ -128,54 +127,60 @@ struct uroce_guest_mr_init {
 
 struct uroce_door {
 	__u32 version;
-	/* file: the uverbs file, which the caller has open as long as the engine. The
-	 * descriptors in open stay the caller's. */
+	/* Opens an engine. file: the uverbs file, which the caller keeps open as long as
+	 * the engine. The descriptors in open stay the caller's. */
 	int (*open)(const struct uroce_engine_open *open, int file,
 		    struct uroce_guest **guest, struct uroce_guest_info *info);
-	/* For contexts of other processes, which may be several: makes an engine, which ends with file. isolated: its contexts have
-	 * realms. The descriptors in open and file stay the caller's, file as long as the engine. */
+	/* Makes an engine for contexts of other processes, one or several. isolated: its
+	 * contexts have realms. file: the engine ends when it hangs up; the caller keeps it
+	 * open as long as the engine. The descriptors in open stay the caller's. */
 	int (*make_home)(const struct uroce_engine_open *open, __u32 isolated,
 			 int file, struct uroce_home **home);
-	/* All its contexts have been closed. */
+	/* Ends the engine. All its contexts have been closed. */
 	void (*end_home)(struct uroce_home *home);
-	/* Opens a context of another process: info->own is NULL, and its rings are all that the client touches. It is not for
-	 * programs that fork. What contexts of one engine have may meet by numbers: domains, keys, queue pairs. */
+	/* Opens a context of another process. info->own is NULL; the client accesses
+	 * nothing but the rings. The client does not fork. Contexts of one engine share the
+	 * numbers of domains, keys and queue pairs. */
 	int (*open_apart)(struct uroce_home *home,
 			  const struct uroce_guest_client *client,
 			  struct uroce_guest **guest,
 			  struct uroce_guest_info *info);
-	/* Returns the sending end of a channel that the queue which was destroyed last was the last one of, or -1. It is the
-	 * caller's. Only after open_apart(). */
+	/* Returns the sending end of a channel, which becomes the caller's, if the last
+	 * destroyed CQ was the channel's last one; otherwise -1. Only after open_apart(). */
 	int (*left_sender)(struct uroce_guest *guest);
-	/* All objects have been destroyed. In a child of fork it does nothing. */
+	/* Closes the context. All objects have been destroyed. In a child of fork it does
+	 * nothing. */
 	void (*close)(struct uroce_guest *guest);
-	/* In a child of fork, where own is 0: takes the engine over, so that own is 1, if the process
-	 * that had it has ended and its engine has done nothing since it forked. Where wait is not 0
-	 * that end is waited for, for a short time and once. Else the child says that it does without:
-	 * it is refused from then on. Returns 0, -ENOENT where there is no object, and the context needs
-	 * no engine of its own, -ESRCH where it is the parent's still, or -EIO. */
+	/* In a child of fork, where own is 0: takes the engine over and sets own to 1, if
+	 * the former process has ended and its engine has done nothing since the fork.
+	 * wait: if not 0, waits once and briefly for the end of that process; if 0, the
+	 * child renounces the engine and is refused from then on. Returns 0, -ENOENT (there
+	 * is no object, so the context needs no engine), -ESRCH (the engine is still the
+	 * parent's) or -EIO. */
 	int (*adopt)(struct uroce_guest *guest, int wait);
-	/* Whether it has the socket for that entry of the GID table; takes one
-	 * over where that succeeds. */
+	/* has_gid() returns whether the engine has the socket for that entry of the GID
+	 * table. borrow() takes over fd, unless it fails; fd -1: packets come through the
+	 * relay ring. It returns -EALREADY if the engine has that socket. */
 	int (*has_gid)(struct uroce_guest *guest, __u32 index,
 		       const __u8 gid[16]);
-	/* fd: -1 where packets come through a ring. -EALREADY: it has that one. */
 	int (*borrow)(struct uroce_guest *guest, __u32 index,
 		      const __u8 gid[16], int fd);
 
-	/* Whether it has the rings with the engine that is in that slot of the device now; and
-	 * takes them, in place of others with that slot: the descriptors stay the caller's. */
+	/* has_ring() returns whether the engine has rings to the present engine in that
+	 * slot of the device. borrow_ring() takes rings, in place of others for that slot;
+	 * the descriptors stay the caller's. */
 	int (*has_ring)(struct uroce_guest *guest, __u32 slot);
 	int (*borrow_ring)(struct uroce_guest *guest,
 			   const struct uroce_engine_ring *ring);
 
-	/* The end into which asynchronous events are sent, the file that the program
-	 * reads, and a socket that hangs up with the device: the descriptors
-	 * stay the caller's. Before the first queue, once. An engine takes the socket of the first context alone. */
+	/* Sets the end into which asynchronous events are sent, the end that the program
+	 * reads, and a socket that hangs up with the device. The descriptors stay the
+	 * caller's. Called once, before the first queue. A shared engine uses the life
+	 * socket of its first context only. */
 	int (*set_async)(struct uroce_guest *guest, int tx, int rx, int life);
 
-	/* The descriptors stay the caller's. -ENOENT: there is no queue with that
-	 * channel yet, nor has the preload library its other end, and tx is needed. */
+	/* The descriptors stay the caller's. -ENOENT: tx is needed, since neither a queue
+	 * with that channel exists nor has the preload library its sending end. */
 	int (*create_cq)(struct uroce_guest *guest,
 			 const struct uroce_guest_cq_init *init,
 			 struct uroce_guest_cq **cq,
@@ -184,11 +189,11 @@ struct uroce_door {
 			 __u16 period_us);
 	int (*resize_cq)(struct uroce_guest_cq *cq, __u32 entries,
 			 struct uroce_resize_cq_resp *resp);
-	/* *read: how many of its events the program has read, those of the channel
-	 * and the asynchronous ones; there are no others any more. */
+	/* *read: how many of the queue's events the program has read, of the channel and
+	 * asynchronous ones. No more follow. */
 	int (*destroy_cq)(struct uroce_guest_cq *cq, __u32 read[2]);
-	/* -EEXIST: the engine has no place for the number of an XRC one, as of a queue pair; with another one it
-	 * may work. */
+	/* -EEXIST: the engine has no room for this number of an XRC SRQ, as for a queue
+	 * pair; another number may work. */
 	int (*create_srq)(struct uroce_guest *guest,
 			  const struct uroce_guest_srq_init *init,
 			  struct uroce_guest_srq **srq,
@@ -197,9 +202,9 @@ struct uroce_door {
 			  struct uroce_create_srq_resp *resp);
 	int (*limit_srq)(struct uroce_guest_srq *srq, __u32 limit);
 	__u32 (*query_srq)(struct uroce_guest_srq *srq); /* the limit */
-	/* *read: as of a completion queue. */
+	/* *read: as of destroy_cq(). */
 	int (*destroy_srq)(struct uroce_guest_srq *srq, __u32 *read);
-	/* *number is what work requests name it by. */
+	/* *number: identifies the address handle in work requests. */
 	int (*create_ah)(struct uroce_guest *guest, __u32 pdn,
 			 const struct uroce_engine_path *path,
 			 struct uroce_guest_ah **ah, __u32 *number);
@@ -208,39 +213,42 @@ struct uroce_door {
 			 const struct uroce_guest_qp_init *init,
 			 struct uroce_guest_qp **qp,
 			 struct uroce_create_qp_resp *resp);
-	/* Opens the XRC target with that number once more: for all functions it is another queue pair, with
-	 * the same state. The last that is destroyed ends it. Only type, qpn, xrcdn and user_handle count.
-	 * -ENOENT: there is none in the domain. */
+	/* Opens the XRC target qpn again, as another queue pair object with the same state.
+	 * The target ends with its last object. Only type, qpn, xrcdn and user_handle are
+	 * used. -ENOENT: the domain has no such target. */
 	int (*open_qp)(struct uroce_guest *guest,
 		       const struct uroce_guest_qp_init *init,
 		       struct uroce_guest_qp **qp);
-	/* Returns whether it may go from the state that it has now to attr->state with the attributes that
-	 * mask names: 0 or -EINVAL. The values stay to be seen. mask: enum ib_qp_attr_mask of the
-	 * kernel. */
+	/* Returns 0 if the transition from the current state to attr->state is allowed with
+	 * the attributes in mask, else -EINVAL. Does not check their values. mask: enum
+	 * ib_qp_attr_mask of the kernel. */
 	int (*may_modify_qp)(struct uroce_guest_qp *qp,
 			     const struct uroce_engine_qp *attr, __u32 mask);
 	int (*modify_qp)(struct uroce_guest_qp *qp,
 			 const struct uroce_engine_qp *attr, __u32 mask);
-	/* Fills what it was made and modified with, and the numbers that change as it runs; not
-	 * peer_slot. */
+	/* Fills *attr with the attributes of creation and modification and with the current
+	 * state; not peer_slot. */
 	void (*query_qp)(struct uroce_guest_qp *qp,
 			 struct uroce_engine_qp *attr);
-	/* Attaches it to a multicast group, or detaches it. */
+	/* Attaches the queue pair to a multicast group, or detaches it. */
 	int (*mcast)(struct uroce_guest_qp *qp, const __u8 gid[16],
 		     __u32 attach);
-	/* -EBUSY: it is in groups. */
+	/* -EBUSY: it is attached to multicast groups. */
 	int (*destroy_qp)(struct uroce_guest_qp *qp, __u32 *read);
 
-	/* Whether it has packet sockets; and takes them, before the first queue pair or work queue of
-	 * raw packets: the descriptors stay the caller's. -EALREADY: it has some. All of these
+	/* has_raw() returns whether the engine has packet sockets. borrow_raw() takes them,
+	 * before the first raw packet queue pair or work queue; the descriptors stay the
+	 * caller's. It returns -EALREADY if the engine has some. These and the next three
 	 * are NULL in a library without raw packets. */
 	int (*has_raw)(struct uroce_guest *guest);
 	int (*borrow_raw)(struct uroce_guest *guest,
 			  const struct uroce_engine_raw *raw);
-	/* state: enum ibv_wq_state. It has been checked but for what the queue has become by itself. */
+	/* state: enum ibv_wq_state. The device has checked the transition, except from a
+	 * state that the queue entered by itself. */
 	int (*modify_wq)(struct uroce_guest_qp *wq, __u32 state);
-	/* counts: NULL, or what is the caller's until the rule ends. A queue pair with rules is not
-	 * destroyed (-EBUSY), nor is a work queue that another one spreads frames to. */
+	/* counts: counters, the caller's, valid until the rule is destroyed; or NULL. A
+	 * queue pair with rules, or a work queue in use by a queue pair, cannot be
+	 * destroyed (-EBUSY). */
 	int (*create_flow)(struct uroce_guest_qp *qp,
 			   const struct uroce_engine_flow *init,
 			   struct uroce_guest_counts *counts,
@@ -254,8 +262,8 @@ struct uroce_door {
 	int (*rereg_mr)(struct uroce_guest_mr *mr, __u32 flags,
 			const struct uroce_guest_mr_init *init);
 	int (*dereg_mr)(struct uroce_guest_mr *mr);
-	/* Returns 0 where all of the range is memory of a GPU that can be registered, else -EFAULT. length 0: whether there can be
-	 * such memory. NULL: there is none. */
+	/* Returns 0 if the whole range is GPU memory that can be registered, else -EFAULT.
+	 * length 0: whether such memory can exist. NULL: not supported. */
 	int (*has_gpu)(__u64 addr, __u64 length);
 	/* type: enum ibv_mw_type. */
 	int (*alloc_mw)(struct uroce_guest *guest, __u32 pdn, __u32 type,
@@ -264,12 +272,12 @@ struct uroce_door {
 
 	/* Sends what was just posted. */
 	void (*posted)(struct uroce_guest *guest);
-	/* The same of datagrams, of which several may leave together: at the latest when a poll
-	 * finds nothing, or after a fraction of a millisecond. */
+	/* Does the same for datagrams, which may be sent in groups: at the latest when a
+	 * poll finds nothing, or after a fraction of a millisecond. */
 	void (*datagram)(struct uroce_guest *guest);
-	/* A queue with a channel was armed: somebody is about to sleep. */
+	/* Called after a CQ with a channel was armed: a thread is about to sleep. */
 	void (*armed)(struct uroce_guest *guest);
-	/* Runs a turn, since a queue was found empty. */
+	/* Runs a turn of the engine, after a CQ was found empty. */
 	void (*poll)(struct uroce_guest *guest);
 };
 

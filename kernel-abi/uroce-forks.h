@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * An engine in a program (uroce-engine.h) learns from the preload library when the program is
- * about to read an event file: so a child of fork may begin that goes on in place of its parent.
- * And when it is about to end, or to run another program: what it posted last leaves before.
+ * Notifications of the preload library to an engine in a program (uroce-engine.h). One
+ * comes before the program reads an event file: a child of fork may take over its parent's
+ * engine there. The other comes before the program ends or executes another one: the last
+ * posted work is sent first.
  */
 #ifndef UROCE_FORKS_H
 #define UROCE_FORKS_H
@@ -13,15 +14,15 @@
 
 struct uroce_forks {
 	__u32 version; /* UROCE_FORKS_VERSION */
-	/* From now on before(number) is called ahead of each read of an event file, on the thread
-	 * that reads, which may change what the number is. Once. */
+	/* Registers before(number), called before each read of an event file, on the
+	 * reading thread. It may change the file behind the number. Called once. */
 	void (*tell)(void (*before)(int number));
-	/* From now on last() is called when the process is about to end, or to run another
-	 * program, by itself, on the thread that does so, also in a handler of a signal. Once. */
+	/* Registers last(), called when the process is about to exit or to execute another
+	 * program, on the thread that does so, possibly in a signal handler. Called once. */
 	void (*tell_end)(void (*last)(void));
 };
 
-/* NULL: the process has no such library, or an older one. */
+/* NULL: the process has no preload library, or an older one. */
 extern const struct uroce_forks uroce_forks __attribute__((weak));
 
 #endif

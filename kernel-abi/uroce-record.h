@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The memory of a device's flight recorder, as UROCE_TUN_STATUS "record"
- * returns it and its files hold it: sections, one for each device, one after
- * the other. A section is a struct uroce_record_head, n_owners times a struct
- * uroce_record_owner, and n_slots slots of 64 bytes, the oldest first: each a
- * struct uroce_record, or the two halves of a struct uroce_record_packet.
+ * The format of a device's flight recording, as returned by UROCE_TUN_STATUS "record" and
+ * as written to files: sections, one per device. A section is a struct uroce_record_head,
+ * n_owners times a struct uroce_record_owner, and n_slots slots of 64 bytes, the oldest
+ * first: each a struct uroce_record, or one half of a struct uroce_record_packet.
  *
- * A field that a kind does not name is zero. Times are CLOCK_MONOTONIC in
- * nanoseconds. Numbers are in the byte order of the machine; a reader of the
- * other kind finds another magic number.
+ * A field that is not listed for a kind is zero. Times are CLOCK_MONOTONIC in nanoseconds.
+ * Numbers are in the machine's byte order; on a machine of the other order the magic number
+ * does not match.
  */
 #ifndef UROCE_RECORD_H
 #define UROCE_RECORD_H
@@ -19,17 +18,18 @@
 extern "C" {
 #endif
 
-#define UROCE_RECORD_MAGIC   0x31636552636f7275ull /* "urocRec1" */
-#define UROCE_RECORD_SLOT    64
-#define UROCE_RECORD_NAME    32
-#define UROCE_RECORD_NOBODY  0xffffffffu /* uid: of no queue pair */
+#define UROCE_RECORD_MAGIC 0x31636552636f7275ull /* "urocRec1" */
+#define UROCE_RECORD_SLOT  64
+#define UROCE_RECORD_NAME  32
+/* uid of records without a queue pair */
+#define UROCE_RECORD_NOBODY  0xffffffffu
 #define UROCE_RECORD_HEADERS 48
 
 struct uroce_record_head {
 	__u64 magic;
 	__u64 monotonic_ns; /* both clocks, read together */
 	__u64 realtime_ns;
-	__u64 lost;    /* slots that were overwritten before */
+	__u64 lost;    /* slots overwritten so far */
 	__u32 n_slots; /* in this section */
 	__u32 n_owners;
 	__u32 hidden; /* records of other users, left out */
@@ -46,12 +46,12 @@ struct uroce_record_owner {
 };
 
 enum uroce_record_kind {
-	/* A work request was taken from a send queue. op: enum
-	 * uroce_wqe_opcode; psn: its first one, with UROCE_RECORD_F_PSN; psns:
-	 * how many; length, wr_id, va, rkey, imm: as posted. */
+	/* A work request was fetched from a send queue. op: enum uroce_wqe_opcode; psn: its
+	 * first PSN, with UROCE_RECORD_F_PSN; psns: number of PSNs; length, wr_id, va,
+	 * rkey, imm: as posted. */
 	UROCE_RECORD_SEND = 1,
-	/* A receive was taken. length: its room; psns: the number of the SRQ,
-	 * qpn is 0 then. */
+	/* A receive was consumed. length: its size; psns: the SRQ number, and then qpn is
+	 * 0. */
 	UROCE_RECORD_RECV = 2,
 	/* A packet left or came in: struct uroce_record_packet. */
 	UROCE_RECORD_PACKET_OUT = 3,
@@ -60,16 +60,14 @@ enum uroce_record_kind {
 	 * UROCE_RECORD_F_RECV; length: byte_len; psn: vendor_err; rkey:
 	 * src_qp. */
 	UROCE_RECORD_COMPLETION = 5,
-	/* The state changed. op: the new one, status: the old one, enum
-	 * ibv_qp_state. */
+	/* The state changed. op: the new, status: the old enum ibv_qp_state. */
 	UROCE_RECORD_STATE = 6,
 	/* op: enum ibv_event_type. */
 	UROCE_RECORD_EVENT = 7,
-	/* Sent again, or about to be. op: enum uroce_record_retry; psn: the
-	 * oldest that is not answered; va: see there. */
+	/* A retransmission or its reason. op: enum uroce_record_retry; psn: the oldest
+	 * unacknowledged one; va: see there. */
 	UROCE_RECORD_RETRY = 8,
-	/* A request of the peer was not accepted. op: enum
-	 * uroce_record_verdict; psn. */
+	/* A request of the peer was refused. op: enum uroce_record_verdict; psn. */
 	UROCE_RECORD_VERDICT = 9,
 	/* A message went to a queue pair of the same device, without packets.
 	 * op: enum uroce_wqe_opcode; length. */
@@ -81,11 +79,12 @@ enum uroce_record_kind {
 };
 
 enum uroce_record_retry {
-	UROCE_RECORD_REWIND = 1,   /* va: the PSN that was to be next */
+	UROCE_RECORD_REWIND = 1,   /* va: the next new PSN before the rewind */
 	UROCE_RECORD_TIMEOUT = 2,  /* va: retries left */
-	UROCE_RECORD_PROBE = 3,	   /* va: waited so many ns */
-	UROCE_RECORD_RNR_WAIT = 4, /* va: waits so many ns */
-	UROCE_RECORD_MISSING = 5,  /* an answer is; va: PSN of the one behind */
+	UROCE_RECORD_PROBE = 3,	   /* va: ns waited */
+	UROCE_RECORD_RNR_WAIT = 4, /* va: ns to wait */
+	/* a response is; va: PSN of the next one received */
+	UROCE_RECORD_MISSING = 5,
 };
 
 enum uroce_record_verdict {
@@ -97,7 +96,7 @@ enum uroce_record_verdict {
 	UROCE_RECORD_NAK_OPERATION = 6,
 	UROCE_RECORD_RNR = 7,
 	UROCE_RECORD_GONE = 8,	  /* the process has ended */
-	UROCE_RECORD_CLASS_J = 9, /* the key to invalidate is not good */
+	UROCE_RECORD_CLASS_J = 9, /* invalid key to invalidate */
 };
 
 #define UROCE_RECORD_F_RECV	(1u << 0)
@@ -112,7 +111,7 @@ struct uroce_record {
 	__u8 status;
 	__u8 flags; /* UROCE_RECORD_F_* */
 	__u32 qpn;
-	__u32 uid; /* whose it is */
+	__u32 uid; /* of the owner */
 	__u32 pid;
 	__u32 psn;
 	__u32 length;
@@ -120,7 +119,7 @@ struct uroce_record {
 	__u64 va;
 	__u32 rkey;
 	__u32 psns;
-	__u32 dest_qpn; /* SEND, LOOP: where it goes, if known */
+	__u32 dest_qpn; /* SEND, LOOP: destination, if known */
 	__u32 imm; /* SEND: with the operations that have one; wire bytes */
 };
 
@@ -142,8 +141,8 @@ struct uroce_record_packet {
 	__u16 sport;
 	__u8 tos;
 	__u8 ttl;
-	/* BTH and what follows it, without payload; of a datagram to QP1 with
-	 * the MAD's header. */
+	/* BTH and following headers, without payload; for a datagram to QP1 with the MAD
+	 * header. */
 	__u8 headers[UROCE_RECORD_HEADERS];
 	__u8 rsv[8];
 	__u8 saddr[16]; /* as GIDs */

@@ -44,16 +44,16 @@ extern "C" {
 
 /* Unit of the send ring; also the alignment of every ring. */
 #define UROCE_SQ_BB 64
-/* A WQE is at most this long, so a client cannot make the device copy more. */
+/* Maximum length of a WQE; bounds what the device copies. */
 #define UROCE_MAX_WQE_BYTES 1024
 #define UROCE_MAX_SGE	    32
-/* MAX_WQE - control 16 - address vector 16 - remote address 16 - header 4,
- * rounded down: fits every opcode. */
+/* MAX_WQE - control 16 - address vector 16 - remote address 16 - header 4, rounded down:
+ * fits with every opcode. */
 #define UROCE_MAX_INLINE 896
 
 /*
- * Head of every ring, at hdr_off of its create response. Indices are free
- * running and masked on access; one writer each, one cache line each.
+ * Head of every ring, at hdr_off of its create response. Indices are free running and
+ * masked on access. Each has one writer and a cache line of its own.
  */
 struct uroce_ring_hdr {
 	/* Written by the client. SQ: in BBs; RQ, SRQ: in entries. [P1] */
@@ -77,15 +77,14 @@ struct uroce_cq_hdr {
 	/* Written by the client: (serial << 2) | UROCE_ARM_*; a changed value
 	 * arms the queue for one event. [A1] */
 	__u32 arm;
-	/* Written by the client before arm: what arm was for the last
-	 * UROCE_ARM_NEXT, or 0. Such a request stays when UROCE_ARM_SOLICITED
-	 * is asked for after it, before it has had its event (IBTA volume 1,
-	 * C11-31): it is pending when its serial comes after that of the arm
-	 * which the last event was for. */
+	/* Written by the client before arm: the value of arm for the last UROCE_ARM_NEXT,
+	 * or 0. That request stays pending even if UROCE_ARM_SOLICITED follows before its
+	 * event (IBTA volume 1, C11-31): it is pending while its serial comes after the
+	 * serial of the arm that caused the last event. */
 	__u32 arm_next;
 	__u32 rsv0[13];
-	/* Written by the device: CQEs written so far, for diagnosis only; the
-	 * client goes by the owner bit. */
+	/* Written by the device: CQEs written so far, for diagnosis only. The client uses
+	 * the owner bit. */
 	__u32 prod;
 	/* Written by the device: nonzero after an overrun; no CQE will follow. */
 	__u32 overrun;
@@ -98,19 +97,19 @@ struct uroce_cq_hdr {
 #define UROCE_ARM_MASK	    3
 
 /*
- * Doorbell page of a context: bit i of word[i / 64] is slot i; bit j of
- * summary says that word[j] is not zero. Queues share a slot when there are
- * more queues than slots. Clients set bits, the device takes them.
+ * Doorbell page of a context. Bit i % 64 of word[i / 64] is slot i; bit j of summary is set
+ * if word[j] is not zero. Queues share a slot when there are more queues than slots.
+ * Clients set bits, the device clears them.
  */
 #define UROCE_DB_SLOTS 4096
 
 struct uroce_db_page {
 	__u32 asleep; /* written by the device [S2] */
-	/* The processor, plus one, of the client that woke the device last, or
-	 * 0. The device may work there. */
+	/* The processor, plus one, of the client that last woke the device, or 0. The
+	 * device may run there. */
 	__u32 cpu;
-	/* Written by the device: the processor's number that it works on while
-	 * awake, plus one; 0: not known. */
+	/* Written by the device: the processor, plus one, on which it runs while awake; 0:
+	 * unknown. */
 	__u32 device_cpu;
 	__u32 rsv0[13];
 	__u64 summary; /* [D2] */
@@ -157,8 +156,8 @@ struct uroce_wqe_ctrl {
 	__u64 wr_id;
 };
 
-/* Every WQE of a UD or XRC_SEND queue pair, bind and local invalidate too,
- * has this right after the control segment (XRC: only srqn, rest 0). */
+/* Follows the control segment in every WQE of a UD or XRC_SEND queue pair, including bind
+ * and local invalidate (XRC: only srqn, the rest is 0). */
 struct uroce_wqe_av {
 	__u32 ah;   /* address handle number from the create_ah response */
 	__u32 dqpn; /* UD destination QPN */
@@ -220,16 +219,17 @@ struct uroce_recv_wqe {
 
 /* ---- CQE, 64 bytes ---- */
 
-/* enum ibv_wc_opcode's values are used for good completions; for errors the
- * field says send (0) or receive (128) side only. */
+/* opcode: enum ibv_wc_opcode if the status is success; otherwise only the side, send (0) or
+ * receive (128). */
 struct uroce_cqe {
 	__u64 wr_id;
 	__u32 qpn;
 	__u32 src_qp;
 	__u32 byte_len;
-	__u32 imm_inv;	    /* as in the WQE */
-	__u64 timestamp_ns; /* CLOCK_MONOTONIC_RAW when written; 0: not asked for */
-	__u32 wqe_counter; /* ring index of the WQE this completes */
+	__u32 imm_inv; /* as in the WQE */
+	/* CLOCK_MONOTONIC_RAW when written; 0: not requested */
+	__u64 timestamp_ns;
+	__u32 wqe_counter; /* ring index of the completed WQE */
 	__u32 srqn;	   /* XRC / SRQ number, or 0 */
 	__u32 vendor_err;
 	__u16 pkey_index;
@@ -238,7 +238,7 @@ struct uroce_cqe {
 	__u8 wc_flags; /* IBV_WC_GRH 1, WITH_IMM 2, WITH_INV 8 ... */
 	__u8 sl;
 	__u8 syndrome; /* AETH syndrome of a NAK, or 0 */
-	__u8 mark;     /* the client's own; the device writes 0 */
+	__u8 mark;     /* for the client; the device writes 0 */
 	__u32 rsv0[2];
 	__u8 rsv1[3];
 	/* Owner (phase) bit: written last [Q1]. The CQE at free-running index i

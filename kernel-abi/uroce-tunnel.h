@@ -70,19 +70,19 @@ extern "C" {
  */
 #define UROCE_TUN_VERSION 4
 #define UROCE_TUN_SOCKET  "uroced.sock" /* in the run directory */
-/* A file in the run directory. Where it exists, names that the tree does not
- * have are not looked up in the kernel's directories either. */
+/* A file in the run directory. If it exists, names that are not in the tree are not looked
+ * up in the kernel's directories either. */
 #define UROCE_TUN_ONLY "only"
-/* The PCI domain that our devices have in sysfs; no host has one of this number. */
+/* The PCI domain of our devices in sysfs; no host has a domain with this number. */
 #define UROCE_PCI_DOMAIN   "7572"
 #define UROCE_TUN_MAX_FDS  2
 #define UROCE_TUN_NAME_MAX 64
 #define UROCE_TUN_WINDOW   2048
-/* Size of the visible descriptor of a uverbs file. A front-end recognises by it
- * a descriptor that came from elsewhere, before it asks the device. */
+/* Size of the visible descriptor of a uverbs file. By it a front-end recognises an
+ * inherited or received descriptor before it asks the device. */
 #define UROCE_TUN_UVERBS_BYTES (1ull << 40)
 
-/* Features. Version 3 had this one and no bits, the versions before it none. */
+/* Features. Version 3 had CACHED_REPLY without a bit; earlier versions had none. */
 #define UROCE_TUN_F_CACHED_REPLY (1ull << 0) /* struct uroce_tun_cached_reply */
 #define UROCE_TUN_F_CPU		 (1ull << 1) /* cpu of struct uroce_tun_msg */
 #define UROCE_TUN_F_KNOWN	 (1ull << 2) /* struct uroce_tun_known */
@@ -119,8 +119,8 @@ enum uroce_tun_op {
 	UROCE_TUN_OPEN = 1,
 	UROCE_TUN_IOCTL = 2, /* call */
 	UROCE_TUN_WRITE = 3, /* call */
-	/* closed: this process has closed an installed event descriptor for the
-	 * last time. There is no answer. */
+	/* closed: this process has closed its last descriptor of an installed event file.
+	 * No reply. */
 	UROCE_TUN_CLOSE_FD = 4,
 	/*
 	 * The application is about to read counters under sys/. The device
@@ -143,26 +143,26 @@ enum uroce_tun_op {
 	/* Sent by the command line. name: the subject. DONE has text, and a
 	 * memfd with JSON. Needs no OPEN. */
 	UROCE_TUN_STATUS = 7,
-	/* link. Sent by the command line, of administrators only. DONE has the device's name. Needs no OPEN. */
+	/* link. Sent by the command line, for administrators only. DONE has the device's
+	 * name. Needs no OPEN. */
 	UROCE_TUN_LINK = 8,
-	/* This process or its file is about to end. The device sends DONE when
-	 * it has fetched what the process has posted on the file. A front-end
-	 * goes on without an answer, since an older device sends none. */
+	/* This process or its file is about to end. The device sends DONE after it has
+	 * fetched the work posted on the file. A front-end does not depend on the reply,
+	 * since an older device sends none. */
 	UROCE_TUN_SETTLE = 9,
 	/* Sent by the command line. An on-demand device stays until the process
 	 * that connected has ended, with or without this connection. Needs no
 	 * OPEN. */
 	UROCE_TUN_HOLD = 10,
-	/* Only of kind UROCE_TUN_NETLINK: what bind() and setsockopt() have set;
-	 * no answer. */
+	/* Only for kind UROCE_TUN_NETLINK: state set by bind() and setsockopt(). No reply. */
 	UROCE_TUN_BIND = 11,
 
 	/* A directory of rdma_cm's configfs, whose path follows the message: kind
 	 * 1 makes it, 0 removes it. Needs no OPEN. */
 	UROCE_TUN_DIRECTORY = 20,
-	/* fault. Sent by the command line, of administrators only; the text of
-	 * the rule follows the message. DONE has the number of the rule in ret,
-	 * or, with -EINVAL, the fault in name. Needs no OPEN. */
+	/* fault. Sent by the command line, for administrators only. The text of the rule
+	 * follows the message. DONE has the number of the rule in ret, or, with -EINVAL,
+	 * the reason in name. Needs no OPEN. */
 	UROCE_TUN_FAULT = 21,
 	/* memory. Answers GET_MEMORY (ret 0, and the bytes behind the message)
 	 * and PUT_MEMORY; or ret is -EFAULT. */
@@ -182,16 +182,16 @@ enum uroce_tun_op {
 	/* memory: len bytes, UROCE_TUN_WINDOW at most, that the caller has at
 	 * addr. With UROCE_TUN_F_MEMORY. */
 	UROCE_TUN_GET_MEMORY = 35,
-	/* memory: the next message on the connection is len bytes, as many at
-	 * most, and nothing else: they are to be stored at addr. */
+	/* memory: the next message on the connection consists of len bytes, at most
+	 * UROCE_TUN_WINDOW, to be stored at addr. */
 	UROCE_TUN_PUT_MEMORY = 36,
-	/* kind = enum uroce_tun_right. In the middle of a command that takes
-	 * the right; with UROCE_TUN_F_PROVE. */
+	/* kind = enum uroce_tun_right. Sent during a command that requires the right; with
+	 * UROCE_TUN_F_PROVE. */
 	UROCE_TUN_PROVE = 37,
 };
 
-/* The caller proves a right by a descriptor that nobody else can make: the
- * device knows nothing else of the process that runs. */
+/* The caller proves a right with a descriptor that only a process with the right can make:
+ * the device cannot trust other information about the process. */
 enum uroce_tun_right {
 	/* CAP_NET_RAW over the device's network namespace: a packet socket of
 	 * it. */
@@ -199,9 +199,9 @@ enum uroce_tun_right {
 	/* CAP_NET_BIND_SERVICE over it: a UDP socket of it that is bound to a
 	 * port below net.ipv4.ip_unprivileged_port_start. */
 	UROCE_TUN_NET_BIND = 2,
-	/* As the first, with UROCE_TUN_F_RAW_IP: a raw IPv4 socket of it, of
-	 * protocol 253. Its end, unlike a packet socket's, does not wait until
-	 * all processors have passed a quiescent state. */
+	/* Like UROCE_TUN_NET_RAW, with UROCE_TUN_F_RAW_IP: a raw IPv4 socket of the
+	 * namespace, of protocol 253. Closing it, unlike a packet socket, does not wait for
+	 * an RCU grace period. */
 	UROCE_TUN_NET_RAW_IP = 3,
 };
 
@@ -274,9 +274,8 @@ struct uroce_tun_call {
 	__u64 request; /* IOCTL only */
 	__u64 arg;     /* IOCTL: the user pointer; WRITE: the user's bytes */
 	__u64 len;     /* WRITE only: how many */
-	/* The front-end itself can store what the command writes between these
-	 * addresses, from the struct uroce_tun_out of DONE. Both 0: it
-	 * cannot. */
+	/* The front-end can store output of the command between these addresses itself,
+	 * from the struct uroce_tun_out of DONE. Both 0: it cannot. */
 	__u64 out_from;
 	__u64 out_to;
 };
@@ -324,9 +323,9 @@ struct uroce_tun_fault {
 };
 
 /*
- * An event file of the caller's. An IOCTL or WRITE may name one for each number
- * in the command that could be a descriptor and is that of such a file, so that
- * the device need not ask for it. With UROCE_TUN_F_KNOWN.
+ * An event file of the caller. An IOCTL or WRITE lists the event files whose descriptor
+ * numbers appear in the command, so that the device need not ask for them. With
+ * UROCE_TUN_F_KNOWN.
  */
 struct uroce_tun_known {
 	__u64 cookie; /* of its INSTALL */
@@ -352,9 +351,8 @@ struct uroce_tun_msg {
 		struct uroce_tun_bind bind;
 	};
 	__u32 nfds;
-	/* IOCTL, WRITE: the processor that the caller runs on, plus one, with
-	 * UROCE_TUN_F_CPU. The device may answer the next ones there, as a
-	 * system call would be. 0: no matter. */
+	/* IOCTL, WRITE: the caller's processor, plus one, with UROCE_TUN_F_CPU. The device
+	 * may serve the next commands there, as a system call would. 0: any. */
 	__u32 cpu;
 	union {
 		char name[UROCE_TUN_NAME_MAX]; /* NUL terminated */
@@ -371,11 +369,11 @@ struct uroce_tun_out {
 };
 
 /*
- * The device's answer to a WRITE on this file, ahead of the question: it would
- * write the bytes that follow to the address in bytes 8 to 15 of the WRITE, and
- * return the length of the WRITE. This holds as long as word slot of the page
- * of changes has the value change: the device adds to that word before it does
- * anything that changes the answer. With UROCE_TUN_F_CACHED_REPLY.
+ * A reply to a WRITE on this file, sent ahead of the WRITE: the device would write the
+ * bytes that follow to the address in bytes 8 to 15 of the WRITE, and return the length of
+ * the WRITE. This holds as long as word slot of the page of changes equals change: the
+ * device increments that word before any change of the reply. With
+ * UROCE_TUN_F_CACHED_REPLY.
  */
 struct uroce_tun_cached_reply {
 	__u32 slot;

@@ -37,7 +37,7 @@ struct ur_apart_engine;
 /* A context and its program. */
 struct ur_apart_client {
 	const struct uroce_door *door;
-	/* A context has a shared engine, or home, one of its own, if engine is NULL. */
+	/* The engine shared with other contexts; NULL: home is the context's own. */
 	struct ur_apart_engine *engine;
 	struct uroce_home *home;
 	struct uroce_guest *guest; /* NULL before BEGIN */
