@@ -10,7 +10,7 @@
 #include "device/uverbs/uverbs_cmd.h"
 #include "util/assert.h"
 
-/* The driver's response with a wake descriptor of the caller's own. */
+/* Queues the driver's response, with a wake-up eventfd for the caller. */
 static int context_response(struct ur_cmd *cmd)
 {
 	struct uroce_alloc_ucontext_resp resp = {
@@ -39,7 +39,7 @@ static int context_response(struct ur_cmd *cmd)
 	return ur_udata_out(cmd, &resp, sizeof(resp));
 }
 
-/* Makes the card hostile as the provider asks. */
+/* Makes the card hostile as the provider requests. */
 static int be_adverse(struct ur_cmd *cmd)
 {
 	struct uroce_alloc_ucontext_req req;
@@ -59,7 +59,7 @@ static int be_adverse(struct ur_cmd *cmd)
 	return 0;
 }
 
-/* Others may have the lock before it is gone. */
+/* Clears file->ectx first: closing may release the lock. */
 static void drop_context(struct ur_ufile *file)
 {
 	struct ur_ectx *ectx = file->ectx;
@@ -88,8 +88,8 @@ static int make_context(struct ur_cmd *cmd)
 	return err;
 }
 
-/* Returns whether no queue pair uses the object, or the object can name the
- * other engine. */
+/* Returns whether the object can move to another engine: no queue pair uses it, or it can
+ * refer to that engine. */
 static bool may_go(const struct ur_object *obj)
 {
 	const struct ur_xrcd *x;
@@ -113,7 +113,7 @@ static bool may_go(const struct ur_object *obj)
 	}
 }
 
-/* Nobody joins them while they move. */
+/* No file can join domains while they move. */
 static void set_domains(struct ur_ufile *file, u32 shard, bool moves)
 {
 	struct ur_handles *h = &file->handles;

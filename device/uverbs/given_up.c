@@ -7,8 +7,8 @@
 
 #include "device/uverbs/given_up.h"
 
-/* The client has the same eventfd, and can make reads of it wait, but for those that say here that they do
- * not. Returns 1, 0 (nothing is there) or -errno. */
+/* The client shares this eventfd and can clear O_NONBLOCK, hence RWF_NOWAIT. Returns 1, 0
+ * (empty) or -errno. */
 static int read_now(int fd, u64 *value)
 {
 	struct iovec iov = {value, sizeof(*value)};
@@ -63,7 +63,7 @@ void ur_given_up_take(struct ur_ufile *file)
 	struct ur_object *mr = look_for_region(file);
 
 	file->given_up = 0;
-	/* One that is in use was none to give up, and stays. */
+	/* A region in use was named by mistake, and stays. */
 	if (mr)
 		ur_object_destroy(mr);
 }

@@ -29,7 +29,7 @@ void ur_program_wake(int life)
 	send(life, &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-/* It looks at the addresses that there are. */
+/* A woken program reads the current addresses. */
 static void on_event(struct ur_device_file *on_device, u64 element, u32 type)
 {
 	if (type == UR_EVENT_GID_CHANGE)
@@ -38,7 +38,6 @@ static void on_event(struct ur_device_file *on_device, u64 element, u32 type)
 
 static const struct ur_device_file_ops program_ops = {.event = on_event};
 
-/* Nothing is known by which it could go on with another engine. */
 static void end_program(struct kept_program *p)
 {
 	ur_assert(ur_loop_mine(p->dev->daemon->loop));
@@ -73,7 +72,7 @@ static int add_program(struct ur_device *dev, u32 slot,
 	p->uid = kept->uid;
 	p->pid = kept->pid;
 	p->life = kept->fd;
-	/* Its end alone is waited for. */
+	/* Only waits for hangup. */
 	err = ur_loop_add(dev->daemon->loop, p->life, 0, on_life, p);
 	if (err) {
 		free(p);

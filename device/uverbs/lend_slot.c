@@ -7,12 +7,12 @@
 #include "device/uverbs/lend_slot.h"
 #include "engine/ground/limits.h"
 
-/* Two sockets, counters and a recording; and where there is a ring for it, its two files. */
+/* Two sockets, counters, a recording, and the two files of a relay ring. */
 #define LENT_FDS 6
-/* An outbox, and what wakes at either end. */
+/* An outbox, and the wake-up descriptors of both directions. */
 #define FAR_FDS 3
-/* What rings, and what other objects, of a context may take in an engine process: a part of the machine's memory,
- * within bounds. */
+/* Limit of the memory of rings, and likewise of other objects, of a context in an engine
+ * process: 1/APART_PART of the memory of this process, within bounds. */
 #define APART_PART    128
 #define APART_KIB_MIN (16u << 10)
 #define APART_KIB_MAX (8u << 20)
@@ -27,7 +27,7 @@ static struct ur_quota *slots_of(struct ur_device *dev, bool small)
 	return small ? &dev->lent_small : &dev->lent;
 }
 
-/* Nobody has all small slots: root, too, needs some of large ones first. */
+/* No user may have all small slots, not even root. */
 static void bound_slots(struct ur_device *dev)
 {
 	for (int small = 0; small < 2; small++) {
@@ -105,7 +105,7 @@ void ur_slot_fds(const struct ur_lent *lent, bool far, int fds[UROCE_APART_FDS])
 	if (!lent)
 		return;
 	fds[UROCE_APART_OWN] = lent->file;
-	/* With a socket of ours it could send whatever it likes to anybody here. */
+	/* With our socket it could send anything to any host in our network namespace. */
 	fds[UROCE_APART_OUT6] = far ? -1 : lent->out[0];
 	fds[UROCE_APART_OUT4] = far ? -1 : lent->out[1];
 	fds[UROCE_APART_COUNT] = lent->counters;

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Mappings, addresses and memory of rings and regions, counted by user: what
- * the engine says a context has mapped, turned into units of quotas.
+ * Mappings, addresses and memory of rings and regions, counted by user: converts what a
+ * context has mapped, as reported by the engine, into units of quotas.
  */
 #include <errno.h>
 #include <stdio.h>
 #include "device/memory.h"
 #include "device/uverbs/maps.h"
 
-/* The default where the limit cannot be read: Linux's own. */
+/* Linux's default, if the limit cannot be read. */
 #define MAX_MAP_COUNT 65530
-/* Bytes are counted in units of 2 MiB; of addresses a process has 47 bits. */
+/* Bytes are counted in units of 2 MiB; addresses of a process have 47 bits. */
 #define UNIT_BITS 21
 #define MAX_UNITS (1u << (47 - UNIT_BITS))
-/* A region begins and ends within a page. */
+/* Slack, since a region may begin and end within a page. */
 #define ENDS (128u << 10)
 
 static struct ur_quota maps = {.what = "mappings", .everyone = true};
@@ -46,7 +46,7 @@ static u32 kib_of(u64 bytes)
 	return n < UINT32_MAX ? (u32)n : UINT32_MAX;
 }
 
-/* Count what there is now; false: more than the user may have. */
+/* Updates the charge to the present number. Returns false if that exceeds the quota. */
 static bool settle(struct ur_quota *q, uid_t uid, u32 *had, u32 has)
 {
 	if (has < *had)
@@ -87,7 +87,7 @@ static bool settle_all(struct ur_ufile *file)
 	       settle_memory(file, kib_of(now.ring_bytes + now.region_bytes));
 }
 
-/* Charges the bytes from now on, whatever the engine will say. */
+/* Charges the bytes in advance. */
 static int charge(struct ur_ufile *file, u64 bytes)
 {
 	u32 kib = kib_of(bytes);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The commands that register memory: the client's own, again in another way, a
- * dma-buf, device memory.
+ * The commands that register memory: REG_MR, REREG_MR, dma-buf, device memory.
  */
 #include <errno.h>
 #include "device/uverbs/maps.h"
@@ -9,21 +8,20 @@
 
 #define PAGE 4096u
 
-/* Returns whether both are at the same place within their pages. */
+/* Returns whether both have the same offset within a page. */
 static bool same_in_page(u64 a, u64 b)
 {
 	return !((a ^ b) & (PAGE - 1));
 }
 
-/* No bytes of a page that nothing is in before them: what Linux pins for a
- * region has at least one page, or it is refused. */
+/* Returns whether the range touches no page: zero bytes at a page boundary. Linux refuses a
+ * region that pins no page. */
 static bool no_pages(u64 start, u64 length)
 {
 	return !length && same_in_page(start, 0);
 }
 
-/* Returns the first address: 0 where the access asks for offsets, whatever
- * address was given. */
+/* Returns the first address: 0 for zero-based access, whatever iova is. */
 static u64 first_address(u32 access, u64 iova)
 {
 	return access & IB_UVERBS_ACCESS_ZERO_BASED ? 0 : iova;
@@ -64,7 +62,7 @@ int ur_w_reg_mr(struct ur_cmd *cmd, const void *in, void *out)
 	struct ur_obj_mr *mr;
 	int err;
 
-	/* The same place within a page, as the kernel demands. */
+	/* The kernel requires equal offsets within a page. */
 	if (!same_in_page(req->start, req->hca_va) &&
 	    !(req->access_flags & IB_UVERBS_ACCESS_ZERO_BASED))
 		return -EINVAL;
@@ -121,7 +119,7 @@ int ur_w_rereg_mr(struct ur_cmd *cmd, const void *in, void *out)
 	if (flags & UR_REREG_ACCESS) {
 		attr.access = req->access_flags;
 		err = ur_mr_check_access(attr.access);
-		/* Its addresses would change: that is another translation. */
+		/* Toggling zero-based access changes the addresses, hence the translation. */
 		if (!err && !(flags & UR_REREG_TRANS) &&
 		    ((attr.access ^ mr->access) & IB_UVERBS_ACCESS_ZERO_BASED))
 			err = -EOPNOTSUPP;
@@ -168,7 +166,7 @@ int ur_w_rereg_mr(struct ur_cmd *cmd, const void *in, void *out)
 	return 0;
 }
 
-/* The answer of both registrations that come as attributes. */
+/* Fills the response of both ioctl registrations. */
 static int say_keys(struct ur_cmd *cmd, struct ur_obj_mr *mr, u16 handle,
 		    u16 lkey, u16 rkey)
 {
@@ -180,8 +178,8 @@ static int say_keys(struct ur_cmd *cmd, struct ur_obj_mr *mr, u16 handle,
 	return err ? err : ur_attr_set(cmd, handle, mr->obj.handle);
 }
 
-/* Programs ask whether there is such memory at all with a number that is no file's, and no pages: any
- * error but EOPNOTSUPP is a yes to them. */
+/* Programs probe for dma-buf support with an invalid descriptor and no pages: any error but
+ * EOPNOTSUPP means yes. */
 static int take_file(struct ur_cmd *cmd, int number, struct ur_emr_attr *attr)
 {
 	int fd = ur_session_fget(cmd->file->session, number, NULL);
@@ -255,7 +253,7 @@ int ur_m_reg_dm_mr(struct ur_cmd *cmd)
 	err = ur_mr_check_access(attr.access);
 	if (err)
 		return err;
-	/* Addressed by offset, always. */
+	/* Device memory is always addressed by offset. */
 	if (!(attr.access & IB_UVERBS_ACCESS_ZERO_BASED) ||
 	    attr.dm_off > dm->length || attr.length > dm->length - attr.dm_off)
 		return -EINVAL;

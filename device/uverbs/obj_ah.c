@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Address handles, and the check of every path that verbs name. */
+/* Address handles, and the check of all paths in verbs. */
 #include <errno.h>
 #include <rdma/ib_user_verbs.h>
 #include "engine/ground/limits.h"
@@ -13,7 +13,7 @@ int ur_path_from_ah(struct ur_device *dev, const struct ib_uverbs_ah_attr *attr,
 	const struct ib_uverbs_global_route *grh = &attr->grh;
 	const struct ur_gid *g;
 
-	/* RoCE has nothing but the GRH to address by. */
+	/* RoCE addresses only by the GRH. */
 	if (attr->port_num != 1 || !attr->is_global)
 		return -EINVAL;
 	g = ur_gid_get(dev, grh->sgid_index);
@@ -67,7 +67,7 @@ int ur_w_create_ah(struct ur_cmd *cmd, const void *in, void *out)
 	err = ur_path_from_ah(cmd->dev, &req->attr, &path);
 	if (!err)
 		err = ur_static_rate_bps(req->attr.static_rate, &bps);
-	/* Only queue pairs have one. */
+	/* Only queue pairs support a static rate. */
 	if (!err && bps)
 		err = -EOPNOTSUPP;
 	if (err)

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Completion channels and asynchronous event files. To the client they are
- * plain descriptors; a command names one by its number. The client may say with
- * the command which of its own objects that is. Otherwise it is asked for the
- * file, and inodes are compared: only the very socket that was made here is
- * accepted.
+ * Completion channels and asynchronous event files. To the client they are plain
+ * descriptors, named in a command by number. The client may state with the command which of
+ * its event files that is. Otherwise an upcall asks for the descriptor, and its identity is
+ * compared: only the socket that was made here is accepted.
  */
 #include <errno.h>
 #include <linux/sockios.h>
@@ -23,9 +22,9 @@
 #define EVENT_FDS 2
 
 /*
- * The client may have the sending end: from now on nothing can be sent, and who reads is at the end. Returns
- * whether there is something in the file that nobody has read. It may be the client's, and have descriptors with it
- * whose end takes as long as he wants.
+ * Shuts down the sending end, of which the client may have a copy: nothing can be sent any
+ * more, and a reader gets the end of the file. Returns whether there is unread data. That
+ * may be the client's, with descriptors whose close blocks as long as the client wants.
  */
 static bool shut(int tx)
 {
@@ -138,7 +137,7 @@ u32 ur_events_read(struct ur_object *obj, const struct ur_events_left *left)
 	return n;
 }
 
-/* The object of the given type whose socket the client has at number. */
+/* Finds the object of that type whose socket has that number in the client. */
 static int find_by_fd(struct ur_ufile *file, int number, u32 type,
 		      struct ur_object **ret)
 {
@@ -167,7 +166,7 @@ static int find_by_fd(struct ur_ufile *file, int number, u32 type,
 		return 0;
 	}
 	*ret = NULL;
-	/* An earlier uroced may have made it, and the program's engine sends there. */
+	/* An earlier uroced may have made it; then the program's engine sends to it. */
 	return ur_handles_follow(&file->handles) ? 0 : -EBADF;
 }
 
@@ -209,8 +208,8 @@ int ur_async_from_fd(struct ur_ufile *file, int number,
 }
 
 /*
- * Show an event file to the client, who may say meanwhile, over another
- * connection, that it is closed: it has a user for as long as that takes.
+ * Installs an event file in the client. The object gets a user meanwhile, since the client
+ * may close the file over another connection.
  */
 static int install(struct ur_object *obj, u32 kind, const int fd[2],
 		   const bool *closed)
@@ -265,8 +264,9 @@ int ur_async_new(struct ur_ufile *file, struct ur_obj_async **ret, int *number)
 }
 
 /*
- * Its number at the client. The client whose program has an engine gets the sending end at once, so that the
- * channel is whole there when we are killed before a queue uses it: who may read its events may send them.
+ * Makes a channel and returns its number in the client. A program with an engine gets the
+ * sending end at once, so that the channel still works if uroced is killed before a CQ uses
+ * it. This adds no right: the client may read the events anyway.
  */
 static int make_chan(struct ur_ufile *file)
 {

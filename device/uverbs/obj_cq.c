@@ -194,8 +194,7 @@ int ur_w_resize_cq(struct ur_cmd *cmd, const void *in, void *out)
 
 	if (!cq || !req->cqe || req->cqe > cmd->dev->daemon->limits.max_cqe)
 		return -EINVAL;
-	/* A client that asks for less may do so: it has both rings for a moment
-	 * only. */
+	/* Shrinking is always allowed: both rings exist for a moment only. */
 	if (req->cqe >= cq->entries && !ur_rings_room(cmd->file))
 		return -ENOMEM;
 	cmd->file->shrinking = req->cqe < cq->entries;
@@ -230,7 +229,7 @@ int ur_x_modify_cq(struct ur_cmd *cmd, const void *in, void *out)
 	return ur_ecq_modify(cq->cq, req->attr.cq_count, req->attr.cq_period);
 }
 
-/* The counts live in the object, which is gone after the destroy. */
+/* The event counts must be read before the object is destroyed. */
 int ur_w_destroy_cq(struct ur_cmd *cmd, const void *in, void *out)
 {
 	const struct ib_uverbs_destroy_cq *req = in;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Multicast membership of UD queue pairs. Attaching the same group twice is
- * one membership, as in the kernel; detaching what is not attached is EINVAL.
+ * Multicast membership of UD queue pairs. As in the kernel, attaching the same group twice
+ * is one membership, and detaching a group that is not attached is EINVAL.
  */
 #include <errno.h>
 #include <rdma/ib_user_verbs.h>
@@ -17,7 +17,7 @@ static int find_group(const struct ur_obj_qp *qp, const u8 *gid)
 	return -1;
 }
 
-/* Each group of a program in another network namespace has a socket of ours. */
+/* A group of a program in another network namespace takes a socket of uroced. */
 static int set_far(const struct ur_ufile *file, const u8 *gid, bool attach)
 {
 	int err = attach ? ur_quota_take_fds(file->uid, 1) : 0;
@@ -30,7 +30,7 @@ static int set_far(const struct ur_ufile *file, const u8 *gid, bool attach)
 	return err;
 }
 
-/* The engine of another program joins by itself. */
+/* An engine in a program joins by itself. */
 static int set_member(const struct ur_obj_qp *qp, const u8 *gid, bool attach)
 {
 	if (!qp->in_program)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Memory regions: checked, made, asked about, destroyed. The commands that
- * register one, in all its forms, are in mr_reg.c.
+ * Memory regions: checks, creation, queries, destruction. mr_reg.c has the commands that
+ * register one, in all forms.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -66,8 +66,8 @@ static void unmap(struct ur_loop_after *after)
 	free(u);
 }
 
-/* While the file is being closed, unmap now, with the lock released: nothing of
- * it may still be charged once close() has returned. */
+/* While the file is being closed, unmaps at once with the lock released: nothing may still
+ * be charged once close() has returned. */
 static void unmap_now(struct ur_loop *loop, const struct ur_emr_left *left)
 {
 	bool aside = ur_loop_step_aside(loop);
@@ -107,8 +107,7 @@ static int destroy_mr(struct ur_object *obj)
 
 	if (err)
 		return err;
-	/* The region must not be listed, should others have the lock
-	 * meanwhile. */
+	/* Hides the region from listings, since ur_mr_unmap() may release the lock. */
 	mr->mr = NULL;
 	ur_mr_unmap(obj->file, &left);
 	ur_object_unuse(mr->pd);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Queue pairs: made, opened, destroyed. The three forms of the command that
- * makes one are in qp_create.c, modify and query in qp_modify.c.
+ * Queue pairs: creation, opening, destruction. The three forms of the create command are in
+ * qp_create.c, modify and query in qp_modify.c.
  *
- * An XRC target QP belongs to its domain and not to a session: every handle on
- * it, the creator's too, is an opener, and the last one takes it along.
+ * An XRC target QP belongs to its domain, not to a session: every handle on it, including
+ * the creator's, is an opener, and the last one destroys it.
  */
 #include <errno.h>
 #include <rdma/ib_user_ioctl_verbs.h>
@@ -17,7 +17,7 @@
 #include "util/assert.h"
 #include "util/verbs_words.h"
 
-/* Types, states and rights go from the client to the transport as they are. */
+/* Types, states and rights of the uverbs ABI equal the transport's. */
 #define QP_TYPE(number, name) \
 	_Static_assert((int)IB_UVERBS_QPT_##name == (number), #name);
 #define ACCESS(bit, name) \
@@ -51,7 +51,7 @@ static int destroy_qp(struct ur_object *obj)
 		ur_eqp_close(qp->ref, &async);
 		target_put(qp->target);
 	} else {
-		/* When a session ends, nobody else detaches. */
+		/* A client that ends has not detached its groups. */
 		ur_assert(qp->n_mcast <= UR_ARRAY_SIZE(qp->mcast));
 		if (obj->file->closing)
 			while (qp->n_mcast)
@@ -91,8 +91,7 @@ static const struct ur_object_type qp_type = {
 	.report = report_qp,
 };
 
-/* Checks the sizes of the queues that it has: ibv_create_qp(3) ignores the
- * others. */
+/* Checks the sizes of existing queues only: ibv_create_qp(3) ignores the others. */
 static int check_caps(const struct ur_limits *l, const struct ur_qp_args *a)
 {
 	const struct ib_uverbs_qp_cap *cap = &a->cap;
@@ -167,7 +166,7 @@ static int check_raw(const struct ur_cmd *cmd, const struct ur_qp_args *a)
 	return -EOPNOTSUPP;
 }
 
-/* The engine's side of a plain QP. */
+/* Makes a QP other than an XRC target in the engine. */
 static int make_plain(struct ur_cmd *cmd, struct ur_obj_qp *qp,
 		      const struct ur_qp_args *a, struct ur_eqp_init *init,
 		      struct uroce_create_qp_resp *udata)
@@ -205,7 +204,8 @@ static int open_target(struct ur_obj_qp *qp, struct ur_xrc_target *t,
 		t->in_program ? NULL : ur_async_engine(qp->async);
 	int err;
 
-	t->openers++; /* first: others may close it while its engine is waited for */
+	/* first: another opener may close it while we wait for the engine */
+	t->openers++;
 	err = ur_eqp_open(t->qp, async, user_handle, &qp->ref);
 	if (err)
 		return err;
@@ -279,7 +279,7 @@ static int make_spread(struct ur_cmd *cmd, struct ur_obj_qp *qp,
 	return err;
 }
 
-/* Makes it in the engine, as its type and arguments want it. */
+/* Makes the QP in the engine according to its type. */
 static int make_engine(struct ur_cmd *cmd, struct ur_obj_qp *qp,
 		       const struct ur_qp_args *a, struct ur_eqp_init *init,
 		       struct uroce_create_qp_resp *udata)
@@ -290,7 +290,7 @@ static int make_engine(struct ur_cmd *cmd, struct ur_obj_qp *qp,
 			: make_plain(cmd, qp, a, init, udata);
 }
 
-/* A number that is not drawn may take more room in the table of numbers (transport/table.c). */
+/* A QPN given by the program may need more room in the table (transport/table.c). */
 static u32 kib_of(const struct ur_qp_args *a)
 {
 	return UR_KIB_QP + (a->number ? 2 : 0) +
@@ -330,7 +330,7 @@ int ur_qp_make(struct ur_cmd *cmd, struct ur_qp_args *a, struct ur_obj_qp **ret,
 		.user_handle = a->user_handle,
 		.create_flags = a->flags,
 		.block_self_mcast = a->flags & BLOCK_MULTICAST_LOOPBACK,
-		/* A target is its domain's, and nobody's alone. */
+		/* A target belongs to its domain, not to one object. */
 		.owner = a->type == IB_UVERBS_QPT_XRC_TGT ? NULL : qp,
 	};
 	qp->type = (enum ur_qp_type)a->type;
@@ -374,7 +374,7 @@ int ur_w_open_qp(struct ur_cmd *cmd, const void *in, void *out)
 			target = t;
 	}
 	ur_udata_in(cmd, &asked, sizeof(asked));
-	/* A child of fork that has no engine, and its parent's target. */
+	/* A child of fork without an engine cannot use a target in its parent's engine. */
 	if (!target || (target->in_program && asked.flags == UROCE_QP_F_DEVICE))
 		return -EINVAL;
 	qp = ur_object_new(cmd->file, &qp_type);

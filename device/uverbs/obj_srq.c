@@ -42,7 +42,7 @@ static const struct ur_object_type srq_type = {
 	.report = report_srq,
 };
 
-/* There is no limit here, since it is irrelevant: ibv_create_srq(3). */
+/* No srq_limit: ibv_create_srq(3) ignores it. */
 struct srq_args {
 	u32 type;
 	u64 user_handle;
@@ -152,7 +152,7 @@ int ur_w_create_xsrq(struct ur_cmd *cmd, const void *in, void *out)
 	return err;
 }
 
-/* The narrow form is the wide one of type BASIC, as the kernel takes it. */
+/* As in the kernel, this form is the wide one with type BASIC. */
 int ur_w_create_srq(struct ur_cmd *cmd, const void *in, void *out)
 {
 	const struct ib_uverbs_create_srq *req = in;
@@ -230,7 +230,7 @@ int ur_w_modify_srq(struct ur_cmd *cmd, const void *in, void *out)
 		ur_udata_in(cmd, &udata, sizeof(udata));
 		if (!udata.resp_addr)
 			return -EINVAL;
-		/* A client that asks for less may do so. */
+		/* Shrinking is always allowed. */
 		if (max_wr >= had && !ur_rings_room(cmd->file))
 			return -ENOMEM;
 		cmd->file->shrinking = max_wr < had;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * XRC domains. One opened with a descriptor is shared by all who open the same
+ * XRC domains. A domain opened with a descriptor is shared by all files that open the same
  * inode on the same device; it ends with its last handle.
  */
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "device/uverbs/uverbs_cmd.h"
 #include "util/assert.h"
 
-/* The file may end with it, and its file system take its time. */
+/* Without the lock: this may be the file's last descriptor, and its file system slow. */
 static void close_file(struct ur_loop_after *after)
 {
 	struct ur_xrcd *x = ur_container_of(after, struct ur_xrcd, after);
@@ -90,7 +90,7 @@ static struct ur_xrcd *new_xrcd(struct ur_cmd *cmd)
 	return x;
 }
 
-/* The inode, and nothing of the file: the caller may close it. */
+/* Opens the inode (O_PATH), independent of the open file: the caller may close fd. */
 static int pin_inode(struct ur_loop *loop, int fd)
 {
 	char path[32];
@@ -104,7 +104,8 @@ static int pin_inode(struct ur_loop *loop, int fd)
 	return fd;
 }
 
-/* The same file has it with each uroced: engines outlive them. */
+/* Hashes the file's identity: engines outlive uroced, and the next uroced must give the
+ * same number. */
 static u32 number_of(const struct ur_file_id *id)
 {
 	const u8 *at = (const u8 *)id;
@@ -115,7 +116,7 @@ static u32 number_of(const struct ur_file_id *id)
 	return sum | 1u << 31;
 }
 
-/* Returns whether another file's domain has the number there. */
+/* Returns whether another file's domain in that engine has the number. */
 static bool is_taken(const struct ur_device *dev,
 		     const struct ur_shared_engine *home, u32 number)
 {
@@ -129,7 +130,7 @@ static bool is_taken(const struct ur_device *dev,
 	return false;
 }
 
-/* A domain of the file, which is open besides. */
+/* Makes a domain for the inode fd. */
 static int new_shared(struct ur_cmd *cmd, int fd, const struct ur_file_id *id,
 		      struct ur_xrcd **ret)
 {
@@ -157,12 +158,12 @@ static int new_shared(struct ur_cmd *cmd, int fd, const struct ur_file_id *id,
 	return 0;
 }
 
-/* All that is in a domain belongs to one engine, whose thread alone touches it. */
+/* All objects of a domain belong to one engine, since only its thread may touch them. */
 static int enter_domain(struct ur_cmd *cmd, struct ur_xrcd *x)
 {
 	int err;
 
-	/* The engine of a user's contexts is nobody else's. */
+	/* A shared engine serves one user only. */
 	if (x->home != cmd->file->shared)
 		return x->uid == cmd->file->uid ? -EOPNOTSUPP : -EPERM;
 	if (x->home) {
@@ -171,7 +172,7 @@ static int enter_domain(struct ur_cmd *cmd, struct ur_xrcd *x)
 	}
 	if (x->moves)
 		return -EAGAIN;
-	/* The domain stays where it is, and is there, while engines are waited for. */
+	/* The reference keeps the domain while we wait for engines. */
 	ur_assert(x->refs);
 	x->refs++;
 	err = ur_context_go(cmd->file, x->shard);
@@ -180,7 +181,7 @@ static int enter_domain(struct ur_cmd *cmd, struct ur_xrcd *x)
 	return err;
 }
 
-/* *ret: a reference. */
+/* *ret gets a reference. */
 static int find_or_make(struct ur_cmd *cmd, int number, u32 oflags,
 			struct ur_xrcd **ret)
 {
@@ -194,7 +195,7 @@ static int find_or_make(struct ur_cmd *cmd, int number, u32 oflags,
 	fd = ur_session_fget(cmd->file->session, number, &id);
 	if (fd < 0)
 		return fd;
-	/* This comes before anybody looks: the lock is free meanwhile. */
+	/* Before the lookup, since this releases the lock. */
 	if (oflags & O_CREAT) {
 		pinned = pin_inode(cmd->dev->daemon->loop, fd);
 		if (pinned < 0)

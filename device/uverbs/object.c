@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Objects and their handles: made, found, kept busy, destroyed. A handle is the
+ * Objects and their handles: creation, lookup, use counts, destruction. A handle is the
  * lowest free number of its file; quotas and memory are charged here.
  */
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "device/uverbs/ufile.h"
 #include "util/assert.h"
 
-/* Memory doubles, and is used bit by bit: to clear millions of slots takes
+/* The array doubles, but is initialized in steps: clearing millions of slots takes
  * milliseconds. */
 #define SLOTS_MORE 4096u
 
@@ -48,7 +48,7 @@ void ur_handles_begin(struct ur_handles *h, u32 n)
 	h->base = (n % FILES_APART + 1) * UR_MAX_HANDLES;
 }
 
-/* How many of a type the attributes of the device tell; 0: nothing. */
+/* Returns the limit of a type in the device's attributes; 0: none. */
 static u32 told(const struct ur_limits *limits, u32 type)
 {
 	switch (type) {
@@ -121,7 +121,7 @@ err_give:
 	return NULL;
 }
 
-/* In place of an object that nobody finds any more, whose handle is no other's yet. */
+/* Placeholder of a hidden object, which keeps its handle reserved. */
 static const struct ur_object_type gone_type = {.id = UR_OBJECT_GONE};
 static struct ur_object gone = {.type = &gone_type};
 
@@ -177,7 +177,7 @@ int ur_object_destroy_report(struct ur_object *obj, void *resp)
 	ur_assert(ur_loop_mine(obj->file->dev->daemon->loop));
 	if (obj->users)
 		return -EBUSY;
-	/* Its engine may be waited for without the lock. */
+	/* destroy() may wait for the engine without the lock. */
 	ur_object_hide(obj);
 	err = obj->type->destroy(obj);
 	if (err) {
@@ -195,15 +195,15 @@ int ur_object_destroy(struct ur_object *obj)
 	return ur_object_destroy_report(obj, NULL);
 }
 
-/* Objects that are destroyed in one hold of the lock while their file is being
- * closed: each may cost a call of the engine, a fifth of a millisecond. */
+/* Limits of one hold of the lock while a file is closed: an object may cost a call of the
+ * engine, a fifth of a millisecond. */
 #define OBJECTS_AT_ONCE 16
 #define SLOTS_AT_ONCE	4096
 #define NS_AT_ONCE	200000u
 
 struct pieces {
 	struct ur_loop *loop;
-	u32 objects, slots; /* since others could have the lock */
+	u32 objects, slots; /* since the lock was last released */
 	u64 since_ns;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Contexts whose engine is in their program. Control is here all the same: it has
- * their objects, checks what they are made of and gives the numbers; the provider
- * then makes them in the program's engine. No packet finds those that are here.
+ * Contexts whose engine is in their program. uroced still has their objects, checks their
+ * arguments and assigns their numbers; the provider then makes them in the program's
+ * engine. The objects here receive no packets.
  */
 #include <errno.h>
 #include <rdma/ib_user_ioctl_cmds.h>
@@ -31,31 +31,33 @@ static bool has_objects(const struct ur_ufile *file)
 	return false;
 }
 
-/* A user who may see all packets of the host may have a socket of them: engine_lend.h. */
+/* A receiving socket can be used to see others' packets (engine_lend.h), so only a user who
+ * may see all packets gets one. */
 static bool may_have_sockets(const struct ur_ufile *file)
 {
 	return ur_is_administrator(file->session) ||
 	       ur_client_may_raw(file->session);
 }
 
-/* apart: the engine is in an engine process, or was when the slot was lent. */
+/* apart: the engine is, or was, in an engine process. */
 static int check_open(const struct ur_cmd *cmd, bool apart)
 {
 	const struct ur_ufile *file = cmd->file;
 
 	if (file->slot || has_objects(file))
 		return -EINVAL;
-	/* Where there is RoCEv1 all are the device's engine's: an engine in a program has no frames, and which
-	 * queue pairs will need them is not known when they are made. */
+	/* With RoCEv1 all queue pairs use the device's engine: an engine in a program
+	 * cannot send Ethernet frames, and which queue pairs need that is unknown when they
+	 * are made. */
 	if (cmd->dev->roce_v1)
 		return -EOPNOTSUPP;
-	/* What keeps users apart, and a hostile card, are not the program's to change. */
+	/* A program could switch off user isolation or a hostile card in its own engine. */
 	return (ur_ufile_realm(file) || file->adverse) && !apart ? -EOPNOTSUPP
 								 : 0;
 }
 
-/* Elsewhere packets cannot leave by sockets that it makes itself; where it is not known, they might have to, or must
- * not. */
+/* In another network namespace the engine's own sockets cannot send for the device. If the
+ * namespace is unknown, neither way is safe. */
 static int find_way(const struct ur_ufile *file, enum ur_lend_way *way)
 {
 	switch (ur_client_network(file->session->sock)) {
@@ -72,8 +74,8 @@ static int find_way(const struct ur_ufile *file, enum ur_lend_way *way)
 	}
 }
 
-/* An earlier uroced may have given it to the program, to which packets that go there come, as to all that it has
- * had. So there is nothing to gain. */
+/* Returns whether an earlier uroced may have given this number to the program. Packets to
+ * the slot's numbers reach the program anyway, so a false claim gains nothing. */
 static bool may_have_had(const struct ur_ufile *file, u32 slot, u32 number)
 {
 	return slot && ur_handles_follow(&file->handles) &&
@@ -93,7 +95,7 @@ int ur_program_engine_flags(const struct ur_cmd *cmd, u32 slot, u32 flags,
 	return 0;
 }
 
-/* The driver's part of a queue pair that spreads frames. */
+/* Parses the driver's part for a queue pair with an indirection table. */
 static int take_spread(const struct ur_cmd *cmd, struct ur_qp_args *a)
 {
 	struct uroce_create_rss_qp_req req;
@@ -121,7 +123,7 @@ int ur_program_engine_qp(const struct ur_cmd *cmd, struct ur_qp_args *a)
 				      &a->in_program);
 	if (err)
 		return err;
-	/* Others who open the domain could not use it. */
+	/* Other openers of the domain could not use it. */
 	if (domain && domain->shared && a->in_program != !!domain->home)
 		return -EINVAL;
 	a->number = req.number;
@@ -150,13 +152,12 @@ static void give_part(struct ur_ufile *file)
 	file->rings = 0;
 }
 
-/* Puts the descriptors that are lent into the client, and their numbers there into
- * *resp. */
+/* Installs the descriptors of the slot in the client, and their numbers in *resp. */
 static int install(const struct ur_cmd *cmd, const struct ur_lent *lent,
 		   struct uroce_engine_open *resp)
 {
 	bool far = cmd->file->far;
-	/* With a socket of ours it could send whatever it likes to anybody here. */
+	/* With our socket it could send anything to any host in our network namespace. */
 	int fds[] = {lent->file,
 		     far ? -1 : lent->out[0],
 		     far ? -1 : lent->out[1],
@@ -206,20 +207,21 @@ static int lend_slot(struct ur_ufile *file, bool small, enum ur_lend_way way,
 	return err;
 }
 
-/* Has a slot lent to the file's engine. bytes: what its provider knows of struct uroce_engine_open. */
+/* Gets a slot for the file's engine. bytes: size of the provider's struct
+ * uroce_engine_open. */
 static int lend(const struct ur_cmd *cmd, bool apart, size_t bytes,
 		struct ur_lent *lent)
 {
 	struct ur_ufile *file = cmd->file;
 	enum ur_lend_way way;
 	bool small;
-	/* It may ask the client, with the lock released: what is checked is checked after that. */
+	/* First, since find_way() may release the lock for an upcall. */
 	int unknown = find_way(file, &way);
 	int err = check_open(cmd, apart);
 
 	if (!err)
 		err = unknown;
-	/* An older provider knows of no outbox. */
+	/* An older provider does not support the outbox. */
 	if (!err && way == UR_LEND_FAR &&
 	    bytes < sizeof(struct uroce_engine_open))
 		err = -EOPNOTSUPP;
@@ -227,11 +229,11 @@ static int lend(const struct ur_cmd *cmd, bool apart, size_t bytes,
 		return err;
 	small = ur_slot_is_for_small(file->dev, file->uid);
 	err = lend_slot(file, small, way, lent);
-	/* Programs of an earlier uroced that have not come yet have large ones, too. */
+	/* Programs of an earlier uroced that have not reconnected may have the large slots. */
 	return err == -EBUSY && !small ? lend_slot(file, true, way, lent) : err;
 }
 
-/* The client has copies, or does without. */
+/* Called after the client got its copies, or failed to. */
 static void lent_to(struct ur_ufile *file, const struct ur_lent *lent, int err)
 {
 	ur_slot_lent(lent);
@@ -260,7 +262,7 @@ int ur_m_engine_open(struct ur_cmd *cmd)
 
 /* ---- in an engine process ---- */
 
-/* Gives the context to the process, which talks to the program by sock. */
+/* Sends the context to the process, with its end of the socket, sock. */
 static int give_context(const struct ur_ufile *file, const struct ur_lent *lent,
 			int sock)
 {
@@ -282,7 +284,7 @@ static int give_context(const struct ur_ufile *file, const struct ur_lent *lent,
 	return ur_engine_process_give(file->apart, &context, fds);
 }
 
-/* The program's end of the socket is *sock. */
+/* *sock gets the program's end of the socket. */
 static int begin_apart(struct ur_ufile *file, const struct ur_lent *lent,
 		       int *sock)
 {
@@ -304,7 +306,7 @@ static int begin_apart(struct ur_ufile *file, const struct ur_lent *lent,
 	return err;
 }
 
-/* The program could not have the engine that it was lent. */
+/* Takes back a slot whose engine the program could not start. */
 static void end_own(struct ur_ufile *file)
 {
 	if (file->slot && !file->apart && !file->life && !has_objects(file))
@@ -339,7 +341,7 @@ int ur_m_engine_apart(struct ur_cmd *cmd)
 	return err;
 }
 
-/* ---- besides, in one with others ---- */
+/* ---- shared engines ---- */
 
 static void hang_up(const struct ur_shared_engine *e)
 {
@@ -377,7 +379,7 @@ int ur_m_engine_share(struct ur_cmd *cmd)
 	return err;
 }
 
-/* The slot and the descriptor are the user's from now on. */
+/* Charges the user for the slot and the descriptor. */
 static int take_slot(struct ur_ufile *file, u32 slot, enum ur_lend_way way)
 {
 	int err = ur_quota_take_fds(file->uid, 1), life;
@@ -404,8 +406,8 @@ err_fds:
 	return err;
 }
 
-/* The next uroced is to know the process that has the engine now. It shares this file, and what it may do with
- * that it may do without the slot, too; but the slot stays its user's. */
+/* Records the process that has the engine now, for the next uroced. It shares this file, so
+ * it gains no right by the slot, which remains charged to its user. */
 static int pass_on(const struct ur_ufile *file, u32 slot)
 {
 	const struct ur_kept_life life = {file->life, file->uid,
@@ -420,7 +422,8 @@ static int pass_on(const struct ur_ufile *file, u32 slot)
 		       : 0;
 }
 
-/* The engine in the slot keeps its user apart as this uroced does; an earlier one may not have. */
+/* Returns whether the engine in the slot has the realm that this uroced requires; an
+ * earlier uroced may have isolated users differently. */
 static bool is_of_realm(const struct ur_ufile *file, u32 slot)
 {
 	u32 realm = ur_ufile_realm(file);
@@ -455,13 +458,14 @@ int ur_m_engine_resume(struct ur_cmd *cmd)
 
 	ur_attr_in(cmd, UROCE_ATTR_ENGINE_RESUME, &in, sizeof(in));
 	err = in.resumes ? resume(cmd, &in) : pass_on(cmd->file, in.slot);
-	/* Its slot is not given back where this fails: the file ends then. */
+	/* If this fails the slot is not taken back here: the file ends then. */
 	return err ? err
 		   : ur_attr_out(cmd, UROCE_ATTR_ENGINE_RESUME_RESP, &in.slot,
 				 sizeof(in.slot));
 }
 
-/* Takes the mark off what a command names. Returns the slot that it is about; 0: the file has none. */
+/* Clears UROCE_ENGINE_SHARED in *named. Returns the slot of the file's own or shared
+ * engine; 0: none. */
 static u32 slot_about(const struct ur_ufile *file, u32 *named)
 {
 	if (!(*named & UROCE_ENGINE_SHARED))
@@ -493,7 +497,8 @@ int ur_m_engine_socket(struct ur_cmd *cmd)
 			   sizeof(resp));
 }
 
-/* The files are here until the other one has them too; of each other slot there are no more. */
+/* Charges for the rings to slot, at most once per slot. uroced has the files until the
+ * other engine gets them too. */
 static int take_ring(struct ur_ufile *file, bool shared, u32 slot)
 {
 	u32 *rings = shared ? &file->shared->rings : &file->rings;
@@ -509,7 +514,7 @@ static int take_ring(struct ur_ufile *file, bool shared, u32 slot)
 	return err;
 }
 
-/* Puts them into the client, each once: these are the client's alone. */
+/* Installs the files in the client, each once: they belong to the client only. */
 static int install_ring(const struct ur_cmd *cmd,
 			const struct ur_lent_ring *ring,
 			struct uroce_engine_ring *resp)
@@ -529,7 +534,7 @@ static int install_ring(const struct ur_cmd *cmd,
 	return 0;
 }
 
-/* Such two may do with each other whatever they like, without us. */
+/* Engines of one user need no protection from each other. */
 static bool is_same_user(const struct ur_cmd *cmd, u32 slot)
 {
 	uid_t own = cmd->file->uid;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* An engine in a program asks for what it needs of the objects that were made here: paths, the ends of
+/* Resources for an engine in a program from objects that were made here: paths, ends of
  * event files, flow rules, and packet sockets. */
 #include <errno.h>
 #include <string.h>
@@ -11,17 +11,17 @@
 #include "device/uverbs/obj_qp.h"
 #include "util/os/event_pair.h"
 
-/* Engines in other slots of this device, where an address leads there. */
+/* Returns a bit mask of the other slots of this device that the address leads to. */
 static u32 peers(const struct ur_cmd *cmd, u32 slot, const u8 dgid[16])
 {
-	/* Small slots have no rings with others. */
+	/* Small slots have no rings. */
 	return ur_slot_is_small(slot)
 		       ? 0
 		       : ur_engine_peers(cmd->dev->engine, dgid) &
 				 ~(1u << slot);
 }
 
-/* One Q_Key takes a right that its client would have to be asked for. */
+/* Q_Keys are refused: a privileged one would need an upcall. */
 static int modify_first(struct ur_cmd *cmd, struct ur_obj_qp *qp)
 {
 	struct ib_uverbs_modify_qp m[UROCE_ENGINE_QP_MODIFIES];
@@ -53,7 +53,7 @@ int ur_m_engine_qp(struct ur_cmd *cmd)
 		return err;
 	ur_eqp_tell(qp->qp, &resp);
 	if (resp.have_path) {
-		/* The administrator's before the program's. */
+		/* The administrator's rules override the program. */
 		ur_tclass_apply(&cmd->dev->tclass, resp.sgid, resp.dgid,
 				&resp.traffic_class, &resp.hop_limit);
 		slot = ur_slot_of(resp.dest_qpn);
@@ -110,7 +110,7 @@ static int make_life(struct ur_ufile *file, int fd[2])
 	return err;
 }
 
-/* As for a completion channel. */
+/* As in ur_m_engine_cq(). */
 int ur_m_engine_async(struct ur_cmd *cmd)
 {
 	struct ur_ufile *file = cmd->file;
@@ -124,7 +124,7 @@ int ur_m_engine_async(struct ur_cmd *cmd)
 	err = make_life(file, fd);
 	if (err)
 		return err;
-	ur_object_use(async); /* another connection may say that it is closed */
+	ur_object_use(async); /* another connection may close it */
 	ends[0] = fd[1];
 	ends[1] = ur_easync_lend(async->async);
 	err = ur_session_install_all(file->session, ends, 2, numbers);
@@ -134,7 +134,8 @@ int ur_m_engine_async(struct ur_cmd *cmd)
 		return err;
 	resp.life = numbers[0];
 	resp.tx = numbers[1];
-	/* An older provider does not know of it. Without one, each region ends by a command. */
+	/* An older provider does not support given_up. Without it, each region is
+	 * deregistered by a command. */
 	if (ur_attr_len(cmd, UROCE_ATTR_ENGINE_ASYNC_RESP) >= sizeof(resp) &&
 	    ur_given_up_open(file) >= 0)
 		resp.given_up =
@@ -143,7 +144,7 @@ int ur_m_engine_async(struct ur_cmd *cmd)
 			   sizeof(resp));
 }
 
-/* It is the client's own channel: who may read its events may send them. */
+/* The client gets the sending end of its own channel: it may read the events anyway. */
 int ur_m_engine_cq(struct ur_cmd *cmd)
 {
 	struct ur_obj_cq *cq = ur_attr_obj(cmd, UROCE_ATTR_ENGINE_CQ_HANDLE);
@@ -170,8 +171,8 @@ int ur_m_engine_flow(struct ur_cmd *cmd)
 			   sizeof(flow->asked));
 }
 
-/* A program that makes them anew, for another netdev or after a failure, needs few; the limit is of
- * what uroced's memory is charged with. */
+/* A program that needs new sockets, for another netdev or after a failure, needs few; the
+ * limit bounds what uroced's memory is charged with. */
 #define MAX_LOANS 16u
 
 /* A client that may make a raw packet queue pair could make such sockets by itself. */

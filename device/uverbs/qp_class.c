@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Traffic class and hop limit of RC queue pairs, the administrator's before the
- * program's. A program that queries its queue pair still gets the values that
- * it asked for. */
+/* Traffic class and hop limit of RC queue pairs: the administrator's rules override the
+ * program. QUERY_QP still returns the program's values. */
 #include "device/uverbs/qp_class.h"
 #include "device/uverbs/ufile.h"
 #include "util/assert.h"

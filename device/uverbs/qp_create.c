@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The command that makes a queue pair, in its three forms. */
+/* The create command of queue pairs, in its three forms. */
 #include <errno.h>
 #include "device/uverbs/obj_qp.h"
 
@@ -16,8 +16,8 @@ static void fill_resp(const struct ur_obj_qp *qp,
 	resp->max_inline_data = init->max_inline;
 }
 
-/* The handles of the write forms: an unknown one is EINVAL, as the kernel
- * says; which of them count depends on the type. */
+/* Looks up the handles of the write forms. The type determines which of them are used; an
+ * unknown one is EINVAL, as in the kernel. */
 static int fill_handles(struct ur_ufile *f, struct ur_qp_args *a,
 			const struct ib_uverbs_ex_create_qp *req)
 {
@@ -32,7 +32,7 @@ static int fill_handles(struct ur_ufile *f, struct ur_qp_args *a,
 		if (!a->table || req->is_srq)
 			return -EINVAL;
 	}
-	/* Only such a queue pair may be without a send queue. */
+	/* Only a queue pair with a table may lack a send queue. */
 	if (!a->table || req->max_send_wr)
 		a->send_cq =
 			ur_object_get(f, UVERBS_OBJECT_CQ, req->send_cq_handle);

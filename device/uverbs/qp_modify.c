@@ -68,8 +68,8 @@ static int check_values(struct ur_device *dev,
 		return -EINVAL;
 	if ((mask & UR_QP_ATTR_PKEY_INDEX) && r->pkey_index)
 		return -EINVAL;
-	/* Some known rights mean nothing for a queue pair, but programs give it
-	 * the rights of their regions. */
+	/* Some rights mean nothing for a queue pair, but programs pass the rights of their
+	 * regions. */
 	if ((mask & UR_QP_ATTR_ACCESS_FLAGS) &&
 	    !ur_access_known(r->qp_access_flags))
 		return -EINVAL;
@@ -89,8 +89,8 @@ static int check_values(struct ur_device *dev,
 		if (!mtu || mtu > dev->mtu_bytes)
 			return -EINVAL;
 	}
-	/* No automatic path migration, no resizing: neither is claimed in the
-	 * device attributes. */
+	/* Path migration and resizing are not supported, and not claimed in the device
+	 * attributes. */
 	if (mask & UR_QP_ATTR_CAP)
 		return -EINVAL;
 	if (mask & UR_QP_ATTR_ALT_PATH)
@@ -98,9 +98,9 @@ static int check_values(struct ur_device *dev,
 	return 0;
 }
 
-/* Q_Keys of programs with rights only, IBTA volume 1, 10.2.5; since Linux 6.5
- * (commit 0cadb4db79e1) nobody else sets one. The one in a work request counts
- * as the queue pair's own (transport/ud.c). */
+/* Only a privileged program may set a controlled Q_Key, IBTA volume 1, 10.2.5; so in Linux
+ * since 6.5 (commit 0cadb4db79e1). A controlled Q_Key in a work request stands for the
+ * queue pair's own (transport/ud.c). */
 static bool may_set_qkey(struct ur_cmd *cmd,
 			 const struct ib_uverbs_modify_qp *r)
 {
@@ -109,7 +109,8 @@ static bool may_set_qkey(struct ur_cmd *cmd,
 	       ur_client_may_raw(cmd->file->session);
 }
 
-/* More than an end of a queue pair of RoCE: what mlx5 refuses without RoCE. */
+/* Returns whether the command does more than end a RoCE queue pair, which mlx5 refuses when
+ * RoCE is off. */
 static bool raises(const struct ur_obj_qp *qp,
 		   const struct ib_uverbs_modify_qp *r)
 {
@@ -182,7 +183,7 @@ int ur_w_modify_qp(struct ur_cmd *cmd, const void *in, void *out)
 	const struct ib_uverbs_modify_qp *req = in;
 
 	if (req->attr_mask & UR_QP_ATTR_RATE_LIMIT)
-		return -EOPNOTSUPP; /* the extended command's */
+		return -EOPNOTSUPP; /* only in the extended command */
 	return modify_qp(cmd, req, 0);
 }
 

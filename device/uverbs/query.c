@@ -58,7 +58,7 @@ static u64 cap_flags(const struct ur_device *dev)
 		       : CAP_FLAGS;
 }
 
-/* enum ibv_rx_hash_fields is in the provider's part of the answer. */
+/* enum ibv_rx_hash_fields is in the provider's part of the response. */
 static void fill_rss(const struct ur_device *dev,
 		     struct ib_uverbs_ex_query_device_resp *r)
 {
@@ -226,7 +226,7 @@ int ur_m_query_gid_table(struct ur_cmd *cmd)
 
 	if (ur_attr_u64(cmd, UVERBS_ATTR_QUERY_GID_TABLE_FLAGS))
 		return -EOPNOTSUPP;
-	/* A longer entry would need zeros between; no release sends one. */
+	/* A longer entry would need padding; no release uses one. */
 	if (size != sizeof(*table) || len / size < count)
 		return -EINVAL;
 	table = calloc(count + 1, sizeof(*table));

@@ -21,7 +21,7 @@ static struct ur_shared_engine *engine_at(struct ur_list *node)
 	return ur_list_entry(node, struct ur_shared_engine, node);
 }
 
-/* What the next uroced knows it by, in place of a process. */
+/* Identifies the engine to the next uroced, in place of a pid. */
 static pid_t kept_as(enum ur_lend_way way)
 {
 	return -1 - (pid_t)way;
@@ -102,7 +102,7 @@ static int give(const struct ur_ufile *file, const struct ur_shared_engine *e,
 	return ur_engine_process_give(e->process, &context, fds);
 }
 
-/* The program's end of the socket is *sock. */
+/* *sock gets the program's end of the socket. */
 static int talk(const struct ur_ufile *file, const struct ur_shared_engine *e,
 		const struct ur_lent *lent, int life, int *sock)
 {
@@ -119,7 +119,7 @@ static int talk(const struct ur_ufile *file, const struct ur_shared_engine *e,
 	return err;
 }
 
-/* No more contexts come. */
+/* Notifies the process that no more contexts come. */
 static void say_done(const struct ur_shared_engine *e)
 {
 	struct uroce_apart_context none = {.engine = e->number};

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include "device/uverbs/static_rate.h"
 
-/* Megabits per second by number; 0: no such number. */
+/* Megabits per second by enum ibv_rate; 0: unknown. */
 static const u32 mbps[] = {
 	[2] = 2500,    [3] = 10000,   [4] = 30000,    [5] = 5000,
 	[6] = 20000,   [7] = 40000,   [8] = 60000,    [9] = 80000,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Life of an uverbs file, and what the two command decoders share. */
+/* Opens and closes uverbs files, and has what the two command decoders share. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,9 +16,8 @@
 #include "device/uverbs/shared_engine.h"
 #include "util/assert.h"
 
-/* Rings are placed sparsely in one file; only touched pages cost memory. The
- * size never changes, so that neither side can pull pages from under the
- * other. */
+/* Rings are placed sparsely in one file, so only touched pages cost memory. The size never
+ * changes, so neither side can remove pages under the other. */
 #define RING_FILE_BYTES UROCE_TUN_UVERBS_BYTES
 
 static int make_memfd(void)
@@ -172,7 +171,7 @@ static void ufile_adopt(void *arg, struct ur_session *s)
 	((struct ur_ufile *)arg)->session = s;
 }
 
-/* Gigabytes of rings may end with it. */
+/* Without the lock: this may free gigabytes of rings. */
 static void close_memory(struct ur_loop_after *after)
 {
 	struct ur_ufile *file = ur_container_of(after, struct ur_ufile, after);

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The ioctl form of commands: attributes. One table from (object, method) to
- * attribute specs and handler (uverbs_methods.c); this file decodes.
+ * The ioctl form of commands: decodes attributes. uverbs_methods.c has the table from
+ * (object, method) to attribute specs and handler.
  *
- * The error numbers are a contract, libibverbs chooses its fallbacks by them:
- * EPROTONOSUPPORT only where the method or a mandatory attribute is unknown,
- * EINVAL where an attribute is missing, double, of the wrong size; EOPNOTSUPP
- * where it carries more than is known; ENOENT for an unknown handle.
+ * libibverbs chooses its fallbacks by the errors: EPROTONOSUPPORT only if the method or a
+ * mandatory attribute is unknown; EINVAL if an attribute is missing, repeated or of the
+ * wrong size; EOPNOTSUPP if it carries more than is known; ENOENT for an unknown handle.
  */
 #include <errno.h>
 #include <rdma/ib_user_ioctl_cmds.h>
@@ -16,7 +15,7 @@
 #include "device/uverbs/uverbs_cmd.h"
 #include "device/uverbs/uverbs_methods.h"
 
-#define MAX_LENGTH 4096 /* of header and attributes, as the kernel has it */
+#define MAX_LENGTH 4096 /* of header and attributes, as in the kernel */
 
 struct ur_attr {
 	const struct ur_attr_spec *spec;
@@ -142,7 +141,7 @@ static bool is_zero(const u8 *p, size_t n)
 	return true;
 }
 
-/* Copy an input of raw.len bytes; more than the spec knows must be zero. */
+/* Copies an input of raw.len bytes; bytes beyond the spec must be zero. */
 static int copy_in(struct ur_cmd *cmd, struct ur_attr *a)
 {
 	const struct ur_attr_spec *spec = a->spec;
@@ -213,7 +212,7 @@ static int decode(struct ur_cmd *cmd, u64 addr, u32 n)
 	return 0;
 }
 
-/* Handles mean something only under the lock. */
+/* Looks up the handles, which needs the lock. */
 static int resolve(struct ur_cmd *cmd)
 {
 	for (u32 i = 0; i < cmd->n_attrs; i++) {
@@ -243,7 +242,7 @@ static void take_udata(struct ur_cmd *cmd)
 	}
 }
 
-/* The write commands in attributes: their own core sizes rule. */
+/* Carries out a write command in attributes; the command checks its core sizes. */
 static int invoke_write(struct ur_cmd *cmd)
 {
 	struct ur_attr *in = find_given(cmd, UVERBS_ATTR_CORE_IN);
@@ -300,7 +299,7 @@ static int check_header(const struct ib_uverbs_ioctl_hdr *hdr)
 		return -EINVAL;
 	if (hdr->reserved1 || hdr->reserved2)
 		return -EPROTONOSUPPORT;
-	/* Discovery by sysfs knows no driver number. */
+	/* A device found by sysfs has no driver id. */
 	if (hdr->driver_id)
 		return -EINVAL;
 	return 0;

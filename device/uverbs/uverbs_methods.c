@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Every method with its attributes. Any other is answered EPROTONOSUPPORT,
- * which makes libibverbs fall back to the write form. */
+/* The table of methods and attributes. Any other method fails with EPROTONOSUPPORT, which
+ * makes libibverbs fall back to the write form. */
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 #include "device/uverbs/uverbs_methods.h"
@@ -14,7 +14,7 @@
 	{                                                               \
 		.id = (attr), .kind = UR_A_IN, .min = (lo), .max = (hi) \
 	}
-/* The library sends scalars in 4 or 8 bytes. */
+/* libibverbs sends scalars in 4 or 8 bytes. */
 #define M_SCALAR(attr) M_IN(attr, 4, 8)
 #define O_SCALAR(attr) O_IN(attr, 4, 8)
 #define M_OUT(attr, lo)                                                        \
@@ -59,7 +59,7 @@
 /* clang-format off */
 static const struct ur_attr_spec a_invoke_write[] = {
 	M_SCALAR(UVERBS_ATTR_WRITE_CMD),
-	/* not copied here: the command knows its sizes */
+	/* not copied here: sizes depend on the command */
 	O_OUT(UVERBS_ATTR_CORE_IN, 0),
 	O_OUT(UVERBS_ATTR_CORE_OUT, 0),
 	UHW,
@@ -287,7 +287,7 @@ static const struct ur_attr_spec a_engine_cq[] = {
 	M_OUT(UROCE_ATTR_ENGINE_CQ_RESP, 4),
 };
 
-/* raw/; without it the kernel's answer is the one for an object of no device. */
+/* raw/; without it the methods are unknown, as in a kernel without the objects. */
 #if UROCE_WITH_RAW_PACKET
 static const struct ur_attr_spec a_destroy_flow[] = {
 	M_OBJ(UVERBS_ATTR_DESTROY_FLOW_HANDLE, UVERBS_OBJECT_FLOW)};

@@ -126,11 +126,10 @@ static struct json_object *mr(struct ur_object *obj)
 
 /* ---- the walk ---- */
 
-/* empty handles, in one step */
+/* empty handles skipped in one step */
 #define STEP_SLOTS 256
 
-/* The uverbs files that there are now, by number: they may be gone when it is their
- * turn. */
+/* Lists the ids of the present uverbs files; a file may be gone at its turn. */
 static bool list_files(struct ur_listing *w)
 {
 	u32 n = 0;
@@ -170,7 +169,7 @@ next_of_file(struct ur_listing *w, const struct ur_ufile *f, u32 type, u32 end)
 	return NULL;
 }
 
-/* The next object of the type, or NULL for now; false at the end. */
+/* Finds the next object of the type; NULL: none in this step. Returns false at the end. */
 static bool next(struct ur_listing *w, u32 type, struct ur_object **obj)
 {
 	const struct ur_ufile *f;

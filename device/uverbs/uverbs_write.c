@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The write form of commands: one table from number to handler, with the sizes
- * between. write(2) and the INVOKE_WRITE ioctl both end in ur_write_invoke().
+ * The write form of commands: a table from number to handler, with sizes. write(2) and the
+ * INVOKE_WRITE ioctl both end in ur_write_invoke().
  *
- * A legacy command has a core of fixed size, the driver's data follows it, and
- * the response is laid out the same way. An extended command says both sizes,
- * and a core longer than known must be zero beyond what is known.
+ * A legacy command has a core of fixed size, followed by the driver's data; the response
+ * has the same layout. An extended command states both sizes; a core longer than known must
+ * be zero in the rest.
  */
 #include <errno.h>
 #include <rdma/ib_user_verbs.h>
@@ -20,7 +20,7 @@ struct method {
 	u16 in_min, in_full;
 	u16 out_min, out_full;
 	int (*fn)(struct ur_cmd *cmd, const void *in, void *out);
-	bool without_context; /* may come before GET_CONTEXT */
+	bool without_context; /* allowed before GET_CONTEXT */
 };
 
 #define END_OF(type, member) \
@@ -72,7 +72,7 @@ static const struct method legacy[] = {
 					 ur_w_create_cq},
 	[IB_USER_VERBS_CMD_RESIZE_CQ] = {.in_min = 16,
 					 .in_full = 16,
-					 /* the kernel asks for cqe alone */
+					 /* the kernel requires only cqe */
 					 .out_min = 4,
 					 .out_full = 8,
 					 .fn = ur_w_resize_cq},
@@ -183,7 +183,7 @@ static bool command_known(u32 command)
 			     IB_USER_VERBS_CMD_FLAG_EXTENDED));
 }
 
-/* Copy the core, at most what is known of it; the rest must be zero. */
+/* Copies the core up to the known size; the rest must be zero. */
 static int core_in(struct ur_cmd *cmd, const struct ur_core *core, u32 known,
 		   u8 *in)
 {
@@ -244,7 +244,7 @@ int ur_write_invoke(struct ur_cmd *cmd, u32 command, const struct ur_core *core)
 	return err;
 }
 
-/* The driver's request, whatever the form. */
+/* Copies the driver's request, for either form. */
 static int take_udata(struct ur_cmd *cmd, u64 addr, u32 len)
 {
 	cmd->udata_in_len = len < UR_UDATA_MAX ? len : UR_UDATA_MAX;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Parts of a flow rule: a header, a value and a mask of equal size. A value or
- * mask may be shorter than known, and longer where the rest is zero. A part of
- * IP or of a port also says which protocol the frame has.
+ * Specs of a flow rule: a header, a value and a mask of equal size. Both may be shorter
+ * than known, or longer if the rest is zero. A spec of IP or of a port also implies the
+ * frame's protocol.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -140,7 +140,7 @@ static int read_part(struct ur_flow_parts *p, u32 *seen, u32 type,
 	for (u32 i = 0; i < UR_ARRAY_SIZE(kinds); i++) {
 		if (kinds[i].type != type)
 			continue;
-		/* The same header twice is an inner one, at best. */
+		/* A repeated header would be an inner one, which is not supported. */
 		if (*seen & (1u << i))
 			return -EINVAL;
 		*seen |= 1u << i;
@@ -183,7 +183,7 @@ int ur_flow_parts_read(struct ur_flow_parts *out,
 		parts += h.size;
 		left -= h.size;
 	}
-	/* A tag that is asked for must be there. */
+	/* A rule about a VLAN tag matches tagged frames only. */
 	if (out->mask.vlan_tag)
 		out->key.tagged = out->mask.tagged = 0xff;
 	if (out->mask.ip_flags & ~IPV4_FLAGS)

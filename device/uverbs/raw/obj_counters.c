@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Counters objects: what flow rules that name one have matched, in packets and
- * in bytes. Which index of the user's array is which is the provider's.
+ * Counters objects: packets and bytes matched by the flow rules that use them. The provider
+ * maps indices of the user's array to counters.
  */
 #include <errno.h>
 #include "engine/ground/limits.h"
@@ -27,7 +27,7 @@ int ur_m_create_counters(struct ur_cmd *cmd)
 {
 	struct ur_obj_counters *c;
 
-	/* They count flows, so without those there are none. */
+	/* Counters exist only where flows do. */
 	if (!ur_has_raw(cmd->dev))
 		return -EOPNOTSUPP;
 	c = ur_object_new(cmd->file, &counters_type);
@@ -49,7 +49,7 @@ int ur_m_read_counters(struct ur_cmd *cmd)
 		return -EINVAL;
 	if (flags & ~PREFER_CACHED)
 		return -EOPNOTSUPP;
-	/* The kernel, too, reads nothing of an object that no flow has. */
+	/* As in the kernel, an object without flows cannot be read. */
 	if (!c->obj.users)
 		return -EINVAL;
 	values[0] = __atomic_load_n(&c->values.packets, __ATOMIC_RELAXED);

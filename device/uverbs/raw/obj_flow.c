@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Flow rules: the parts of the command (flow_parts.c) as a key and a mask, and
- * the objects. Making one needs CAP_NET_RAW, as for the queue pair. */
+/* Flow rules: converts the command (flow_parts.c) to a key and a mask, and makes the
+ * objects. Creating one needs CAP_NET_RAW, like its queue pair. */
 #include <errno.h>
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <string.h>

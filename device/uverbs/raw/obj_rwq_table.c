@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Indirection tables, and the queue pairs that spread their frames over the
- * work queues of one by a hash of the headers.
+ * Indirection tables, and queue pairs that spread frames over a table's work queues by a
+ * hash of the headers.
  */
 #include <errno.h>
 #include "engine/ground/limits.h"
@@ -51,7 +51,7 @@ int ur_x_create_rwq_table(struct ur_cmd *cmd, const void *in, void *out)
 	    1u << req->log_ind_tbl_size > UR_RSS_TABLE_MAX)
 		return -EINVAL;
 	size = 1u << req->log_ind_tbl_size;
-	/* Handles end in what fills the last eight bytes. */
+	/* The handles are padded to eight bytes. */
 	if (cmd->in_len < sizeof(*req) + size * sizeof(req->wq_handles[0]))
 		return -ENOSPC;
 	for (u32 i = 0; i < size; i++) {
@@ -91,8 +91,8 @@ static int check_fields(u64 fields, u32 size)
 {
 	if (fields & ~(u64)ALL)
 		return -EOPNOTSUPP;
-	/* Other drivers, too, allow one protocol of each layer, and frames that
-	 * are never hashed need one queue to go to. */
+	/* Like other drivers, allows one protocol per layer. Without fields nothing is
+	 * hashed, which requires a single queue. */
 	if (((fields & IPV4) && (fields & IPV6)) ||
 	    ((fields & TCP) && (fields & UDP)))
 		return -EINVAL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Work queues: receive queues that indirection tables name (obj_rwq_table.c).
- * To the engine each is a raw packet queue pair that only receives.
+ * Work queues: receive queues for indirection tables (obj_rwq_table.c). To the engine each
+ * is a raw packet queue pair that only receives.
  */
 #include <errno.h>
 #include <rdma/ib_user_ioctl_verbs.h>
@@ -53,7 +53,7 @@ struct wq_args {
 	struct ur_obj_pd *pd;
 	struct ur_obj_cq *cq;
 	int event_fd;
-	bool in_program; /* create_wq() fills these, as of a queue pair */
+	bool in_program; /* create_wq() fills these; see struct ur_qp_args */
 	u32 number;
 };
 
@@ -65,7 +65,7 @@ static int check_args(const struct ur_cmd *cmd, const struct wq_args *a)
 		return -EOPNOTSUPP;
 	if (!a->pd || !a->cq)
 		return -EINVAL;
-	/* There is no other type, and no flag that we know. */
+	/* No other type and no flags are supported. */
 	if (a->type != IB_UVERBS_WQT_RQ || a->flags)
 		return -EOPNOTSUPP;
 	if (!a->max_wr || a->max_wr > l->max_qp_wr || a->max_sge > l->max_sge)
@@ -73,7 +73,7 @@ static int check_args(const struct ur_cmd *cmd, const struct wq_args *a)
 	return a->in_program ? 0 : ur_context_go(cmd->file, UR_SHARD_RAW);
 }
 
-/* A part without flags is an older provider's. */
+/* An older provider sends no flags. */
 static int take_udata(const struct ur_cmd *cmd, struct wq_args *a)
 {
 	struct uroce_create_qp_req req;
