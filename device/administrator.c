@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Administrators. A uid is what the kernel says of who connected, in our user
- * namespace; nothing is asked of a process afterwards.
+ * Administrators. A uid is that of the peer at connect(), as the kernel reports it in our
+ * user namespace; the process is not examined afterwards.
  */
 #include <stdio.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@
 
 static struct {
 	bool all_known; /* our user namespace has a number for every user */
-	uid_t anybody;	/* that of those for whom it has none */
+	uid_t anybody;	/* stands for users without a number */
 } ours = {.all_known = true, .anybody = OVERFLOW_UID};
 
 void ur_administrators_init(void)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Gives congestion control its first values, and passes its values to the engine. */
+/* Sets the default values of congestion control, and passes values to the engine. */
 #include "device/cc.h"
 
 #define MBPS 1000000ull
 
-/* The values of the paper (SIGCOMM 2015), and mlx5's where it has none: doc/card.md
- * compares them. */
+/* Defaults from the DCQCN paper (SIGCOMM 2015), or mlx5's where the paper has none;
+ * doc/card.md compares them. */
 static const u32 first[UR_CC_VALUES] = {
 	[UR_CC_CNP_US] = 50,
 	[UR_CC_TIME_RESET_US] = 55,
@@ -62,7 +62,7 @@ void ur_device_cc_apply(struct ur_device *dev)
 		.g_1024 = 1024 - v[UR_CC_DCE_TCP_G],
 		.alpha_period_ns = v[UR_CC_DCE_TCP_RTT_US] * 1000ull,
 		.rate_timer_ns = v[UR_CC_TIME_RESET_US] * 1000ull,
-		/* 0 would be the default. */
+		/* 0 would select the default. */
 		.cnp_interval_ns =
 			v[UR_CC_CNP_US] ? v[UR_CC_CNP_US] * 1000ull : 1,
 		.byte_counter = v[UR_CC_BYTE_RESET_64] * 64ull,

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Limits of memory on the way from our control group to the root of its
- * hierarchy. In a container the hierarchy begins at the container's own group,
- * or a part of it is mounted: what is above cannot be seen.
+ * Memory limits from our control group up to the root of its hierarchy. In a container the
+ * visible hierarchy begins at the container's own group; limits above that are invisible.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +26,7 @@ static bool has_memory(const char *words)
 	return false;
 }
 
-/* Another mount may be over it. */
+/* Another mount may hide it. */
 static bool is_there(const char *point)
 {
 	char path[PATH_MAX + 32];
@@ -95,8 +94,8 @@ void ur_cgroup_mount(struct ur_cgroup *cg)
 	mount_one(&cg->v1, "cgroup", "memory");
 }
 
-/* The part of path below root, which begins with '/' or is empty: also where
- * path is not below it, as seen from within a container. */
+/* Returns the part of path below root: it begins with '/' or is empty. Empty, too, if path
+ * is not below root, as can happen in a container. */
 static const char *below(const char *root, const char *path)
 {
 	size_t n = strcmp(root, "/") ? strlen(root) : 0;
@@ -143,8 +142,8 @@ static u64 least(const struct ur_cgroup_mount *m, const char *group,
 	}
 }
 
-/* Returns the least limit for a line "NUMBER:CONTROLLERS:PATH"; version 2 names
- * no controllers. */
+/* Returns the lowest limit for a line "NUMBER:CONTROLLERS:PATH"; version 2 lists no
+ * controllers. */
 static u64 least_of(const struct ur_cgroup *cg, char *line)
 {
 	char *list = strchr(line, ':');

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The descriptors of a client's memory may be anything, and its answers too: what
- * it says is there is a copy, no longer than asked for, and checked as if it had
- * been read. A client that is asked and stays silent holds up its own thread.
+ * A client is not trusted about its memory: its descriptors may be anything. Bytes that it
+ * sends instead are copied, bounded in length, and checked as if read from its memory. A
+ * client that does not answer blocks only its own thread.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,9 +14,9 @@
 
 /* ---- descriptors ---- */
 
-/* Copies of what another connection of the same process has shown: before it
- * changed its user, or asked not to be dumped. Which memory that is is still to
- * be proved: the process may have become another program since. */
+/* Copies the descriptors of another connection of the same process, made before the process
+ * changed its user or became non-dumpable. They are still to be proved: the process may
+ * have exec'ed another program since. */
 static void borrow(struct ur_session *s, int *fds)
 {
 	const struct ur_user_mem *mem = NULL;
@@ -38,7 +38,7 @@ static void borrow(struct ur_session *s, int *fds)
 	ur_loop_unlock(s->daemon->loop);
 }
 
-/* Others look at it with the lock held: a status, and who borrows. */
+/* Other threads read s->mem with the lock held: status, and borrow(). */
 static void set_memory(struct ur_session *s, struct ur_user_mem *mem)
 {
 	ur_loop_lock(s->daemon->loop);
@@ -47,7 +47,7 @@ static void set_memory(struct ur_session *s, struct ur_user_mem *mem)
 	ur_loop_unlock(s->daemon->loop);
 }
 
-/* Proved to be the client's, with what it may do with it. */
+/* Proves that the descriptors are the client's, with its access rights. */
 static int take_memfd(struct ur_session *s, const struct uroce_tun_msg *msg,
 		      int *fds)
 {
@@ -99,7 +99,7 @@ int ur_client_memory_take(struct ur_session *s, const struct uroce_tun_msg *msg,
 	return 0;
 }
 
-/* ---- questions ---- */
+/* ---- upcalls ---- */
 
 static int hang_up(struct ur_session *s)
 {
@@ -107,7 +107,7 @@ static int hang_up(struct ur_session *s)
 	return -EPIPE;
 }
 
-/* The answer to a question, with want bytes behind it where it is 0. */
+/* Receives the reply to an upcall. If its ret is 0, want bytes follow. */
 static int answer(struct ur_session *s, void *dst, u32 want)
 {
 	struct uroce_tun_msg msg;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Rights that clients show, of our network namespace. */
+/* Checks capabilities of clients over our network namespace. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sockios.h>
@@ -16,7 +16,7 @@
 #endif
 
 static struct {
-	/* of the network namespace: the cookie, or else the file */
+	/* identifies the network namespace; 0: dev and ino do */
 	u64 cookie;
 	dev_t dev; /* of its file in procfs */
 	ino_t ino;
@@ -83,7 +83,7 @@ enum ur_client_net ur_client_network(int fd)
 	if (cookie)
 		return cookie == ours.cookie ? UR_CLIENT_NET_OURS
 					     : UR_CLIENT_NET_OTHER;
-	/* Takes CAP_NET_ADMIN of us. */
+	/* We need CAP_NET_ADMIN for this. */
 	ns = ours.ino ? ioctl(fd, SIOCGSKNS) : -1;
 	if (ns < 0)
 		return UR_CLIENT_NET_UNKNOWN;

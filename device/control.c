@@ -27,7 +27,7 @@ static void status(struct ur_session *s, const char *subject)
 	fd = ur_quota_take_fds(s->uid, UR_FDS_ANSWER);
 	s->answer_fds = fd ? 0 : UR_FDS_ANSWER;
 	ur_loop_unlock(s->daemon->loop);
-	/* One subject is no JSON. */
+	/* "record" is the only subject that is not JSON. */
 	if (fd)
 		ur_debug("session %llu: no descriptors for an answer",
 			 (unsigned long long)s->id);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* A device: its name and number, its life. */
+/* Creates, names and removes devices. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include "device/watcher.h"
 #include "util/assert.h"
 
-/* The device for which the condition on @dev holds, or NULL. */
+/* Returns the first device for which the condition on dev holds, or NULL. */
 #define FIND_DEVICE(daemon, dev, condition)                                 \
 	({                                                                  \
 		struct ur_device *found_ = NULL;                            \
@@ -130,7 +130,7 @@ static int check_name(struct ur_daemon *daemon, const char *name)
 		       : 0;
 }
 
-/* Its index, its number among the uverbs files, its name. */
+/* Assigns index, uverbs number and name. */
 static int identify(struct ur_device *dev, const char *name)
 {
 	struct ur_daemon *daemon = dev->daemon;
@@ -188,10 +188,9 @@ static int start_engine(struct ur_device *dev)
 }
 
 /*
- * libibverbs takes a device with the name and index of one that it has seen for
- * that one, with its GUID. So another device has another index, as in the
- * kernel, where they are not given twice between two starts of the host. Here
- * it is a daemon that starts again: it begins anywhere.
+ * libibverbs identifies a device by name and index, and then assumes the same GUID. So
+ * another device needs another index. The kernel never reuses one until the host reboots;
+ * since this daemon may restart, it begins at a random index.
  */
 static u32 first_nl_index(void)
 {
@@ -226,7 +225,7 @@ int ur_device_create(struct ur_daemon *daemon, const char *netdev,
 	int err;
 
 	ur_assert(ur_loop_mine(daemon->loop));
-	/* Its netdev may have got another name a moment ago. */
+	/* A netdev may have been renamed a moment ago. */
 	if (ur_device_by_netdev(daemon, netdev))
 		ur_netdevs_changed(daemon);
 	if (ur_device_by_netdev(daemon, netdev))
@@ -252,7 +251,7 @@ int ur_device_create(struct ur_daemon *daemon, const char *netdev,
 		err = ur_netlink_link(dev);
 	if (err)
 		goto err_free;
-	/* The kernel takes alternative names too. */
+	/* netdev may be an alternative name. */
 	snprintf(dev->netdev, sizeof(dev->netdev), "%s", dev->link_name);
 	dev->present = true;
 	dev->mtu_bytes = ur_netdev_mtu(dev->netdev_mtu);
@@ -315,7 +314,7 @@ void ur_device_netdev_renamed(struct ur_device *dev)
 	notify(dev, UR_DEVICE_NETDEV_RENAMED);
 }
 
-/* Its tables are large: without the lock. */
+/* Without the lock: freeing large tables takes time. */
 static void end_device(struct ur_loop_after *after)
 {
 	struct ur_device *dev = ur_container_of(after, struct ur_device, after);
@@ -352,8 +351,7 @@ bool ur_device_port_active(const struct ur_device *dev)
 void ur_device_event(struct ur_device *dev, u64 element, u32 type)
 {
 	ur_assert(ur_loop_mine(dev->daemon->loop));
-	/* If it is gone, the end of the file is the next event,
-	 * DEVICE_FATAL. */
+	/* If the device is gone, the file's end already means DEVICE_FATAL. */
 	if (dev->gone)
 		return;
 	ur_list_for_each(it, &dev->files) {
@@ -384,7 +382,7 @@ void ur_device_file_closed(struct ur_device *dev)
 		release(dev);
 }
 
-/* Off every list and table that others look into. */
+/* Removes the device from all lists and tables. */
 static void unregister(struct ur_device *dev)
 {
 	ur_assert(ur_loop_mine(dev->daemon->loop));
@@ -406,7 +404,7 @@ void ur_device_remove(struct ur_device *dev)
 {
 	ur_assert(ur_loop_mine(dev->daemon->loop));
 	unregister(dev);
-	/* The clients' connections end; each file is closed with the last. */
+	/* Ends the clients' connections; the last one of a file closes it. */
 	ur_session_hang_up(dev);
 	ur_device_file_closed(dev);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* A process that has ended takes its contexts along: their programs' connections hang up. */
+/* When a process ends, its contexts end too: their programs' connections are hung up. */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -67,7 +67,8 @@ static struct ur_engine_process *find(uid_t uid)
 	return NULL;
 }
 
-/* What keeps users apart is nobody's whom it keeps: not even before it has confined itself. */
+/* With user isolation the process must not belong to the user whom it isolates, even before
+ * it is confined. */
 static uid_t runs_as(const struct ur_session *s)
 {
 	return s->daemon->by_user ? geteuid() : s->uid;
@@ -103,7 +104,7 @@ static int make(struct ur_session *s, struct ur_engine_process **ret)
 	p->uid = s->uid;
 	p->unused.fn = on_unused;
 	p->unused.arg = p;
-	/* Its end alone is waited for: it says nothing. */
+	/* Only waits for hangup: the process sends nothing. */
 	err = ur_loop_add(s->daemon->loop, p->link, 0, on_end, p);
 	if (err)
 		goto err_link;
@@ -157,7 +158,7 @@ union sent_room {
 	char buf[CMSG_SPACE(UROCE_APART_FDS * sizeof(int))];
 };
 
-/* Those that there are, one after the other. Returns how many. */
+/* Collects the descriptors that are not -1. Returns their number. */
 static u32 gather(const int *fds, int *to, u32 *has)
 {
 	u32 n = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The starter of engine processes: it is asked by messages of one size. */
+/* The starter of engine processes: receives requests of fixed size. */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -21,14 +21,14 @@
 #include "util/os/scm.h"
 
 #define NAME "uroced-starter"
-/* The kernel's own number for a group that is none. */
+/* The kernel's overflow gid. */
 #define NO_GROUP 65534
 
 static int asks = -1;
 
 /* ---- in the starter ---- */
 
-/* Beside uroced, as in a build tree, or where it is installed. */
+/* Finds the program beside uroced, as in a build tree, or where it is installed. */
 static bool find_program(char *path, size_t bytes)
 {
 	char self[PATH_MAX];
@@ -59,7 +59,7 @@ static int become(uid_t uid)
 	return 0;
 }
 
-/* Its rings are a large file, if sparse; it has descriptors as uroced does. */
+/* Allows the large sparse file of rings, and as many descriptors as uroced. */
 static void set_limits(void)
 {
 	static const struct rlimit none = {0, 0};
@@ -99,7 +99,7 @@ static _Noreturn void execute(const char *path, uid_t uid, int link)
 	set_limits();
 	if (chdir("/") < 0 || become(uid))
 		_exit(1);
-	/* Its user sees none of it, before it says so itself. */
+	/* The user must not see its memory, even before it is confined. */
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	umask(077);
@@ -108,7 +108,7 @@ static _Noreturn void execute(const char *path, uid_t uid, int link)
 	_exit(1);
 }
 
-/* Returns false at the end of uroced. */
+/* Returns false when uroced has ended. */
 static bool receive(int sock, uid_t *uid, int *link)
 {
 	struct iovec iov = {.iov_base = uid, .iov_len = sizeof(*uid)};
@@ -134,7 +134,7 @@ static _Noreturn void serve(int sock)
 
 	if (!find_program(path, sizeof(path)))
 		_exit(0);
-	/* Nobody waits for them. */
+	/* Engine processes are not waited for. */
 	signal(SIGCHLD, SIG_IGN);
 	while (receive(sock, &uid, &link)) {
 		if (!fork()) {
@@ -146,7 +146,7 @@ static _Noreturn void serve(int sock)
 	_exit(0);
 }
 
-/* The descriptors of uroced, its lock among them, stay with uroced. */
+/* Closes uroced's descriptors, which include its lock. */
 static int leave_uroced(int sock)
 {
 	sigset_t none;

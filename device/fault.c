@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The rules of faults: adds, deletes and lists them; and applies those that
- * strike control. */
+/* Fault rules: adds, deletes and lists them, and applies those that affect control. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +15,7 @@ struct ur_fault {
 	u32 id;
 	char text[UR_FAULT_TEXT]; /* without the device */
 	struct ur_fault_rule rule;
-	struct ur_fault_state state; /* of what control decides */
+	struct ur_fault_state state; /* for decisions in control */
 	struct ur_efault *engine[2]; /* NULL: none */
 	struct ur_loop_timer end;
 };
@@ -26,7 +25,7 @@ static bool of_engine(enum ur_fault_action action)
 	return action < UR_FAULT_REG_ENOMEM;
 }
 
-/* ---- the port is down while a rule says so ---- */
+/* ---- rules that keep the port down ---- */
 
 static void set_down(struct ur_device *dev, bool down)
 {
@@ -77,9 +76,9 @@ static int begin_down(struct ur_fault *f)
 	return 0;
 }
 
-/* ---- what is done at once ---- */
+/* ---- rules that act at once ---- */
 
-/* For its programs the card has failed, and comes back as after a reset. */
+/* Removes and recreates the device: to its programs the card fails and is reset. */
 static int device_fatal(struct ur_device *dev)
 {
 	char name[UR_DEVICE_NAME_MAX], netdev[IF_NAMESIZE];
@@ -217,8 +216,8 @@ void ur_fault_watch(struct ur_daemon *daemon)
 
 /* ---- commands ---- */
 
-/* "dev=NAME RULE" or "RULE": the device, and text moved to the rule. NULL where
- * there is none, or several and none was named. */
+/* Parses "dev=NAME RULE" or "RULE": returns the device and moves *text to the rule. NULL:
+ * no such device, or none named among several. */
 static struct ur_device *device_of(struct ur_daemon *daemon, const char **text)
 {
 	char name[UR_DEVICE_NAME_MAX];
@@ -332,7 +331,7 @@ int ur_fault_add_option(struct ur_daemon *daemon, const char *text)
 
 		if (!all && dev != named)
 			continue;
-		/* Nobody is there to see it. */
+		/* A rule that acts at once is useless before there are clients. */
 		ret = is_at_once(rule.action) ? -EINVAL
 					      : add_rule(dev, text, &rule);
 		if (ret < 0) {
@@ -351,7 +350,7 @@ bool ur_status_next_fault(struct ur_listing *w, struct json_object **o)
 	struct ur_fault *f = NULL;
 	u64 matched, done;
 
-	/* The list is not in the order of numbers, which are given anew. */
+	/* The list is not sorted by number, since numbers are reused. */
 	ur_list_for_each(it, &w->daemon->faults) {
 		struct ur_fault *next =
 			ur_list_entry(it, struct ur_fault, node);

@@ -14,9 +14,8 @@
 #define SO_COOKIE 57 /* since Linux 4.12 */
 #endif
 
-/* Adds a socket's cookie. The kernel has one for each socket, whatever a client
- * does; without it (before 4.12, and under qemu-user) the numbers have to
- * do. */
+/* Adds a socket's cookie, unique per socket. Without it (before 4.12, and under qemu-user)
+ * dev and ino have to suffice. */
 static void add_cookie(int fd, struct ur_file_id *id)
 {
 	socklen_t len = sizeof(id->cookie);
@@ -47,9 +46,8 @@ int ur_file_id(int fd, struct ur_file_id *id)
 	struct statx st;
 
 	memset(id, 0, sizeof(*id));
-	/* The kernel knows what does not change: no server is asked. The system
-	 * call as it is: in a test the front-end, which has a statx() of its
-	 * own, is in this process. */
+	/* DONT_SYNC: these fields never change, so no file server is asked. A raw system
+	 * call: in tests the front-end, which has a statx() of its own, is in this process. */
 	if (syscall(SYS_statx, fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
 		    STATX_TYPE | STATX_INO, &st) < 0)
 		return -errno;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Entries for what the wires of the engine can send: one that cannot be used
- * must not be shown.
+ * A GID is shown only if the engine's wires can use it.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -79,15 +78,15 @@ static bool is_free(const struct ur_gid *g)
 	return !g->valid && !g->refused;
 }
 
-/* The link-local address that the kernel makes of a MAC, which is its cards' first GID. */
+/* The link-local address made from the MAC: the first GID of a card in Linux. */
 static bool is_default(const struct ur_device *dev, const u8 gid[16])
 {
 	return ur_get_be64(gid) == 0xfe80ull << 48 &&
 	       ur_get_be64(gid + 8) == dev->node_guid;
 }
 
-/* Whether a card has that address there: the default GID's place is kept for it, and with pairs
- * those of RoCEv1. */
+/* Returns whether a card would have that address at index: the default GID's entry is
+ * reserved for it, and with pairs so are those of RoCEv1. */
 static bool may_have(const struct ur_device *dev, u32 index,
 		     const struct ur_gid_addr *a)
 {
@@ -99,7 +98,7 @@ static bool may_have(const struct ur_device *dev, u32 index,
 		index % each == (each == 2 && a->type == UR_GID_ROCE_V2));
 }
 
-/* Programs that an earlier uroced has left know their addresses by their entries. */
+/* Programs of an earlier uroced identify their addresses by index, so those are kept. */
 static struct ur_gid *free_slot(struct ur_device *dev,
 				const struct ur_gid_addr *a)
 {
@@ -122,8 +121,8 @@ static struct ur_gid *free_slot(struct ur_device *dev,
 	return last;
 }
 
-/* A refused address is remembered outside the visible entries, so that the
- * reason is logged once and not at each change of the link. */
+/* Records a refused address in an entry that is not visible, so that the reason is logged
+ * once and not at each change of the link. */
 static struct ur_gid *refused_slot(struct ur_device *dev)
 {
 	for (int i = UR_GID_MAX - 1; i >= 0; i--)

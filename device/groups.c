@@ -59,7 +59,7 @@ static void free_if_empty(struct group *group)
 	free(group);
 }
 
-/* The group, as one of the user's. */
+/* Charges the user for a group. */
 static int take_group(struct ur_groups *g, uid_t uid)
 {
 	if (ur_quota_take(&g->quota, uid, 1))

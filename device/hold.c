@@ -14,7 +14,7 @@
 #include "util/assert.h"
 
 struct ur_hold {
-	struct ur_list node; /* of the daemon */
+	struct ur_list node; /* in the daemon's holds */
 	struct ur_daemon *daemon;
 	int pidfd; /* readable when the process has ended */
 	uid_t uid;

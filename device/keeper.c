@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The keeper is found, or started, and ended. */
+/* Finds or starts the keeper, and ends it. */
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -23,8 +23,8 @@ static int open_socket(void)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Returns whether there is one, and it serves us now. Another user's may lie there where a
- * directory is not ours alone. */
+/* Connects to a running keeper. Returns false if there is none. In a shared directory the
+ * socket may be another user's. */
 static bool find(const struct sockaddr_un *sun)
 {
 	int fd = open_socket();

@@ -19,8 +19,8 @@
 #include "util/os/peer_user.h"
 #include "util/os/scm.h"
 
-/* So many in a row that end before they have taken over: what they take may be what ends
- * them. */
+/* The limit of consecutive uroceds that end before they have taken over: the kept state may
+ * be what ends them. */
 #define TRIES_MAX 32u
 
 #define NAME "uroced-keeper"
@@ -33,12 +33,12 @@ struct kept {
 struct keeper {
 	int link; /* -1: uroced has gone */
 	int listener;
-	u32 tries; /* to take over, since the last that did */
+	u32 tries; /* failed take-overs since the last success */
 	struct kept *kept;
 	u32 n;
 };
 
-/* ---- what is kept ---- */
+/* ---- kept descriptors ---- */
 
 static struct kept *find(struct keeper *k, const struct ur_kept *what)
 {
@@ -48,7 +48,7 @@ static struct kept *find(struct keeper *k, const struct ur_kept *what)
 	return NULL;
 }
 
-/* fd becomes the keeper's where this returns 0. */
+/* Takes fd over if it returns 0. */
 static int put(struct keeper *k, const struct ur_kept *what, int fd)
 {
 	struct kept *at = find(k, what), *more;
@@ -68,7 +68,7 @@ static int put(struct keeper *k, const struct ur_kept *what, int fd)
 	return 0;
 }
 
-/* The order is kept: what programs go on with was put first. */
+/* Preserves the order: what a program continues with was put first. */
 static void drop(struct keeper *k, struct kept *at)
 {
 	ur_assert(at >= k->kept && at < k->kept + k->n);
@@ -105,7 +105,7 @@ static int answer_uroced(int link, int ret)
 	return send_msg(link, &msg, -1);
 }
 
-/* Returns 1, 0 at the end of the link, or -errno. fd: -1 where none has come. */
+/* Returns 1, 0 at the end of the link, or -errno. *fd: -1 if none came. */
 static int receive_order(int link, struct ur_keep_msg *msg, int *fd)
 {
 	struct iovec iov = {.iov_base = msg, .iov_len = sizeof(*msg)};
@@ -140,7 +140,7 @@ static void do_drop(struct keeper *k, const struct ur_keep_msg *msg)
 		drop(k, at);
 }
 
-/* Returns whether it is an order; then *answer is for uroced. */
+/* Returns whether msg is valid; then *answer is the reply to uroced. */
 static bool obey(struct keeper *k, const struct ur_keep_msg *msg, int *fd,
 		 int *answer)
 {
@@ -180,7 +180,7 @@ static bool serve_one(struct keeper *k)
 
 /* ---- without a uroced ---- */
 
-/* Forgets those that have ended. Returns whether there are others. */
+/* Drops programs that have ended. Returns whether any are left. */
 static bool look_at_programs(struct keeper *k)
 {
 	bool any = false;
@@ -208,7 +208,7 @@ static bool has_program(const struct keeper *k, u64 process)
 	return false;
 }
 
-/* The file of ports says of it what is true no longer. */
+/* Clears uroced's entries in the file of ports. */
 static void uroced_has_gone(struct keeper *k)
 {
 	close(k->link);
@@ -255,7 +255,7 @@ static void greet(struct keeper *k)
 		k->link = fd;
 }
 
-/* For the next uroced, or the end of the last program. */
+/* Waits for the next uroced, or the end of the last program. */
 static void wait_for_next(struct keeper *k)
 {
 	struct pollfd *p = calloc(k->n + 1, sizeof(*p));
@@ -274,7 +274,8 @@ static void wait_for_next(struct keeper *k)
 
 /* ---- the process ---- */
 
-/* Nothing of uroced's is left open, nor would a signal for it or its terminal come here. */
+/* Closes all of uroced's descriptors, and leaves its session so that its signals do not
+ * arrive here. */
 static void leave_uroced(struct keeper *k)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC), low, high;

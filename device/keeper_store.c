@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * systemd's store of descriptors in the keeper's place (sd_notify(3), FDSTORE=1): what is in
- * it the next uroced is started with, whether this one was killed or restarted, and it ends
- * when the service is stopped. It knows descriptors by a name alone, and whoever is started
- * with them has all names in one variable of its environment. So a file in memory,
- * the ledger, which is in the store too, says what each name means.
+ * systemd's descriptor store in place of the keeper (sd_notify(3), FDSTORE=1). systemd
+ * passes the stored descriptors to the next uroced, whether this one was killed or
+ * restarted, and drops them when the service is stopped. It identifies a descriptor only by
+ * a name, and passes all names in one environment variable. So a memory file, the ledger,
+ * which is in the store too, records what each name means.
  *
- * A message that was sent reaches systemd even if uroced is killed then, and before it
- * learns of that.
+ * A message that was sent reaches systemd even if uroced is killed then, and systemd
+ * handles it before it notices that uroced has ended.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -23,9 +23,9 @@
 #include "util/os/map_shared.h"
 
 #define STORE_MAX 4096u
-/* As the keeper's (keeper_serve.c). */
+/* As in keeper_serve.c. */
 #define TRIES_MAX 32u
-/* For systemd to close what was dropped. */
+/* How long to wait for systemd to close a dropped descriptor. */
 #define CLOSED_USEC 1000000u
 
 #define LEDGER "ledger"
@@ -39,12 +39,12 @@ struct ledger_entry {
 
 struct ledger {
 	u32 version; /* UR_KEEP_VERSION */
-	u32 tries;   /* to take over, since the last that did */
+	u32 tries;   /* failed take-overs since the last success */
 	struct ledger_entry entry[STORE_MAX];
 };
 
 static struct ledger *ledger;
-static u32 room; /* entries that there may be */
+static u32 room; /* maximum number of entries */
 
 /* ---- messages ---- */
 
@@ -58,7 +58,7 @@ static int notify_systemd(const char *text, int fd)
 	return ret ? ret : -ENOTCONN;
 }
 
-/* systemd is not to look whether they have hung up: that is uroced's. */
+/* FDPOLL=0: uroced, not systemd, watches for hangups. */
 static int store_fd(const char *name, int fd)
 {
 	char text[64];
@@ -138,7 +138,8 @@ static void store_renumber(const struct ur_kept *what)
 		ledger->entry[i].what.value = what->value;
 }
 
-/* Sockets of a group have other numbers when one of them is closed: that is waited for. */
+/* Waits until systemd has closed the descriptor: that renumbers the sockets of a reuseport
+ * group. */
 static void store_drop(const struct ur_kept *what)
 {
 	u32 i = find(what);
@@ -190,7 +191,7 @@ static const struct ur_keep_store systemd_store = {
 
 /* ---- the start ---- */
 
-/* Another release's means nothing here. */
+/* Ignores the ledger of another release. */
 static void map_ledger(int fd)
 {
 	void *p;
@@ -225,7 +226,7 @@ static int make_ledger(void)
 	return 0;
 }
 
-/* Returns its number, or STORE_MAX where it is nobody's. */
+/* Returns the index of the entry with that name, or STORE_MAX if there is none. */
 static u32 entry_of(const char *name)
 {
 	char same[16];
@@ -250,7 +251,7 @@ static void take_one(const char *name, int fd, bool came[STORE_MAX])
 		remove_stored(name);
 }
 
-/* An entry without a descriptor was to be one, or was one. */
+/* Clears entries without a descriptor: storing or dropping it was interrupted. */
 static void take_left(int n, char **names)
 {
 	static bool came[STORE_MAX];
@@ -276,7 +277,7 @@ static void find_ledger(int n, char **names)
 		remove_stored(LEDGER);
 }
 
-/* A program that a service has started is not the service. */
+/* A child process of a service inherits the environment, but is not the service. */
 static bool is_the_service(void)
 {
 	const char *pid = getenv("SYSTEMD_EXEC_PID");

@@ -5,7 +5,7 @@
 #include "engine/ground/keep.h"
 #include "util/assert.h"
 
-static u32 last; /* number that was given */
+static u32 last; /* last number given */
 static struct ur_list channels = {&channels, &channels};
 
 static struct ur_kept name_of(const struct ur_kept_channel *c)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The cards that a device may look like: one row each. doc/discovery.md has the
- * sources of the numbers. */
+/* The cards that a device may imitate, one row each. doc/discovery.md has the sources of
+ * the numbers. */
 #include <stdio.h>
 #include <string.h>
 #include "device/like.h"

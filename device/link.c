@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Adds and removes devices of a running daemon when a client asks for it. */
+/* Adds and removes devices of a running daemon at a client's request. */
 #include <errno.h>
 #include <stdio.h>
 #include "device/administrator.h"
@@ -20,7 +20,7 @@ static int add_device(struct ur_session *s, const char *words, char *ret_name)
 				       spec.node);
 	if (err)
 		return err;
-	/* The newest. */
+	/* The last device is the newest. */
 	snprintf(ret_name, UROCE_TUN_NAME_MAX, "%s",
 		 ur_list_entry(s->daemon->devices.prev, struct ur_device, node)
 			 ->name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The socket in the run directory. The process has the lock of that (run_lock.h): whatever else lies there is a dead
- * process's and may be removed. */
+/* The socket in the run directory. This process holds the directory's lock (run_lock.h), so
+ * any socket found there belonged to a dead process and may be removed. */
 #include <errno.h>
 #include <grp.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include "device/reaper.h"
 #include "device/serve.h"
 
-/* The time between two looks at the listener while accepting is to be slow. */
+/* Interval of polling the listener while accepting is paused. */
 #define PAUSE_NS 10000000ull
 
 static void on_client(void *arg, u32 events);
@@ -57,9 +57,8 @@ static void turn_away(struct ur_daemon *daemon, int sock, int err)
 		pause_accepting(daemon);
 }
 
-/* Out of descriptors: with the spare one the waiting client is turned away. One
- * that nobody can be accepted with leaves him waiting, and the loop would spin
- * on him. */
+/* Out of descriptors: uses the spare one to accept and refuse the waiting client. Left
+ * waiting, the client would make the loop spin. */
 static void use_spare(struct ur_daemon *daemon)
 {
 	int sock = -1;
@@ -71,13 +70,13 @@ static void use_spare(struct ur_daemon *daemon)
 	}
 	if (sock >= 0)
 		turn_away(daemon, sock, ENFILE);
-	/* The socket may be open still. */
+	/* The refused socket may still be open. */
 	if (open_spare(daemon) < 0 || sock < 0)
 		pause_accepting(daemon);
 	ur_debug("out of descriptors: a client is turned away");
 }
 
-/* Errors of the client that went again. */
+/* Returns whether the error is temporary. */
 static bool passes(int err)
 {
 	return err == EAGAIN || err == EINTR || err == ECONNABORTED;
@@ -138,9 +137,8 @@ static int allow_group(const char *path, gid_t gid)
 		       : 0;
 }
 
-/* Sets access as udev does for the kernel's uverbs: for everybody if it is
- * root's, or for the configured group; a user's own directory lets nobody else
- * in. */
+/* Sets access as udev does for the kernel's uverbs: root's socket is open to everybody or
+ * to the configured group. A user's own directory admits nobody else. */
 static int set_access(struct ur_daemon *daemon, const char *path)
 {
 	struct group *gr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Lists of objects as JSON: who may see what, and members that may lack. */
+/* Lists of objects as JSON: hides objects, and tracks lack of memory. */
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +7,7 @@
 #include "device/session.h"
 #include "util/text.h"
 
-/* Something is missing from what is being described, for want of memory. Under
- * the lock, as all that describes. */
+/* A member is missing for lack of memory. Protected by the lock. */
 static bool lacking;
 
 struct json_object *ur_json_object(void)

@@ -24,7 +24,7 @@ void ur_mad_answer(const u8 *request, u8 *answer, u16 status)
 	ur_put_be16(answer + 4, status);
 }
 
-/* Class BM has it in the attribute modifier, IBA volume 1, 16.2.1. */
+/* Class BM marks a response in the attribute modifier, IBA volume 1, 16.2.1. */
 bool ur_mad_is_response(const struct ur_mad_header *h)
 {
 	return h->method & UR_MAD_RESPONSE ||
@@ -32,8 +32,7 @@ bool ur_mad_is_response(const struct ur_mad_header *h)
 	       (h->mgmt_class == UR_MAD_CLASS_BM && h->attr_mod & 1);
 }
 
-/* All messages of the class but questions about the class itself: an agent of
- * another program may answer those. */
+/* All messages of class CM except ClassPortInfo, which another program's agent may answer. */
 static bool is_cm(const struct ur_mad_header *h)
 {
 	return h->mgmt_class == UR_MAD_CLASS_CM &&

@@ -56,8 +56,8 @@ static int signal_fd = -1;
 static int add_devices(struct ur_daemon *daemon,
 		       const struct ur_daemon_options *o);
 
-/* SIGHUP: devices for the netdevs that the configuration file names now. Those
- * that it no longer names serve on until a restart, with their clients. */
+/* SIGHUP: adds devices for netdevs that are new in the configuration file. Devices of
+ * removed netdevs serve on until a restart, with their clients. */
 static void reload(struct ur_daemon *daemon)
 {
 	struct ur_daemon_options now = {.config = options.config};
@@ -101,8 +101,8 @@ static void on_idle(void *arg)
 		ur_loop_stop(daemon->loop);
 }
 
-/* Threads inherit the mask: signals arrive at the descriptor alone, and those that
- * end the process at the stopper's. */
+/* Blocks the signals; threads inherit the mask. SIGTERM and SIGINT go to the stopper's
+ * descriptor, the others to this one. */
 static int catch_signals(struct ur_daemon *daemon)
 {
 	sigset_t set;
@@ -148,8 +148,8 @@ static int add_device(struct ur_daemon *daemon, const char *netdev,
 	return err;
 }
 
-/* Whether RoCEv1 is to be had for a card that has it. Where it is not, the places of
- * such GIDs stay empty (gid_table.c). */
+/* Returns whether RoCEv1 is possible for a card that has it. If not, the entries of its
+ * GIDs stay empty (gid_table.c). */
 static bool may_pair(const struct ur_like *like)
 {
 	int proof;
@@ -191,8 +191,8 @@ static void say_ready(const struct ur_daemon *daemon,
 	}
 }
 
-/* A device started for one command must be of use to it now; a lasting one may
- * wait until an address is free. */
+/* An on-demand daemon must have a usable device at once; a service may wait until an
+ * address is free. */
 static int check_usable(const struct ur_daemon *daemon)
 {
 	ur_list_for_each(it, &daemon->devices)
@@ -210,8 +210,8 @@ static int open_netlink(void *arg)
 	return err ? err : ur_ucma_open_netlink(arg);
 }
 
-/* The steps that take a right for the last time come before the confinement,
- * and the first thread and the first packet come after it. */
+/* Steps that need a right come before the confinement; the first thread and the first
+ * packet come after it. */
 static int start(struct ur_daemon *daemon, const struct ur_daemon_options *o)
 {
 	int err = ur_run_lock(daemon);
@@ -279,10 +279,9 @@ static int start(struct ur_daemon *daemon, const struct ur_daemon_options *o)
 }
 
 /*
- * Threads are left that wait for something of their clients', perhaps where not
- * even SIGKILL reaches them; they get the lock no more. This gives back
- * everything that another uroced would need: the process may stay for as long
- * as they do.
+ * Some threads are blocked by their clients, perhaps where not even SIGKILL reaches them,
+ * and never get the lock again. This releases everything that another uroced would need:
+ * the process may stay for as long as the threads do.
  */
 static _Noreturn void abandon_clients(struct ur_daemon *daemon, int status)
 {
@@ -298,9 +297,9 @@ static _Noreturn void abandon_clients(struct ur_daemon *daemon, int status)
 }
 
 /*
- * Programs whose engine is in them go on with the next uroced, as if this one had been killed:
- * what is theirs is left as it is, and what is others' ends, of which
- * the engines notify their peers.
+ * Programs with an engine of their own continue with the next uroced, as if this one had
+ * been killed: their state is left as it is. All other state ends, and the engines notify
+ * its peers.
  */
 static _Noreturn void leave_programs(struct ur_daemon *daemon, int status)
 {
@@ -343,9 +342,8 @@ static void stop(struct ur_daemon *daemon, int status)
 }
 
 /*
- * Started by a program that sees us through the front-end, we have the
- * front-end in us as well, and would ask ourselves about our own files: once
- * more, without it.
+ * A program under the front-end has started us, so the front-end is loaded here too, and
+ * would ask ourselves about our own files: executes uroced again without it.
  */
 static void shed_front_end(char **argv)
 {
@@ -385,9 +383,9 @@ int main(int argc, char **argv)
 	err = ur_daemon_options_parse(argc, argv, o);
 	if (err)
 		return err > 0 ? 0 : 2;
-	/* Files that clients read or find are made with their own mode. */
+	/* Files for clients are created with explicit modes. */
 	umask(022);
-	/* One heap: those of threads grow by the page, a system call each. */
+	/* One heap: thread heaps grow by a page per system call. */
 	mallopt(M_ARENA_MAX, 1);
 	ur_log_verbose = o->verbose;
 	if (getenv("UROCE_MEASURE_LOCK"))

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Makes memfds that clients cannot seal. The system decides whether a memfd may
- * be sealed: if vm.memfd_noexec is set, one that was not asked to be can be
- * sealed nevertheless, and one that may be executed is not made at all.
+ * Makes memfds that clients cannot seal. With vm.memfd_noexec set, every memfd can be
+ * sealed, even without MFD_ALLOW_SEALING, and an executable one cannot be made.
  */
 #include "device/memfd.h"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Counts how much memory there is, and how much of it each user has. */
+/* Counts the available memory and each user's part of it. */
 #include <unistd.h>
 #include "device/cgroup.h"
 #include "device/memory.h"
 #include "device/quota.h"
 #include "engine/ground/loop.h"
 
-/* A limit may be changed while we run: between two looks at it. */
+/* Interval of reading the limit again, since it may change. */
 #define LOOK_NS 1000000000ull
 
 static struct ur_quota memory = {.what = "KiB of memory", .everyone = true};

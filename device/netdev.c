@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A device gets from its netdev: MTU, GUID, GIDs, the state of its port, and
- * the netdev's name. A device follows the index of its netdev, which stays the
- * same when that is renamed; its name counts when there is none of that index
- * any more, and one with the name is made.
+ * A device takes MTU, GUID, GIDs, port state and a name from its netdev. It follows the
+ * netdev's index, which survives a rename. When no netdev has that index any more, it takes
+ * a new one with the same name.
  */
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +15,7 @@
 
 u32 ur_netdev_mtu(u32 netdev_mtu)
 {
-	/* IP, UDP and the largest RoCE headers, as Soft-RoCE counts */
+	/* IP, UDP and the largest RoCE headers, as in Soft-RoCE */
 	u32 room = netdev_mtu > 80 ? netdev_mtu - 80 : 0;
 
 	for (u32 mtu = 4096; mtu > 256; mtu /= 2)
@@ -68,8 +67,8 @@ u64 ur_netdev_guid(const struct ur_device *dev)
 	return ur_get_be64(eui);
 }
 
-/* Each address once more, as RoCEv1 and before the other, as kernels have it.
- * Returns how many there are then. */
+/* Adds a RoCEv1 entry in front of each address, as in the kernel's table. Returns the new
+ * number of entries. */
 static u32 with_v1(struct ur_gid_addr *addr, u32 n)
 {
 	for (u32 i = 0; i < n; i++) {
@@ -81,11 +80,11 @@ static u32 with_v1(struct ur_gid_addr *addr, u32 n)
 	return 2 * n;
 }
 
-/* Ask again in a second for the addresses that somebody else has, if any. */
+/* Sets a timer to retry addresses whose port another program has. */
 static void retry_later(struct ur_device *dev);
 
-/* A device takes its place when the other one goes (another user's device that
- * ends when unused, say). */
+/* Takes over the addresses when the other program has ended (another user's on-demand
+ * device, say). */
 static void retry_refused(void *arg)
 {
 	struct ur_device *dev = arg;
@@ -152,7 +151,7 @@ static void follow(struct ur_device *dev)
 
 	dev->present = ur_netlink_link(dev) == 0;
 	if (ifindex != dev->ifindex) {
-		/* Made anew under the same name: so are its addresses. */
+		/* Another netdev with the same name has other addresses. */
 		ur_gid_sync(dev, NULL, 0);
 		ur_engine_set_ifindex(dev->engine, dev->ifindex);
 	}
@@ -181,9 +180,9 @@ static void rename_netdev(struct ur_device *dev)
 }
 
 /*
- * Two netdevs may have changed names, so the files under all old names go before
- * there are any under the new ones; and those of a device whose netdev is gone
- * may have had a name that another has now.
+ * Two netdevs may have swapped names, so all files under old names are removed before any
+ * are made under new ones. Another netdev may also have the old name of a netdev that is
+ * gone.
  */
 static void take_names(struct ur_daemon *daemon)
 {

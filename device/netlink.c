@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Two sockets: one only learns that something changed, the other asks for the
- * present state. A message is never applied by itself; whatever came (an
- * overrun too), the devices are brought up to date from a fresh dump, so no
- * loss can last.
+ * Two sockets: one receives notifications, the other queries the present state. The
+ * contents of a notification are ignored; any, even an overrun, leads to a fresh dump, so a
+ * lost message does no harm.
  */
 #include <errno.h>
 #include <linux/if_addr.h>
@@ -32,8 +31,7 @@ static void on_event(void *arg, u32 events)
 {
 	struct ur_daemon *daemon = arg;
 
-	/* It stops before the end: a storm of changes must not hold the
-	 * lock. */
+	/* Limited: a storm of changes must not hold the lock. */
 	for (int i = 0; i < 64; i++)
 		if (nl_recvmsgs_default(daemon->nl_events) < 0)
 			break;
@@ -152,8 +150,7 @@ static u32 read_speed(const char *netdev)
 	return (u32)mbps;
 }
 
-/* The kernel's names of the kinds whose packets a neighbour in this host
- * receives. */
+/* Returns whether packets on a netdev of that kind reach a peer on this host. */
 static bool is_virtual_pair(const char *kind)
 {
 	return kind && (!strcmp(kind, "veth") || !strcmp(kind, "netkit"));
@@ -167,7 +164,7 @@ static bool is_followed(const struct ur_device *dev, u32 ifindex)
 	return other && other != dev;
 }
 
-/* Sets *link, which is the caller's then. Returns 0 or -errno. */
+/* Sets *link, the caller's. Returns 0 or -errno. */
 static int get_link(struct ur_device *dev, struct rtnl_link **link)
 {
 	struct nl_sock *sk = dev->daemon->nl_query;
@@ -238,7 +235,7 @@ static bool as_gid(struct rtnl_addr *a, struct ur_gid_addr *out)
 	}
 	if (family != AF_INET6 || nl_addr_get_len(local) != 16)
 		return false;
-	/* No packet may carry it before duplicate detection is through. */
+	/* The address must not be used before duplicate address detection ends. */
 	if (rtnl_addr_get_flags(a) & (IFA_F_TENTATIVE | IFA_F_DADFAILED))
 		return false;
 	memcpy(out->gid, bin, 16);

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Numbers of domains: a bit for each that is in use. The search goes on from
- * the last one given out, so a number rests as long as possible before it is
- * used again.
+ * Numbers of domains: a bit map of those in use. The search continues behind the last
+ * number given, so a freed number is reused as late as possible.
  */
 #include <stdlib.h>
 #include "device/numbers.h"
 #include "util/assert.h"
 
-/* The first free one from there on in its word, or 64. */
+/* Returns the first free bit from `from` on, or 64. */
 static u32 free_bit(u64 used, u32 from)
 {
 	u64 left = ~used & (~0ull << from);
@@ -24,7 +23,7 @@ u32 ur_numbers_take(struct ur_numbers *n)
 		n->map = calloc(n->words, sizeof(*n->map));
 	if (!n->map)
 		return 0;
-	/* The first word once more: what is before 'next' in it. */
+	/* The last round searches the first word again, below 'next'. */
 	for (u32 i = 0; i <= n->words; i++) {
 		u32 found = free_bit(n->map[w], bit);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Open files: made, joined, worked on, left. */
+/* Open files: creates, joins, uses and leaves them. */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/random.h>
@@ -23,7 +23,7 @@ static struct ur_open_file *new_file(const struct ur_session *s, u32 kind)
 	if (!o)
 		return NULL;
 	if (getrandom(&o->cookie, sizeof(o->cookie), 0) != sizeof(o->cookie))
-		o->cookie = 0; /* nobody joins */
+		o->cookie = 0; /* cannot be joined */
 	o->ops = ops_of(s, kind);
 	o->kind = kind;
 	o->uid = s->uid;
@@ -34,7 +34,7 @@ static struct ur_open_file *new_file(const struct ur_session *s, u32 kind)
 static void begin_file(struct ur_session *s, struct ur_open_file *o,
 		       const int *shown, struct uroce_tun_msg *reply)
 {
-	ur_file_id(shown[0], &o->id); /* it is ours: that does not fail */
+	ur_file_id(shown[0], &o->id); /* cannot fail for our own descriptor */
 	pthread_mutex_init(&o->lock, NULL);
 	o->current = s;
 	ur_assert(!s->open && o->file);
@@ -66,7 +66,7 @@ int ur_open_file_new(struct ur_session *s, const struct uroce_tun_msg *msg,
 	return 0;
 }
 
-/* The upper half of fd says how many answers the client has. */
+/* The upper half of msg->open.fd is the number of replies the client has received. */
 static int resume(struct ur_session *s, const struct uroce_tun_msg *msg,
 		  struct uroce_tun_msg *reply, int *shown)
 {
@@ -185,15 +185,15 @@ void ur_open_file_leave(struct ur_session *s)
 	ur_assert(ur_loop_mine(s->daemon->loop));
 	ur_assert(o && o->refs);
 	if (--o->refs == 0) {
-		/* Others have the lock now and then before it is closed. */
+		/* close() may release the lock in between. */
 		ur_list_del(&o->node);
 		o->ops->close(o->file);
 		pthread_mutex_destroy(&o->lock);
 		free(o);
 		return;
 	}
-	/* Another's command may be running: its memory must stay the one that
-	 * the command works on. */
+	/* Another session's command may be running: the file must keep working on that
+	 * session's memory. */
 	if (o->current != s)
 		return;
 	ur_list_for_each(it, &s->daemon->sessions) {

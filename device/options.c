@@ -23,7 +23,7 @@ static char *trim(char *s)
 	return s;
 }
 
-/* line: "KEY = VALUE", which is changed. */
+/* line: "KEY = VALUE"; modified. */
 static int read_line(struct ur_daemon_options *o, char *line, int n)
 {
 	char *eq = strchr(line, '='), *key, *value;
@@ -100,7 +100,7 @@ static void make_forms(struct option *longs)
 	longs[n] = (struct option){0};
 }
 
-/* NULL: getopt_long() found none. */
+/* Returns NULL for an unknown option. */
 static const struct ur_daemon_option *row_of(int c)
 {
 	if (c >= FIRST_ROW)
@@ -140,7 +140,7 @@ int ur_daemon_options_parse(int argc, char **argv, struct ur_daemon_options *o)
 	o->node[0] = -1;
 	make_forms(longs);
 	opterr = 0;
-	optind = 0; /* begin anew */
+	optind = 0; /* restarts getopt_long() */
 	while (!err && !o->help &&
 	       (c = getopt_long(argc, argv, ":vh", longs, NULL)) != -1)
 		err = take_option(o, c, argv[optind - 1]);

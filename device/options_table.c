@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Every option and setting of uroced: what it is called, takes and means. */
+/* The table of uroced's options and settings: names, values and help. */
 #include <ctype.h>
 #include <errno.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ static int set_string(char *to, size_t size, const char *value)
 	return 0;
 }
 
-/* ---- values that need more than the table ---- */
+/* ---- values with a function of their own ---- */
 
 static int add_netdev(struct ur_daemon_options *o, const char *name)
 {
@@ -35,7 +35,7 @@ static int add_netdev(struct ur_daemon_options *o, const char *name)
 	return 0;
 }
 
-/* Names the device on the netdev that was named last. */
+/* Sets the name of the device on the netdev given last. */
 static int set_name(struct ur_daemon_options *o, const char *name)
 {
 	char *to = o->name[o->last];
@@ -43,7 +43,7 @@ static int set_name(struct ur_daemon_options *o, const char *name)
 	return *to ? -EINVAL : set_string(to, UR_DEVICE_NAME_MAX, name);
 }
 
-/* The same of its NUMA node. */
+/* Sets the NUMA node of the device on the netdev given last. */
 static int set_node(struct ur_daemon_options *o, const char *value)
 {
 	int node = ur_device_spec_node(value);
@@ -54,7 +54,7 @@ static int set_node(struct ur_daemon_options *o, const char *value)
 	return 0;
 }
 
-/* The command line goes before. */
+/* The command line overrides the file. */
 static int add_spec(struct ur_daemon_options *o, const char *value)
 {
 	struct ur_device_spec spec;

@@ -4,9 +4,9 @@
 #include <unistd.h>
 #include "device/own_name.h"
 
-/* For ps the command line is the memory of the arguments. When that has no zero at
- * its end, it goes on with the environment's, which is behind it (proc_pid_cmdline(5)) and is of no use
- * here. */
+/* ps reads the command line from the memory of the arguments. If that does not end in a
+ * zero byte, ps reads on in the environment behind it (proc_pid_cmdline(5)), which is not
+ * needed here. */
 void ur_own_name(char **argv, const char *name)
 {
 	char *begin, *end;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The attributes of a device's port, made from what its netdev and its engine
- * say.
+ * The attributes of a device's port, from its netdev and its engine.
  */
 #include "engine/ground/limits.h"
 #include "device/port.h"
@@ -14,8 +13,8 @@ u32 ur_mtu_enum(u32 bytes)
 	return 0;
 }
 
-/* The speed of a netdev that says none, in Mbit/s: that which a veth says of itself
- * (Linux, veth_get_link_ksettings()). Programs choose cards by it. */
+/* The speed of a netdev that reports none, in Mbit/s: that of a veth (Linux,
+ * veth_get_link_ksettings()). Programs choose cards by it. */
 #define UNKNOWN_MBPS 10000
 
 /* Width and speed codes of Ethernet rates, as the kernel maps them. */
@@ -74,7 +73,7 @@ u32 ur_port_rate10(const struct ib_uverbs_query_port_resp *r)
 	return lanes * lane10;
 }
 
-/* Returns the speed that was asked for, or the netdev's, in Mbit/s; 0: unknown. */
+/* Returns the configured speed, or the netdev's, in Mbit/s; 0: unknown. */
 static u32 speed_of(const struct ur_device *dev)
 {
 	return dev->daemon->speed_mbps ? dev->daemon->speed_mbps

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Processors: the affinity mask, and the quotas of control groups, of either
- * version, from the process's own up to the root.
+ * Processors: the affinity mask, and the quotas of control groups, version 1 or 2, from the
+ * process's group up to the root.
  */
 #include "device/processors.h"
 
@@ -14,7 +14,7 @@
 
 #define MAX_CPUS 8192
 
-/* The text of a small file, without the end of its line. */
+/* Reads the first line of a file, without its newline. */
 static bool read_line(const char *path, char *text, int size)
 {
 	FILE *f = fopen(path, "re");
@@ -29,13 +29,13 @@ static bool read_line(const char *path, char *text, int size)
 
 static u32 whole(double quota, double period)
 {
-	/* A "nan" is none of these. */
+	/* This is false for NaN, too. */
 	if (!(quota > 0 && period > 0 && quota / period < MAX_CPUS))
 		return UINT32_MAX;
 	return quota < period ? 1 : (u32)(quota / period);
 }
 
-/* "max 100000", or of the quota and the period. */
+/* Parses "max PERIOD" or "QUOTA PERIOD". */
 static u32 quota_v2(const char *dir)
 {
 	char path[PATH_MAX + 32], text[64];
@@ -48,7 +48,7 @@ static u32 quota_v2(const char *dir)
 	return whole(quota, period);
 }
 
-/* Two files; a quota of -1 is none. */
+/* Reads two files; quota -1: no limit. */
 static u32 quota_v1(const char *dir)
 {
 	char path[PATH_MAX + 32], quota[32], period[32];
@@ -62,8 +62,7 @@ static u32 quota_v1(const char *dir)
 	return whole(strtod(quota, NULL), strtod(period, NULL));
 }
 
-/* The least of a group and of those that it is in, up to where they are
- * mounted. */
+/* Returns the lowest quota of a group and its parents, up to the mount point. */
 static u32 quota_up(const char *mount, const char *group,
 		    u32 (*quota)(const char *dir))
 {

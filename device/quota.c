@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Quotas: what each user has of something, given and taken back. A table holds
- * a list of the users that have anything.
+ * Quotas: counts each user's part of a resource. A quota has a list of the users with a
+ * nonzero count.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "device/quota.h"
 #include "util/assert.h"
 
-/* A user with something in one table. */
+/* A user's count in one quota. */
 struct ur_quota_user {
 	struct ur_quota_user *next;
 	uid_t uid;
@@ -36,8 +36,7 @@ static struct ur_quota_user **find_user(struct ur_quota *q, uid_t uid)
 	return p;
 }
 
-/* Returns how many that user, who may have some already, may have; at least
- * one. */
+/* Returns how many the user may have in all, at least one. had: what the user has. */
 static u32 part(const struct ur_quota *q, uid_t uid, u32 had)
 {
 	u32 percent = q->everyone ? 50 : ur_is_unlimited(uid) ? 100 : share;
@@ -48,8 +47,8 @@ static u32 part(const struct ur_quota *q, uid_t uid, u32 had)
 }
 
 /*
- * A line a minute for each of some slots, whoever falls into them: a client
- * that goes on asking does not fill the log, nor do many.
+ * Limits the log to a line a minute per slot; users and quotas hash to slots. So neither
+ * one client nor many can fill the log.
  */
 static bool may_say(const struct ur_quota *q, uid_t uid)
 {
@@ -112,7 +111,7 @@ int ur_quota_take(struct ur_quota *q, uid_t uid, u32 n)
 	} else {
 		*p = u->next;
 	}
-	/* To the front: a user who takes something goes on taking. */
+	/* To the front: a user who has taken something is likely to take more. */
 	u->next = q->users;
 	q->users = u;
 	u->n += n;
@@ -154,7 +153,7 @@ int ur_quota_take_fds(uid_t uid, u32 n)
 	if (getrlimit(RLIMIT_NOFILE, &rl) < 0)
 		return -errno;
 	fds.max = rl.rlim_cur < UINT32_MAX ? (u32)rl.rlim_cur : UINT32_MAX;
-	/* The daemon's own are in none of its users' parts. */
+	/* Reserves an eighth for the daemon itself. */
 	fds.max -= fds.max / 8;
 	return ur_quota_take(&fds, uid, n) ? -EMFILE : 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* A thread per user that has sockets to close; it ends with the last of them. */
+/* A thread for each user with sockets to close; it ends after the last one. */
 #include <limits.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -106,7 +106,7 @@ bool ur_reap(struct ur_loop *loop, uid_t uid, int sock)
 	w->charged = !ur_quota_take_fds(uid, 1);
 	w->next = r->first;
 	r->first = w;
-	/* If there is no thread, the socket waits for the next one. */
+	/* If no thread can be started, the next call tries again. */
 	if (!r->running)
 		r->running = !start_thread(reap, r);
 	return w->charged;

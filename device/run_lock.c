@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The lock of the run directory goes when the last thread of its process has ended. A thread that waits for a file
- * system may outlive SIGKILL for as long as that does not answer. The file names the process, so that the next one
- * sees whether it is ending.
+ * The kernel releases the lock of the run directory when the last thread of its process has
+ * ended. A thread that waits for a file system may outlive SIGKILL until that answers. The
+ * file has the pid, so that the next uroced can see whether the process is ending.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,8 @@
 #include "util/os/rundir.h"
 
 #define WAIT_S 10u
-/* Looks at one that does not seem to end: a thread that has taken a signal shows it a moment later. */
+/* Number of checks before a process counts as not ending: the effect of a signal shows a
+ * moment later. */
 #define LOOKS 4u
 
 #define ENDING "ending\n"
@@ -44,7 +45,7 @@ static bool read_proc(pid_t pid, const char *name, char *text, size_t size)
 	return n > 0;
 }
 
-/* Its first thread has gone, is going, or has SIGKILL pending. */
+/* Returns whether the first thread has exited, is exiting, or has SIGKILL pending. */
 static bool is_dying(pid_t pid)
 {
 	unsigned long long pending = 0;
@@ -66,7 +67,8 @@ static bool is_dying(pid_t pid)
 	       (pending & KILLED);
 }
 
-/* Fills in its number, which may be one of another namespace. An older uroced has written nothing. */
+/* Reads the holder's pid from the file; it may be of another pid namespace. An older uroced
+ * has written none. */
 static bool is_ending(int fd, pid_t *pid)
 {
 	char text[32] = "";

@@ -55,9 +55,8 @@ static void send_answer(struct ur_session *s, s64 ret)
 }
 
 /*
- * Close what the client has shown for the command, and fds (may be NULL), which
- * came with it: before the answer, so that nothing of it is left then, and the
- * client alone waits if it has to be waited for.
+ * Closes the descriptors that the client sent for the command, and fds (may be NULL), which
+ * came with it. Done before the reply, so that a slow close() delays only the client.
  */
 static void give_back(struct ur_session *s, int *fds)
 {
@@ -82,7 +81,7 @@ static void give_back(struct ur_session *s, int *fds)
 	ur_loop_unlock(loop);
 }
 
-/* Returns the features of both sides. The bits are there since version 4. */
+/* Returns the features of both sides. Feature bits exist since version 4. */
 static u64 features(const struct uroce_tun_open *open)
 {
 	if (open->version < 4)
@@ -90,13 +89,13 @@ static u64 features(const struct uroce_tun_open *open)
 	return open->features & UROCE_TUN_F_ALL;
 }
 
-/* The client's memory is nothing to these. */
+/* Returns whether the kind needs no access to the client's memory. */
 static bool is_bare(u32 kind)
 {
 	return kind == UROCE_TUN_NETLINK || kind == UROCE_TUN_SETTING;
 }
 
-/* Its descriptors for the client: copies, since the file may end before they are sent. */
+/* held: copies of the file's descriptors, since the file may end before they are sent. */
 static int open_file(struct ur_session *s, const struct uroce_tun_msg *msg,
 		     struct uroce_tun_msg *reply, int *held)
 {
@@ -153,7 +152,7 @@ static void do_open(struct ur_session *s, const struct uroce_tun_msg *msg,
 	ur_session_let_go_fds(s, held, UROCE_TUN_MAX_FDS);
 }
 
-/* One device at a time: each is some hundred files. */
+/* One device at a time: each has some hundred files. */
 static struct ur_device *next_device(struct ur_daemon *daemon, u32 *index)
 {
 	struct ur_device *next = NULL;
@@ -203,7 +202,7 @@ static void do_settle(struct ur_session *s)
 	send_answer(s, 0);
 }
 
-/* A daemon that is not on demand stays anyhow. */
+/* Only an on-demand daemon needs holds. */
 static void do_hold(struct ur_session *s)
 {
 	int err = 0;
@@ -283,7 +282,7 @@ static void finish(struct ur_session *s)
 	ur_user_mem_put(s->mem);
 	ur_list_del(&s->node);
 	ur_loop_unlock(loop);
-	/* There may be messages in it yet, and descriptors with them. */
+	/* close() may block: unread messages may contain descriptors. */
 	close(s->sock);
 	ur_loop_lock(loop);
 	end_session(s);
@@ -318,8 +317,8 @@ static void *session_thread(void *arg)
 		s->outs_from = call ? msg.call.out_from : 0;
 		s->outs_to = call ? msg.call.out_to : 0;
 		s->outs_len = 0;
-		/* Nothing but the first OPEN, and a SYNC that shows a right,
-		 * needs what came with it. */
+		/* Only the first OPEN, and a SYNC that proves a right, use their
+		 * descriptors. */
 		if (msg.op != UROCE_TUN_SYNC &&
 		    (msg.op != UROCE_TUN_OPEN || s->mem))
 			give_back(s, fds);
@@ -329,7 +328,7 @@ static void *session_thread(void *arg)
 		give_back(s, fds);
 		if (err)
 			break;
-		/* The client has its answer and goes on meanwhile. */
+		/* The client already has its reply and runs on. */
 		if (call && s->features & UROCE_TUN_F_CPU)
 			ur_follow(&s->follow, msg.cpu);
 		if (s->kind == UROCE_TUN_NETLINK) {
@@ -352,7 +351,7 @@ void ur_session_refuse(int sock, int err)
 {
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_DONE, .ret = -err};
 
-	/* Nothing was sent before it, so this does not wait. */
+	/* Does not block: nothing was sent before. */
 	ur_daemon_send(sock, &msg, NULL, 0);
 }
 
@@ -385,7 +384,7 @@ int ur_session_start(struct ur_daemon *daemon, int sock)
 	err = ENOMEM;
 	if (ur_memory_take(s->uid, UR_KIB_SESSION))
 		goto err_fds;
-	/* A client that does not read its answers gets no more of them. */
+	/* Bounds the memory of unread replies. */
 	setsockopt(sock, SOL_SOCKET, SO_SNDBUF, &sndbuf, sizeof(sndbuf));
 	read_comm(s);
 	pthread_attr_init(&attr);
@@ -413,7 +412,8 @@ err_free:
 	return -err;
 }
 
-/* Hangs up all that do not stay for the next uroced. Returns how many those are. */
+/* Hangs up all connections except those that stay for the next uroced. Returns the number
+ * of the latter. */
 static u32 hang_up_all(struct ur_daemon *daemon)
 {
 	u32 stay = 0;

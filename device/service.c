@@ -10,7 +10,7 @@ static struct {
 	u64 period_ns;
 } watchdog;
 
-/* An engine that hangs holds this up, and with it the sign of life. */
+/* A hanging engine blocks here, so that the watchdog is not fed. */
 static void feed(void *arg)
 {
 	struct ur_daemon *daemon = arg;

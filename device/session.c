@@ -19,7 +19,7 @@ int ur_session_read(struct ur_session *s, u64 addr, void *dst, size_t len)
 	return 0;
 }
 
-/* Room for what goes with the answer, its head written; NULL: there is none. */
+/* Reserves room for output in the reply and writes its head. Returns NULL without room. */
 static u8 *add_out(struct ur_session *s, u64 addr, size_t len)
 {
 	struct uroce_tun_out out = {addr, len};
@@ -93,7 +93,7 @@ void ur_session_hang_up_file(const struct ur_daemon *daemon, const void *file)
 	}
 }
 
-/* KiB of an answer that are charged at a time; a page of objects is less. */
+/* A reply is charged in steps of this many KiB; a page of objects is smaller. */
 #define ANSWER_STEP 64u
 
 int ur_session_answer_room(struct ur_session *s, u64 bytes)
@@ -111,7 +111,7 @@ int ur_session_answer_room(struct ur_session *s, u64 bytes)
 void ur_session_drop_answer(struct ur_session *s)
 {
 	if (s->answer >= 0) {
-		/* The client may have it open for as long as it likes. */
+		/* The client may keep the file open; this frees its pages. */
 		if (ftruncate(s->answer, 0))
 			ur_debug("session %llu: an answer is not taken back",
 				 (unsigned long long)s->id);

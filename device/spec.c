@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* "NETDEV [NAME] [node=N]". */
+/* Parses "NETDEV [NAME] [node=N]". */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ int ur_device_spec_node(const char *text)
 	return (int)n;
 }
 
-/* @word: one behind the netdev, of len bytes. */
+/* word: a word behind the netdev, of len bytes. */
 static int take_word(struct ur_device_spec *spec, const char *word, size_t len)
 {
 	char text[UR_DEVICE_NAME_MAX];

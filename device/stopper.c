@@ -12,20 +12,21 @@
 #include "device/stopper.h"
 #include "engine/ground/keep.h"
 
-/* The longest time of a stop, most of it UR_STOP_NS. Sanitizers are slow. */
+/* Time limit of a stop; UR_STOP_NS is most of it. Sanitizers are slow. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define UR_STOP_MOST_NS 20000000000ull
 #else
 #define UR_STOP_MOST_NS 1200000000ull
 #endif
 
-/* Sockets that a wire has, or a netdev's, lie below: they are made first. */
+/* Descriptors of the wires and of netlink are below this: they are opened first. */
 #define FD_MOST 65536
 
 static struct {
 	struct ur_daemon *daemon;
 	int fd, begin_fd;
-	pthread_mutex_t lock; /* of done, until which there is a loop; a leaf */
+	/* protects done; the loop exists until done. A leaf */
+	pthread_mutex_t lock;
 	bool done;
 } stopper = {.fd = -1, .begin_fd = -1, .lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -37,8 +38,8 @@ static int option(int fd, int name)
 	return getsockopt(fd, SOL_SOCKET, name, &value, &len) ? -1 : value;
 }
 
-/* Ports and names that the next one needs; and clients see the end. None of it
- * waits: a stream of a client's may linger, and is left alone. */
+/* Releases ports and names that the next uroced needs, and hangs up clients. Does not
+ * block: it skips a client's stream sockets, which may linger. */
 static void give_back(int fd)
 {
 	int domain = option(fd, SO_DOMAIN), type = option(fd, SO_TYPE);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Messages of the tunnel with their descriptors: received whole and checked for
- * form, sent to a client that may be slow or gone.
+ * Messages of the tunnel with their descriptors. Received messages are checked for form.
+ * The client may be slow or gone.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Questions to a client in the middle of its command, and the descriptors that
- * it answers with. The client chooses what a descriptor's file does when
- * somebody asks about it or closes it (FUSE, SO_LINGER), and that may take for
- * ever: so the client's own thread does it, without the control lock.
+ * Upcalls to a client in the middle of its command, and the descriptors in its replies. The
+ * client determines what happens when such a file is queried or closed (FUSE, SO_LINGER),
+ * and that may block for ever. So the client's own thread does it, without the control
+ * lock.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +30,7 @@ void ur_session_give_back(struct ur_session *s)
 	}
 }
 
-/* The first of them is the session's now, the rest nobody's. */
+/* Adds the first descriptor to s->shown and closes the rest. */
 static int keep_fd(struct ur_session *s, int *fds)
 {
 	int fd = fds[0];
@@ -39,13 +39,14 @@ static int keep_fd(struct ur_session *s, int *fds)
 		s->shown[s->n_shown++] = fd;
 		fds[0] = -1;
 	} else if (fd >= 0) {
-		fd = -EMFILE; /* no command asks for so many */
+		fd = -EMFILE; /* no command needs so many */
 	}
 	ur_daemon_close_fds(fds);
 	return fd;
 }
 
-/* The answer to a question: its descriptor, or -1, -ENFILE; *err: the conversation cannot go on. */
+/* Receives the reply to an upcall. Returns its descriptor, -1 or -ENFILE; *err: the
+ * connection is broken. */
 static int hear(struct ur_session *s, struct uroce_tun_msg *msg, int *err)
 {
 	int fds[UROCE_TUN_MAX_FDS];
@@ -136,7 +137,7 @@ static void give_charge(struct ur_session *s)
 	s->held_fds = 0;
 }
 
-/* Each session is charged for one that is open for a moment. */
+/* One descriptor for a moment is part of each session's charge. */
 static int take_charge(struct ur_session *s, const int *fds, u32 n)
 {
 	u32 all = 0;
@@ -166,7 +167,7 @@ int ur_session_hold_fds(struct ur_session *s, const int *fds, u32 n, int *held)
 	}
 	if (!err)
 		return 0;
-	close_held(held, n); /* none is the last of its file */
+	close_held(held, n); /* cannot block: they are copies */
 	give_charge(s);
 	return err;
 }
@@ -181,7 +182,8 @@ void ur_session_let_go_fds(struct ur_session *s, int *held, u32 n)
 	ur_loop_unlock(s->daemon->loop);
 }
 
-/* Without the lock. Closes held. Returns the number of the first at the client, or -errno. */
+/* Sends n descriptors and closes held. Returns the number of the first one in the client,
+ * or -errno. Without the lock. */
 static int install(struct ur_session *s, u32 kind, u64 cookie, int *held, u32 n)
 {
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_INSTALL,
