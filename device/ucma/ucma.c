@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The commands that are written to files of the kind rdma_cm, and their table.
- * Commands are copied in whole, handled under the control lock, and their
- * responses copied out; a handler never touches client memory.
+ * The commands of rdma_cm files, and their table. A command is copied in, handled under the
+ * control lock, and its response copied out; a handler never touches client memory.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,13 +19,13 @@
 struct ucma_command {
 	ucma_handler *fn;
 	u16 in;	    /* full size of the request */
-	u16 in_min; /* what the first releases of the ABI had */
+	u16 in_min; /* size in the first ABI */
 	u16 out_min;
 	int response; /* offset of the response pointer, -1: none */
 };
 
 #define RESPONSE(type) offsetof(struct type, response)
-/* Up to, and without, what later releases added. */
+/* Sizes before later releases added fields. */
 #define QUERY_ROUTE_MIN offsetof(struct rdma_ucm_query_route_resp, ibdev_index)
 #define CONNECT_MIN	offsetof(struct rdma_ucm_connect, ece)
 #define ACCEPT_MIN	offsetof(struct rdma_ucm_accept, ece)
@@ -93,7 +92,7 @@ static const struct ucma_command commands[] = {
 		ucma_write_cm_event, ucma_abi_write_cm_event, EVENT_MIN, 0, -1),
 };
 
-/* The value of SET_OPTION lies behind a pointer of its own. */
+/* Copies the value of SET_OPTION, which has a pointer of its own. */
 static int fetch_option(struct ur_session *s,
 			const struct rdma_ucm_set_option *set, u8 *value)
 {
@@ -102,9 +101,8 @@ static int fetch_option(struct ur_session *s,
 	return ur_session_read(s, set->optval, value, set->optlen);
 }
 
-/* Returns whether the command is a question, QUERY or INIT_QP_ATTR, that leaves
- * the replies sent ahead as they are. For datagrams INIT_QP_ATTR chooses a key,
- * but no such reply has it. */
+/* Returns whether the command, QUERY or INIT_QP_ATTR, leaves the replies sent ahead valid.
+ * For datagrams INIT_QP_ATTR chooses a Q_Key, but no such reply contains it. */
 static bool is_query(const struct ucma_command *c)
 {
 	return c->fn == ucma_query || c->fn == ucma_init_qp_attr;
@@ -144,8 +142,8 @@ static s64 run(struct ucma_file *file, const struct ucma_command *c, u64 addr,
 	file->saw_removed_id = false;
 	file->is_query = is_query(c);
 	err = c->fn(&cmd);
-	/* Changed nothing: who has the right may have the port. Nothing of what
-	 * was looked at is sure to be there after the question. */
+	/* The command changed nothing, so repeat it once the client has proved the right to
+	 * the port. Objects may be gone after the upcall. */
 	if (err == -EACCES &&
 	    ur_client_may_bind(s, ucma_first_free_port(ucma_of(file)))) {
 		file->low_ports = true;
@@ -197,7 +195,8 @@ static s64 write_command(struct ucma_file *file, u64 addr, u64 len)
 	return ret ? ret : (s64)len;
 }
 
-/* An earlier uroced has carried it out, and its client lacks the answer. */
+/* Returns whether an earlier uroced has carried out this command, but the client missed the
+ * reply. */
 static bool is_repeated(struct ucma_file *file)
 {
 	bool repeats = file->repeats;
@@ -246,8 +245,8 @@ static const struct ur_file_ops ucma_file_ops = {
 	.close = ucma_close,
 };
 
-/* From here on the client can take its events and destroy it; all else is EIO,
- * as when the kernel's ucma closes an id. */
+/* From now on the client can only read the id's events and destroy it; all other commands
+ * fail with EIO, as when the kernel's ucma closes an id. */
 static void lose_device(struct ucma_id *id)
 {
 	ucma_cache_void(id);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Addresses of clients, and which device stands behind each. Routing is the
- * host's own: a connected datagram socket says which source it would use.
+ * Addresses of clients, and the device of each. The host routes: a connected datagram
+ * socket shows the source address that it would use.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -62,7 +62,7 @@ u16 ucma_sa_port(const union ur_sa *sa)
 {
 	switch (sa->sa.sa_family) {
 	case AF_INET:
-	case AF_INET6: /* at the same place */
+	case AF_INET6: /* same offset in both */
 		return ntohs(sa->in.sin_port);
 	case AF_IB:
 		return (u16)ur_get_be64(&sa->ib.sib_sid);
@@ -130,7 +130,7 @@ struct ur_device *ucma_device_by_index(struct ur_daemon *daemon, u32 index)
 	return NULL;
 }
 
-/* Returns the type as Linux does by default_roce_mode of its configfs. */
+/* Returns the type for rdma_cm, like default_roce_mode of Linux' configfs. */
 static enum ur_gid_type gid_type(const struct ur_device *dev)
 {
 	return dev->cm_v1 ? UR_GID_ROCE_V1 : UR_GID_ROCE_V2;
@@ -152,8 +152,8 @@ struct ur_device *ucma_device_of(struct ur_daemon *daemon, const u8 gid[16],
 	return NULL;
 }
 
-/* Any address of the family on any device: a stand-in for 127.0.0.1 where no
- * device is on lo. */
+/* Returns any device with an address of the family: a stand-in for 127.0.0.1 if no device
+ * is on lo. */
 static struct ur_device *loopback_device(struct ur_daemon *daemon, bool v4,
 					 u32 *index)
 {
@@ -174,7 +174,7 @@ static struct ur_device *loopback_device(struct ur_daemon *daemon, bool v4,
 	return NULL;
 }
 
-/* Is it an address of this host at all? */
+/* Returns whether this host has the address. */
 static bool is_local(const union ur_sa *sa)
 {
 	union ur_sa any_port = *sa;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The services that the connection manager of cm/ needs: its MADs leave by the
- * engine's QP1 and arrive from there, its deadline is a timer of the control
- * loop. Its events become those of rdma_cm in ucma_cm_event.c.
+ * The services for the connection manager of cm/: its MADs are sent and received by the
+ * engine's QP1, and its deadline is a timer of the control loop. ucma_cm_event.c converts
+ * its events to those of rdma_cm.
  */
 #include <errno.h>
 #include <string.h>
@@ -74,7 +74,7 @@ static void on_send(void *ctx, const struct ur_cm_path *path, const u8 *mad)
 
 	if (!dev)
 		return;
-	/* The address may have gone since; then so has the MAD. */
+	/* The address may have been removed since; then the MAD is dropped. */
 	gid = ur_gid_get(dev, path->sgid_index);
 	if (!gid || !gid->valid || memcmp(gid->gid, path->sgid, 16))
 		return;
@@ -83,7 +83,7 @@ static void on_send(void *ctx, const struct ur_cm_path *path, const u8 *mad)
 	epath.v1 = gid->type == UR_GID_ROCE_V1;
 	memcpy(epath.sgid, path->sgid, 16);
 	memcpy(epath.dgid, path->dgid, 16);
-	/* A MAD that cannot be sent is a MAD lost: it will be repeated. */
+	/* A MAD that cannot be sent counts as lost, and will be repeated. */
 	ur_engine_gsi_send(dev->engine, &epath, 1, mad);
 }
 
@@ -110,7 +110,7 @@ void ucma_cm_gsi_rx(struct ur_device *dev, const struct ur_rx_meta *meta,
 	ucma_cm_kick(ucma);
 }
 
-/* Data came on a connection whose RTU has not: it is established. */
+/* Data on a connection before its RTU: it is established. */
 void ucma_cm_qp_event(struct ur_device *dev, u32 qpn, enum ur_event ev)
 {
 	struct ur_ucma *ucma = dev->daemon->cm;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The peer's messages: an event of cm/ changes the client's id, a request makes
- * a new one, and the client gets an event of rdma_cm. */
+/* The peer's messages: an event of cm/ changes the client's id or, for a request, makes a
+ * new one, and becomes an event of rdma_cm. */
 #include <errno.h>
 #include <string.h>
 
@@ -79,7 +79,7 @@ static bool acceptable(const struct ucma_id *listener,
 		return true;
 	if (!event->has_ip)
 		return false;
-	/* 127.0.0.1 is nobody else's. */
+	/* 127.0.0.1 is reachable only from the same address. */
 	if (event->ip.ip_version == 4 && event->ip.dst[12] == 127 &&
 	    memcmp(event->path->sgid, event->path->dgid, 16))
 		return false;
@@ -156,7 +156,7 @@ static void fill_request(struct ucma_event *ue, struct ucma_id *id,
 	ue->resp.ece.attr_mod = event->mad->attr_mod;
 }
 
-/* The id of this host that asks, if one does. */
+/* Returns the id of this host that sent the request, or NULL. */
 static const struct ucma_id *asker(const struct ur_ucma *ucma,
 				   const struct ur_cm_event *event)
 {
@@ -174,9 +174,9 @@ static const struct ucma_id *asker(const struct ur_ucma *ucma,
 	return NULL;
 }
 
-/* Returns whether the request may reach the listener, where users are kept
- * apart. A request from this host must be one of the same user, who is known,
- * since only this process sends under our addresses. */
+/* Returns whether the request may reach the listener, where users are isolated. A request
+ * from this host must come from the same user, who is known, since only this process sends
+ * from our addresses. */
 static bool may_ask(const struct ur_ucma *ucma, const struct ucma_id *listener,
 		    const struct ur_cm_event *event)
 {
@@ -200,7 +200,7 @@ static bool may_ask(const struct ur_ucma *ucma, const struct ucma_id *listener,
 	return true;
 }
 
-/* A fault on request refuses it, as its application could. */
+/* Rejects the request if a fault rule says so, as an application could. */
 static bool refuses(struct ur_device *dev, struct ur_cm_id *cm,
 		    const struct ur_cm_event *event)
 {
@@ -233,7 +233,7 @@ static void on_request(struct ur_ucma *ucma, struct ur_cm_id *cm,
 		return;
 	id = new_child(listener, dev, cm, event);
 	if (!id) {
-		/* Silent: the peer asks again. */
+		/* Without a reply: the peer repeats the request. */
 		ur_cm_id_abandon(cm);
 		return;
 	}
@@ -283,7 +283,7 @@ static void on_rep(struct ucma_id *id, const struct ur_cm_event *event)
 	ucma_event_post(ue);
 }
 
-/* For who asks why there is no connection. */
+/* Records why a connection failed, for `uroce why`. */
 static void remember(const struct ucma_id *id, u32 event, int status)
 {
 	struct ur_why y = {.cm = true,
@@ -375,7 +375,7 @@ void ucma_cm_event(void *ctx, struct ur_cm_id *cm,
 		return;
 	}
 	ucma_cache_void(id);
-	/* A connection is reported over once, whichever way it ended. */
+	/* The end of a connection is reported once. */
 	if (id->state != (event->type == UR_CM_EVENT_TIMEWAIT_EXIT
 				  ? UCMA_DISCONNECT
 				  : UCMA_CONNECT))

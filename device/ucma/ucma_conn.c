@@ -6,9 +6,9 @@
 #include "engine/ground/limits.h"
 #include "device/ucma/ucma.h"
 
-/* The kernel's rdma_cm: CMA_CM_RESPONSE_TIMEOUT, CMA_MAX_CM_RETRIES,
- * CMA_IBOE_PACKET_LIFETIME; and the ack timeout that ib_cm makes of the last
- * (the way there and back, the CA's delay being shorter). */
+/* As in the kernel's rdma_cm: CMA_CM_RESPONSE_TIMEOUT, CMA_MAX_CM_RETRIES, and the ack
+ * timeout that ib_cm computes from CMA_IBOE_PACKET_LIFETIME (round trip; the CA's delay is
+ * shorter). */
 #define RESPONSE_TIMEOUT 20
 #define MAX_CM_RETRIES	 15
 #define ACK_TIMEOUT	 17
@@ -20,7 +20,7 @@ static u64 service_id(const struct ucma_id *id, const union ur_sa *addr)
 	return ur_ip_cm_service_id(id->ps, ucma_sa_port(addr));
 }
 
-/* The IP CM header and the client's private data behind it. */
+/* Writes the IP CM header, followed by the client's private data. */
 static int put_data(const struct ucma_id *id, u8 *to, u32 room,
 		    const struct rdma_ucm_conn_param *param)
 {
@@ -161,7 +161,7 @@ static struct ur_cm_match match_of(const struct ucma_id *id)
 	m.any_addr = ucma_sa_any(&id->src);
 	m.v6_only = id->af_only;
 	ucma_sa_to_gid(&id->src, m.addr);
-	/* A link-local address is one device's. */
+	/* A link-local address belongs to one device. */
 	if (id->dev && id->src.sa.sa_family == AF_INET6 &&
 	    IN6_IS_ADDR_LINKLOCAL(&id->src.in6.sin6_addr)) {
 		m.any_port = false;
@@ -287,7 +287,7 @@ int ucma_accept(struct ucma_cmd *cmd)
 		err = ur_cm_send_rtu(id->cm, NULL, 0);
 	if (err)
 		return err;
-	/* From now on its events name an id that the program knows. */
+	/* From now on events carry the program's own uid. */
 	if (in->conn_param.valid && in->uid)
 		id->uid = in->uid;
 	return 0;
@@ -321,7 +321,7 @@ int ucma_disconnect(struct ucma_cmd *cmd)
 
 	if (!id || !id->dev || !id->cm)
 		return -EINVAL;
-	/* Whichever the state asks for; neither is an error of the client. */
+	/* The state decides which is sent; failure of both is no error of the client. */
 	if (ur_cm_send_dreq(id->cm, NULL, 0))
 		ur_cm_send_drep(id->cm, NULL, 0);
 	return 0;

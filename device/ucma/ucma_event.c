@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Events wait in their file until GET_EVENT. For each there is one datagram in
- * the file's socket, so that poll() and a blocking read are right; when the
- * socket is full the rest of the datagrams follows as events are taken. The
- * next command takes back the datagrams of events that are gone, once it has
- * released the lock: another receiver of the same socket can make that wait.
+ * Events are queued in their file until GET_EVENT. The file's socket has one datagram for
+ * each, so that poll() and a blocking read work; if the socket is full, the remaining
+ * datagrams follow as events are read. The next command withdraws the datagrams of removed
+ * events, after it has released the lock: another receiver of the same socket can make that
+ * wait.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -60,8 +60,8 @@ void ucma_tokens_withdraw(int visible, u32 n)
 {
 	char token;
 
-	/* Should the client have taken it just now, it will find nothing and
-	 * take the next. */
+	/* If the client takes the datagram just now, it finds no event and takes the next
+	 * one. */
 	while (n--)
 		recv(visible, &token, 1, MSG_DONTWAIT);
 }
@@ -89,7 +89,7 @@ struct ucma_event *ucma_event_new(struct ucma_id *id, u32 type, int status)
 {
 	struct ucma_event *event = calloc(1, sizeof(*event));
 
-	/* If this event is lost, a program that waits for it waits for ever. */
+	/* If this event were lost, its program might wait for ever. */
 	if (!event && id->spare) {
 		event = id->spare;
 		id->spare = NULL;
@@ -115,8 +115,8 @@ static void tell_recorder(const struct ucma_event *event)
 		     event->resp.event, (int)event->resp.status);
 }
 
-/* The next uroced can make such an event once more. It cannot make one that a program has written;
- * and a request is repeated by the peer. */
+/* Returns the bit of an event that the next uroced can make again. It cannot for an event
+ * that a program has written; and a request is repeated by the peer. */
 static u32 pending_bit(const struct ucma_event *event)
 {
 	return event->mcast || event->child ||
@@ -140,7 +140,7 @@ void ucma_event_post(struct ucma_event *event)
 {
 	struct ucma_file *file = event->id->file;
 
-	/* Nobody can be meant before the client has named the id. */
+	/* The client cannot identify the id before it has set a uid. */
 	if (!event->resp.uid && !event->child) {
 		free_event(event);
 		return;
@@ -160,7 +160,7 @@ void ucma_event_simple(struct ucma_id *id, u32 type, int status)
 		ucma_event_post(event);
 }
 
-/* A program may write as many as it likes: it pays for them. */
+/* The number is not limited: the user is charged. */
 int ucma_write_cm_event(struct ucma_cmd *cmd)
 {
 	const struct ucma_abi_write_cm_event *in = cmd->in;
@@ -169,7 +169,7 @@ int ucma_write_cm_event(struct ucma_cmd *cmd)
 
 	if (in->event != UCMA_EVENT_USER && in->event != UCMA_EVENT_INTERNAL)
 		return -EINVAL;
-	/* One that nobody has accepted has nobody to tell. */
+	/* An id that was not accepted has no uid for its events. */
 	if (!id || !id->uid)
 		return -EINVAL;
 	if (ur_memory_take(id->user, UR_KIB_OBJECT))
@@ -213,8 +213,8 @@ void ucma_events_purge(struct ucma_file *file, struct ucma_id *id,
 		take_out(file, event);
 		ur_list_add_tail(&doomed, &event->node);
 	}
-	/* A request nobody has seen goes with its listener. Freeing a child
-	 * comes back here, hence the list apart. */
+	/* An unread request is freed with its listener. Freeing a child calls this function
+	 * again, hence the separate list. */
 	while (!ur_list_empty(&doomed)) {
 		struct ucma_event *event =
 			ur_list_first(&doomed, struct ucma_event, node);
@@ -240,7 +240,7 @@ void ucma_events_move(struct ucma_id *id, struct ucma_file *to)
 		take_out(from, event);
 		ur_list_add_tail(&to->events, &event->node);
 		to->n_events++;
-		/* Undelivered children follow their listener. */
+		/* Ids of unread requests move with their listener. */
 		if (event->child) {
 			ur_list_del(&event->child->node);
 			ur_list_add_tail(&to->ids, &event->child->node);
@@ -273,9 +273,9 @@ static void delivered(struct ucma_event *event)
 }
 
 /*
- * The event stays queued until it is copied, which may take as long as the
- * client's memory does: the lock is free meanwhile. Nobody else takes events
- * of this file, but they may go with their id, or to another file. written: bytes of
+ * Copies the first event to the client. It stays queued until then; the copy may take as
+ * long as the client's memory does, without the lock. No other command reads events of this
+ * file, but an event may be removed with its id or moved to another file. written: bytes of
  * the command.
  */
 static int deliver_first(struct ucma_file *file, u64 response, u32 len,
@@ -323,8 +323,8 @@ int ucma_get_event(struct ucma_file *file, u64 addr, u64 len,
 	else
 		err = ur_session_read(file->session, addr, &cmd, sizeof(cmd));
 	ur_loop_lock(file->daemon->loop);
-	/* The front-end has taken a datagram out of the socket; whatever goes
-	 * wrong, there is one again for each event that stays. */
+	/* The front-end has taken a datagram out of the socket. On any error the socket
+	 * gets one again for each queued event. */
 	if (file->tokens)
 		file->tokens--;
 	if (!err)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Files of the kind rdma_cm: opened and closed. */
+/* Opens and closes rdma_cm files. */
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -67,8 +67,8 @@ err_give:
 	return err;
 }
 
-/* Closes the rest without the lock: the client has the page, and can make the
- * unmapping wait. */
+/* Closes the rest without the lock: the client shares the page, and can make the unmapping
+ * wait. */
 static void close_rest(struct ur_loop_after *after)
 {
 	struct ucma_file *file =
@@ -82,8 +82,7 @@ static void close_rest(struct ur_loop_after *after)
 	free(file);
 }
 
-/* The time of one step of a file's end with the lock held: each id may be a
- * packet. */
+/* Time limit of one step of closing a file with the lock held: each id may send a packet. */
 #define END_NS 200000u
 
 static bool end_one(struct ucma_file *file)
@@ -98,7 +97,7 @@ static bool end_one(struct ucma_file *file)
 	return true;
 }
 
-/* Returns whether there is more. */
+/* Returns whether there is more to do. */
 static bool end_some(struct ucma_file *file)
 {
 	struct ur_ucma *ucma = ucma_of(file);

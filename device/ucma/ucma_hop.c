@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Ids whose address is being resolved. Each has a question for the kernel, which is asked without
- * the control lock. A neighbour that the kernel gets to know is an event for all ids that wait
- * for it; they ask again now and then, since events may be lost, until their time is
- * up. Neighbours that were known a moment ago are not asked for.
+ * Ids whose address is being resolved. For each the kernel is queried, without the control
+ * lock. When the kernel resolves a neighbour, an event reaches all ids that wait for it.
+ * Since events may be lost, the ids also query again from time to time until their timeout.
+ * A neighbour that was known a moment ago is not queried.
  */
 #include <errno.h>
 #include <linux/netlink.h>
@@ -17,16 +17,16 @@
 #include "util/assert.h"
 
 #define MS 1000000ull
-/* As long as this a neighbour is not asked for again. */
+/* How long a known neighbour is not queried again. */
 #define KNOWN_NS (100 * MS)
-/* An id asks again after this long, and from then on after that, when the kernel is made to
- * resolve again, too. */
+/* Time to an id's second query, and the interval afterwards, after which the kernel is also
+ * made to resolve again. */
 #define SECOND_NS (50 * MS)
 #define AGAIN_NS  (1000 * MS)
-/* The timer runs no more often; each time so many ids ask. */
+/* Minimum interval of the timer, and ids that query each time. */
 #define TICK_NS (10 * MS)
 #define BATCH	16u
-/* Messages in one go. */
+/* Messages read at a time. */
 #define EVENTS 64
 
 #define PLACES 256u
@@ -42,8 +42,8 @@ struct ucma_hops {
 	const struct ucma_hop_ops *ops;
 	struct ur_list waiting; /* ids */
 	struct ur_loop_timer timer;
-	int events;   /* of the kernel's neighbours; -1: none */
-	bool watches; /* they come */
+	int events;   /* socket for neighbour events; -1: none */
+	bool watches; /* subscribed to events */
 	struct ucma_asking asking;
 	u64 questions;
 	struct hop_place places[PLACES];
@@ -51,7 +51,7 @@ struct ucma_hops {
 
 struct hop_asker {
 	u32 number;   /* of the id */
-	u64 question; /* it is still this one */
+	u64 question; /* matches ucma_id.question if still current */
 	struct ucma_way way;
 	bool nudges, known;
 };
@@ -68,7 +68,7 @@ static struct ucma_hops *hops_of(const struct ucma_id *id)
 	return ucma_of(id->file)->hops;
 }
 
-/* ---- what was known a moment ago ---- */
+/* ---- cache of known neighbours ---- */
 
 static struct ucma_way way_of(const struct ucma_id *id)
 {
@@ -86,7 +86,7 @@ static struct ucma_way way_of(const struct ucma_id *id)
 	return way;
 }
 
-/* A newcomer takes the place over. */
+/* A colliding entry is replaced. */
 static struct hop_place *place_of(struct ucma_hops *hops,
 				  const struct ucma_way *w)
 {
@@ -151,7 +151,7 @@ static void on_events(void *arg, u32 events)
 	hops->ops->settle(hops->ucma);
 }
 
-/* Without them, ids ask now and then all the same. */
+/* Subscribes to neighbour events. If that fails, ids still query from time to time. */
 static void watch(struct ucma_hops *hops, bool watches)
 {
 	int group = RTNLGRP_NEIGH;
@@ -164,8 +164,8 @@ static void watch(struct ucma_hops *hops, bool watches)
 		hops->watches = watches;
 }
 
-/* Bound: to one without a number of its own no event of a group goes, since the kernel takes
- * its 0 for that of the sender. */
+/* Binds the socket: the kernel delivers no group event to a port of 0, which it takes for
+ * the sender's. */
 static int open_route_socket(void)
 {
 	const struct sockaddr_nl any = {.nl_family = AF_NETLINK};
@@ -196,7 +196,7 @@ int ur_ucma_open_netlink(struct ur_daemon *daemon)
 			   hops);
 }
 
-/* ---- questions ---- */
+/* ---- queries ---- */
 
 static void arm(struct ucma_hops *hops, u64 at)
 {
@@ -216,7 +216,7 @@ static void wait_on(struct ucma_id *id, u64 now)
 	arm(hops_of(id), ur_min_u64(id->ask_at, id->resolve_until));
 }
 
-/* The id may be gone, or another may have its number. */
+/* The id may be gone, or its number reused. */
 static void take_answer(struct ucma_hops *hops, const struct hop_asker *a,
 			u64 now)
 {
@@ -294,7 +294,7 @@ static void send_question(struct hop_question *q)
 
 /* ---- time ---- */
 
-/* The ids that have waited longest ask first; the list is in that order. */
+/* Ids that have waited longest query first; the list is in that order. */
 static struct hop_question *ask_again(struct ucma_hops *hops,
 				      struct ucma_id *id,
 				      struct hop_question *q, u64 now)
@@ -304,7 +304,7 @@ static struct hop_question *ask_again(struct ucma_hops *hops,
 	if (!q || q->n == BATCH)
 		return q;
 	add_asker(q, id, now);
-	/* The answer says when it is next. */
+	/* take_answer() sets the next time. */
 	id->ask_at = UINT64_MAX;
 	ur_list_del(&id->waiting);
 	ur_list_add_tail(&hops->waiting, &id->waiting);
@@ -324,7 +324,7 @@ static void on_tick(void *arg)
 		struct ucma_id *id = ur_list_entry(n, struct ucma_id, waiting);
 
 		after = n->next;
-		is_last = n == last; /* those behind it have asked just now */
+		is_last = n == last; /* those behind it have just queried */
 		if (id->resolve_until <= now) {
 			end_wait(id, -ETIMEDOUT);
 			continue;
@@ -354,7 +354,7 @@ static void begin_to_wait(struct ucma_id *id, u64 until)
 	id->hop_ifindex = 0;
 	ur_list_add_tail(&hops->waiting, &id->waiting);
 	watch(hops, true);
-	/* The timer stops the watch, too. */
+	/* The timer also ends the subscription. */
 	arm(hops, ur_min_u64(until, ur_loop_now() + AGAIN_NS));
 }
 
@@ -380,7 +380,7 @@ int ucma_hop_resolve(struct ucma_id *id, u32 timeout_ms)
 	q = make_question(hops_of(id));
 	if (!q)
 		return -ENOMEM;
-	/* A negative one is for ever, as in the kernel. */
+	/* A negative timeout is infinite, as in the kernel. */
 	begin_to_wait(id, timeout_ms > INT32_MAX ? UINT64_MAX
 						 : now + timeout_ms * MS);
 	id->ask_at = UINT64_MAX;

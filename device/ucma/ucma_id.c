@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Ids: their numbers, their making and unmaking, their move to another file. */
+/* Ids: numbers, creation, destruction, migration to another file. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -46,11 +46,10 @@ struct ucma_id *ucma_id_get_any(struct ucma_file *file, u32 number)
 	if (number >= UCMA_ID_MAX)
 		return NULL;
 	id = ucma_of(file)->ids.slot[number];
-	/* The program has not got this number yet: it can only have guessed
-	 * it. */
+	/* The program does not have this number yet, and must have guessed it. */
 	if (!id || id->file != file || id->untold)
 		return NULL;
-	/* A command about it: whatever that does, it is not done yet. */
+	/* Before the command changes anything. */
 	if (!file->is_query)
 		ucma_cache_void(id);
 	return id;
@@ -99,7 +98,7 @@ struct ucma_id *ucma_id_new_at(struct ucma_file *file, u16 ps, u8 qp_type,
 	ur_list_init(&id->touched);
 	ur_list_init(&id->waiting);
 	ur_list_init(&id->port_node);
-	ucma_cache_void(id); /* its number had another */
+	ucma_cache_void(id); /* replies about the number's former id */
 	ur_list_add_tail(&file->ids, &id->node);
 	file->n_ids++;
 	return id;
@@ -147,7 +146,7 @@ struct ucma_id *ucma_id_next(const struct ur_ucma *ucma,
 	const struct ur_list *ids = id ? id->node.next : NULL;
 	const struct ur_list *file = id ? &id->file->node : &ucma->files;
 
-	/* After a file's last id come those of the next file that has some. */
+	/* Skips to the next file with ids. */
 	while (!ids ||
 	       ids == &ur_list_entry(file, struct ucma_file, node)->ids) {
 		file = file->next;
@@ -256,7 +255,7 @@ int ucma_migrate_id(struct ucma_cmd *cmd)
 	if (from != to) {
 		if (to->n_ids >= UCMA_FILE_IDS_MAX)
 			return -ENOMEM;
-		ucma_cache_void(id); /* here nobody answers for it now */
+		ucma_cache_void(id); /* the replies went to the old file */
 		ucma_events_move(id, to);
 		cmd->moved_from = fd;
 		cmd->moved_tokens = ucma_tokens_excess(from);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The memory with the records, one place for each number of an id. */
+/* The memory with the records, an entry for each id number. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "engine/ground/log.h"
 #include "util/assert.h"
 
-/* Two places are a page of memory, which is given back when neither is used. */
+/* Two entries share a page, which is freed when neither is used. */
 #define PLACE_BYTES 2048u
 #define PAGE_BYTES  4096u
 
@@ -24,12 +24,12 @@ union id_place {
 };
 _Static_assert(sizeof(union id_place) == PLACE_BYTES, "two records fit");
 
-/* The bytes that say which places are used lie apart, so that whoever looks for those touches no
- * others. */
+/* The bytes that mark used entries are separate, so that a search touches no other memory. */
 struct ucma_journal {
 	u32 version, bytes;
-	u8 live[UCMA_ID_MAX];		 /* 0: none; else the copy, plus 1 */
-	u8 joined[UCMA_ID_MAX];		 /* the same of memberships */
+	/* 0: none; else index of the valid copy, plus 1 */
+	u8 live[UCMA_ID_MAX];
+	u8 joined[UCMA_ID_MAX];		 /* likewise for memberships */
 	u32 file_number[UCMA_FILES_MAX]; /* kept_events.h; 0: none */
 	struct ucma_file_record file[UCMA_FILES_MAX];
 	struct ucma_join_record join[UCMA_ID_MAX][2];
@@ -118,7 +118,7 @@ static void fill_cm(struct ucma_record *r, const struct ucma_id *id)
 
 static void fill(struct ucma_record *r, const struct ucma_id *id)
 {
-	/* Padding too: records are compared. */
+	/* Clears padding, too: records are compared. */
 	memset(r, 0, sizeof(*r));
 	r->file = ucma_kept_number(id->file);
 	r->state = id->state;
@@ -137,7 +137,7 @@ static void fill(struct ucma_record *r, const struct ucma_id *id)
 	r->ece_mod = id->ece.attr_mod;
 	r->backlog = id->backlog;
 	r->ps = id->ps;
-	/* One that has none is in no list. */
+	/* An id without a port is in no list. */
 	r->port = ur_list_empty(&id->port_node) ? 0 : id->port;
 	r->ifindex = id->dev ? id->dev->ifindex : 0;
 	memcpy(r->sgid, id->sgid, 16);
@@ -170,19 +170,19 @@ static void fill(struct ucma_record *r, const struct ucma_id *id)
 	fill_cm(r, id);
 }
 
-/* Each record has two copies, and live names the one that holds, plus 1; 0: none. */
+/* Each record has two copies. live: index of the valid one, plus 1; 0: none. */
 static u32 spare_copy(u8 live)
 {
 	return live == 1;
 }
 
-/* The record is whole before it holds. */
+/* Release: the record is complete before it is valid. */
 static void use_spare_copy(u8 *live)
 {
 	__atomic_store_n(live, spare_copy(*live) + 1, __ATOMIC_RELEASE);
 }
 
-/* An earlier process may have written anything. */
+/* The value comes from an earlier process and may be invalid. */
 static bool has_copy(u8 live)
 {
 	return live == 1 || live == 2;
@@ -268,7 +268,7 @@ const struct ucma_join_record *ucma_journal_join(const struct ur_ucma *ucma,
 	return has_copy(live) ? &j->join[number][live - 1] : NULL;
 }
 
-/* ---- all that has changed ---- */
+/* ---- changed records ---- */
 
 void ucma_journal_flush(struct ur_ucma *ucma)
 {
@@ -292,7 +292,7 @@ void ucma_journal_drop(struct ur_ucma *ucma, u32 number)
 	if (!j || !j->live[number])
 		return;
 	__atomic_store_n(&j->live[number], 0, __ATOMIC_RELEASE);
-	/* The memory of so many connections is not kept for ever. */
+	/* Frees the page once both entries are unused. */
 	if (!j->live[number ^ 1] && number > 1)
 		madvise(&j->id[number & ~1u], PAGE_BYTES, MADV_REMOVE);
 }
@@ -365,7 +365,7 @@ void ucma_journal_answer(struct ucma_file *file, s64 ret, u64 addr,
 	next->count = file->record->answer[live].count + 1;
 	next->ret = ret;
 	next->addr = addr;
-	/* A longer one is that of a question, which may be asked again. */
+	/* Only a query has a longer reply, and it can be repeated. */
 	next->len = bytes && len <= sizeof(next->bytes) ? len : 0;
 	memcpy(next->question, file->question, sizeof(next->question));
 	if (next->len)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Multicast: the group's GID follows from its address, membership is the
- * host's own (IGMP, MLD), by a socket that joins on the device's netdev and
- * lives as long as the join.
+ * Multicast: the group's GID follows from its address. The host does membership (IGMP,
+ * MLD), by a socket that joins on the device's netdev and lives as long as the join.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -73,8 +72,8 @@ static bool is_group(const union ur_sa *sa)
 	       IN6_IS_ADDR_MULTICAST(&sa->in6.sin6_addr);
 }
 
-/* Makes the GID of a group as Linux does: RoCEv1 has no IPv4, and an IPv4 group
- * has the GID ff0e::ffff:A.B.C.D. */
+/* Makes the GID of a group as Linux does: RoCEv1 has no IPv4 groups, and an IPv4 group has
+ * the GID ff0e::ffff:A.B.C.D. */
 static void group_gid(const struct ucma_id *id, const union ur_sa *group,
 		      u8 gid[16])
 {
@@ -114,7 +113,7 @@ static void report_join(struct ucma_mcast *mc)
 	ucma_event_post(ue);
 }
 
-/* Makes the membership, with that number, or UCMA_NUMBER_NONE: any. */
+/* Makes a membership. number: its number, or UCMA_NUMBER_NONE for any. */
 static int make_mcast(struct ucma_id *id, u64 uid, const union ur_sa *group,
 		      bool full, u32 number, struct ucma_mcast **ret)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Questions about neighbours, by rtnetlink: which one the route leads to, and whether its
- * Ethernet address is known. The kernel has answered when the question is sent. Where there is
- * no answer, or one that is not understood, from the beginning, the neighbour counts as
- * known: the connection will show.
+ * Queries about neighbours, by rtnetlink: which one the route leads to, and whether its
+ * Ethernet address is known. The kernel's reply is available when send() returns. If the
+ * first query has no reply, or none that is understood, the neighbour counts as known: the
+ * connection attempt decides.
  */
 #include <errno.h>
 #include <linux/neighbour.h>
@@ -21,9 +21,9 @@
 #define VALID                                                                \
 	(NUD_REACHABLE | NUD_PERMANENT | NUD_NOARP | NUD_DELAY | NUD_PROBE | \
 	 NUD_STALE)
-/* The discard port of RFC 863: a host that has it throws datagrams away. */
+/* The discard port of RFC 863: a host drops datagrams to it. */
 #define DISCARD_PORT 9
-/* Messages of others before an answer, at most. */
+/* Maximum number of foreign messages before the kernel's reply. */
 #define STRANGERS 8
 
 enum said {
@@ -84,7 +84,7 @@ static u8 family_of(const u8 gid[16])
 	return ur_gid_is_v4(gid) ? AF_INET : AF_INET6;
 }
 
-/* Any process can send here; 0 is the kernel. */
+/* Any process can send here; the kernel's port is 0. */
 static bool take_answer(int fd, u32 seq, struct neigh_answer *a)
 {
 	struct sockaddr_nl from;
@@ -155,7 +155,7 @@ static enum said read_route(struct ucma_way *way, const struct nlmsghdr *h)
 	return way->hop_ifindex ? SAID_UNKNOWN : SAID_NOTHING;
 }
 
-/* Finds the neighbour: SAID_UNKNOWN, where there is one. */
+/* Finds the neighbour. Returns SAID_UNKNOWN if there is one. */
 static enum said find_hop(struct ucma_asking *asking, struct ucma_way *way)
 {
 	struct neigh_question q = make_question(RTM_GETROUTE);
@@ -243,7 +243,7 @@ static void make_address(union ur_sa *sa, const u8 gid[16], u16 port, u32 scope)
 		sa->in6.sin6_scope_id = scope;
 }
 
-/* A datagram that nobody reads, no further than the neighbour. */
+/* Sends a datagram without a reader, with hop limit 1. */
 bool ucma_neigh_nudge(const struct ucma_way *way)
 {
 	bool v4 = ur_gid_is_v4(way->dgid);

@@ -47,7 +47,7 @@ static int set_id_option(struct ucma_id *id, const struct ucma_cmd *cmd,
 		id->af_only_set = true;
 		return 0;
 	case RDMA_OPTION_ID_ACK_TIMEOUT:
-		/* Five bits, of connections alone. */
+		/* Five bits, for connections only. */
 		if (len != 1 || cmd->opt[0] > 31 || id->qp_type == UR_QPT_UD ||
 		    id->qp_type == UR_QPT_UC)
 			return -EINVAL;
@@ -59,8 +59,8 @@ static int set_id_option(struct ucma_id *id, const struct ucma_cmd *cmd,
 	}
 }
 
-/* A path found by the client itself. Ours is known from the addresses, so of
- * the record only what a path may choose is taken. */
+/* Sets a path from the client. The path follows from the addresses, so only the fields that
+ * a record may choose are used. */
 static int set_path(struct ucma_id *id, const struct ucma_cmd *cmd, u32 len)
 {
 	const struct ib_path_rec_data *data = (const void *)cmd->opt;

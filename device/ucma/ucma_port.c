@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Ports of the port spaces TCP, UDP, IB and IPOIB. They have nothing to do
- * with the host's own TCP and UDP ports, but the same rules: two ids conflict
- * on a port when their addresses do, unless both allow reuse and none listens.
- * Where Linux asks the network namespace, so do we.
+ * Ports of the port spaces TCP, UDP, IB and IPOIB. They are separate from the host's own
+ * TCP and UDP ports, but follow the same rules: two ids conflict on a port if their
+ * addresses do, unless both allow reuse and none listens. As in Linux, sysctls of the
+ * network namespace apply.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -42,7 +42,7 @@ void ucma_ports_close(struct ucma_sysctls *sysctls)
 		close(sysctls->bind_v6_only);
 }
 
-/* Up to two numbers of such a file. Returns how many. */
+/* Reads up to two numbers from a sysctl file. Returns their number. */
 static int read_numbers(int fd, u32 *a, u32 *b)
 {
 	char text[64];
@@ -72,8 +72,7 @@ unsigned int ucma_first_free_port(const struct ur_ucma *ucma)
 	return first;
 }
 
-/* Returns the default where a program sets nothing, as rdma_bind_addr() of
- * Linux. */
+/* Returns the value set by the program, or the default of Linux' rdma_bind_addr(). */
 static bool af_only(const struct ucma_id *id)
 {
 	u32 set = 0, none;
@@ -91,7 +90,7 @@ static struct ur_list *bucket(struct ur_ucma *ucma, u16 ps, u16 port)
 	return &ucma->ports[(port * 4u + ps) % UCMA_PORT_BUCKETS];
 }
 
-/* Returns 0 if both may be, else the error of Linux' cma_check_port(). */
+/* Returns 0 if both can share the port, else the error of Linux' cma_check_port(). */
 static int conflict(const struct ucma_id *a, const struct ucma_id *b,
 		    bool reuse)
 {

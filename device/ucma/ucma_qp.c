@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * INIT_QP_ATTR: the attributes that take a client's queue pair to INIT, RTR
- * and RTS for its connection, as rdma_init_qp_attr of the kernel.
+ * INIT_QP_ATTR: the attributes that take a client's queue pair to INIT, RTR and RTS for its
+ * connection, as in rdma_init_qp_attr() of the kernel.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The addresses that an id is bound and resolved to, in the four forms that
- * clients ask for. */
+/* The source and destination addresses of an id, in the four forms of the ABI. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <string.h>

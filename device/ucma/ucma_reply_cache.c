@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Replies that go to a client together with the event after which librdmacm
- * asks for them. Each saves a message there, one back, and two switches between
- * processes. A reply holds until a word of a page that the client sees changes.
- * The word changes with every command about the id but these questions, and
- * with everything that its peer says. So the client gets the answer that the
- * device would give at that moment.
+ * Replies that are sent together with the event after which librdmacm asks for them. Each
+ * saves two messages and two process switches. A reply is valid until a word of a page
+ * shared with the client changes. The word changes with every command about the id except
+ * these queries, and with every message of its peer. So the client gets the reply that the
+ * device would send at that moment.
  *
- * The client shows how much room it has for an answer when it asks for it once.
- * Until then the size of the ABI's structure is assumed.
+ * The client's first query shows how much room it has for a reply. Until then the size of
+ * the ABI's structure is assumed.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -51,7 +50,7 @@ static const struct {
 			    ATTR_BYTES},
 };
 
-/* A WRITE of one of them, as the ABI has it. */
+/* A WRITE of one of these commands. */
 struct written {
 	struct rdma_ucm_cmd_hdr hdr;
 	union {
@@ -80,7 +79,7 @@ void ucma_cache_open(struct ucma_file *file)
 		   MAP_SHARED, fd, 0);
 	if (map == MAP_FAILED)
 		goto err_close;
-	/* The client can but read. */
+	/* The client can only read. */
 	if (fcntl(fd, F_ADD_SEALS,
 		  F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE |
 			  F_SEAL_SEAL)) {
@@ -112,7 +111,7 @@ void ucma_cache_void(struct ucma_id *id)
 	if (!id->file->generations)
 		return;
 	word = &id->file->generations[id->number % UROCE_TUN_PAGE_SLOTS];
-	/* The client's acquire. */
+	/* Pairs with the client's acquire. */
 	__atomic_store_n(word, *word + 1, __ATOMIC_RELEASE);
 }
 
@@ -159,8 +158,8 @@ static void cache_reply(struct ucma_file *file, enum ucma_reply_kind q,
 
 void ucma_cache_replies(struct ucma_file *file, u32 event, struct ucma_id *id)
 {
-	/* For datagrams, INIT_QP_ATTR chooses a key if there is none: so it
-	 * changes something, and cannot be answered ahead. */
+	/* For datagrams INIT_QP_ATTR may choose a Q_Key, a change, so it cannot be answered
+	 * ahead. */
 	u32 not = id->qp_type == UR_QPT_UD ? REPLY_STATE : 0;
 
 	if (!file->generations || id->file != file || id->lost ||

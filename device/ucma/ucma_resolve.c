@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Bind, resolve address, resolve route. The host routes and the GID table has the
- * source's device; the neighbour is ucma_hop.c's. A route is known at once; the client
- * gets an event all the same. */
+/* Bind, resolve address, resolve route. The host routes, the GID table gives the source's
+ * device, and ucma_hop.c waits for the neighbour. A route is known at once; the client
+ * still gets an event. */
 #include <errno.h>
 #include <string.h>
 
@@ -9,8 +9,8 @@
 
 #define SERVICE_SPACE_MASK 0xffffffffffff0000ull
 
-/* An AF_IB source names its port space in the service id: make it an id of
- * ours; as cma_select_ib_ps. */
+/* Replaces the port space in the service id of an AF_IB source by the id's own, as
+ * cma_select_ib_ps(). */
 static int select_ib_space(struct ucma_id *id, union ur_sa *addr)
 {
 	static const u16 spaces[] = {RDMA_PS_IB, RDMA_PS_TCP, RDMA_PS_UDP};
@@ -110,9 +110,8 @@ static bool is_multicast(const union ur_sa *sa)
 }
 
 /*
- * Find the source for id->dst and the device behind it. A source that was
- * bound before stays. Errors of routing are returned, a source that belongs to
- * no device is an event, as in the kernel.
+ * Finds the source for id->dst and its device. A bound source stays. Routing errors are
+ * returned; a source without a device leads to an event, as in the kernel.
  */
 static int resolve(struct ucma_id *id, int *event_status)
 {
@@ -138,7 +137,7 @@ static int resolve(struct ucma_id *id, int *event_status)
 		*event_status = -ENODEV;
 	if (*event_status)
 		return 0;
-	/* 127.0.0.1 without a device on lo: talk to ourselves. */
+	/* 127.0.0.1 without a device on lo: the destination is the source. */
 	if (ucma_sa_loopback(&id->dst))
 		memcpy(id->dgid, id->sgid, 16);
 	else
@@ -146,7 +145,8 @@ static int resolve(struct ucma_id *id, int *event_status)
 	return 0;
 }
 
-/* Makes id what it was before, so that its program may try another destination. */
+/* Restores id to its state before the resolution, so that its program can try another
+ * destination. */
 static void forget_source(struct ucma_id *id)
 {
 	u16 port = ucma_sa_port(&id->src);
@@ -271,7 +271,7 @@ int ucma_resolve_route(struct ucma_cmd *cmd)
 	return 0;
 }
 
-/* A question to the subnet manager, which a RoCE port has none of. */
+/* A query to the subnet manager, which RoCE does not have. */
 int ucma_resolve_ib_service(struct ucma_cmd *cmd)
 {
 	const struct ucma_abi_resolve_ib_service *in = cmd->in;

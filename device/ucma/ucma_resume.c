@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Files and ids of an earlier uroced, which was killed. They are there before the first
- * datagram is looked at: peers find their connections, and listeners listen. Events for a program
- * wait in its file. Its front-end learns of the kill when it gives a command or gets
- * an event; then it shows the file, and goes on.
+ * Restores files and ids of an earlier uroced, which was killed, before the first datagram
+ * is handled: peers find their connections, and listeners listen. Events for a program wait
+ * in its file. The program's front-end notices the kill at its next command or event; then
+ * it sends the file's descriptor and continues.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -74,8 +74,8 @@ static struct ur_device *device_on(struct ur_daemon *daemon, u32 ifindex)
 	return NULL;
 }
 
-/* The same address may be another entry, if it has come back meanwhile. Without it MADs are
- * lost (on_send() of ucma_cm.c). */
+/* The address may have another index, if it was removed and added meanwhile. Without the
+ * address MADs are lost (on_send() of ucma_cm.c). */
 static void find_address(struct ucma_id *id)
 {
 	int index =
@@ -86,7 +86,7 @@ static void find_address(struct ucma_id *id)
 		id->sgid_index = (u32)index;
 }
 
-/* As when a device is removed: events can be taken, and the id destroyed. */
+/* As when a device is removed: the program can still read events and destroy the id. */
 static void lose(struct ucma_id *id)
 {
 	id->lost = true;
@@ -102,8 +102,8 @@ static bool restore_cm(struct ucma_id *id, const struct ucma_record *r)
 		return !ucma_begin_listen(id);
 	saved.path.port = id->dev ? id->dev->index : 0;
 	saved.path.sgid_index = id->sgid_index;
-	/* The program has not seen the REP, which the peer will repeat: what else was in it is
-	 * not known any more. */
+	/* The program has not seen the REP, and the rest of its contents is lost; the peer
+	 * will repeat it. */
 	if (r->pending & 1u << UCMA_EVENT_CONNECT_RESPONSE &&
 	    saved.state == UR_CM_REP_RCVD_STATE) {
 		saved.state = UR_CM_REQ_SENT_STATE;
@@ -113,7 +113,7 @@ static bool restore_cm(struct ucma_id *id, const struct ucma_record *r)
 	return id->cm;
 }
 
-/* Those that nobody has taken are made once more. */
+/* Makes unread events again. */
 static void restore_events(struct ucma_id *id, const struct ucma_record *r)
 {
 	u32 not = 1u << UCMA_EVENT_CONNECT_RESPONSE |
@@ -137,7 +137,7 @@ static bool restore_id(struct ucma_file *file, u32 number,
 {
 	struct ucma_id *id;
 
-	/* The program does not know of the request, which the peer will repeat. */
+	/* The program has not read the request, which the peer will repeat. */
 	if (r->untold)
 		return false;
 	id = ucma_id_new_at(file, r->ps, r->qp_type, number);
@@ -162,7 +162,7 @@ static bool restore_id(struct ucma_file *file, u32 number,
 
 /* ---- files ---- */
 
-/* It stands for the connection, while there is none. */
+/* Makes a placeholder for the missing connection. */
 static struct ur_session *make_absent(struct ur_daemon *daemon,
 				      const struct ur_kept_channel *kept)
 {
@@ -178,7 +178,7 @@ static struct ur_session *make_absent(struct ur_daemon *daemon,
 	return s;
 }
 
-/* Its program has closed the channel, most likely by its end. */
+/* The program has closed the channel or, most likely, ended. */
 static void on_hang_up(void *arg, u32 events)
 {
 	struct ucma_file *file = arg;
@@ -188,7 +188,7 @@ static void on_hang_up(void *arg, u32 events)
 	ucma_close(file);
 }
 
-/* The channel is the file's where this returns one. */
+/* Takes kept over unless it returns NULL. */
 static struct ucma_file *make_file(struct ur_daemon *daemon,
 				   struct ur_kept_channel *kept)
 {
@@ -205,7 +205,7 @@ static struct ucma_file *make_file(struct ur_daemon *daemon,
 	ur_list_init(&file->mcasts);
 	ur_list_init(&file->events);
 	file->session = file->absent = make_absent(daemon, kept);
-	/* Only its end is waited for. */
+	/* Only waits for hangup. */
 	if (!file->absent || !ucma_journal_find_file(file) ||
 	    ur_loop_add(daemon->loop, file->sock, 0, on_hang_up, file))
 		goto err_free;
@@ -253,7 +253,8 @@ static struct ucma_file *file_by_number(const struct ur_ucma *ucma, u32 number)
 	return NULL;
 }
 
-/* The host left the groups with the last uroced; an engine in a program is a member by itself. */
+/* Joins the groups again, which the host left when the last uroced ended. An engine in a
+ * program joins by itself. */
 static void restore_joins(struct ur_ucma *ucma)
 {
 	for (u32 i = 0; i < UCMA_ID_MAX; i++) {
@@ -306,7 +307,7 @@ void ur_ucma_end_inherited(struct ur_daemon *daemon)
 	}
 }
 
-/* ---- the program is back ---- */
+/* ---- the program reconnects ---- */
 
 static struct ucma_file *find_absent(const struct ur_session *s,
 				     const struct ur_file_id *id)
@@ -324,13 +325,13 @@ static struct ucma_file *find_absent(const struct ur_session *s,
 	return NULL;
 }
 
-/* Those that the earlier uroced has sent may be for events that are gone, or taken. */
+/* Replaces the tokens in the socket: those of the earlier uroced may not match the events. */
 static void send_anew(struct ucma_file *file)
 {
 	struct ur_loop *loop = file->daemon->loop;
 	char token;
 
-	/* A process that shares the socket can make this wait. */
+	/* May block: other processes share the socket. */
 	ur_loop_unlock(loop);
 	while (recv(file->visible, &token, 1, MSG_DONTWAIT) > 0)
 		;

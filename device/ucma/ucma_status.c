@@ -85,7 +85,7 @@ static struct json_object *describe(const struct ucma_id *id, bool whole)
 	return o;
 }
 
-/* numbers without an object, in one step */
+/* unused numbers skipped in one step */
 #define STEP_NUMBERS 256
 
 bool ur_status_next_cm_id(struct ur_listing *w, struct json_object **o)
