@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Files of the kind umad and what programs ask of them. As with rdma_cm's,
- * commands are copied in before the lock is taken and what they return is
- * copied out after it.
+ * Umad files and their commands. As with rdma_cm, commands are copied in before the lock is
+ * taken, and results are copied out after it is released.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -18,7 +17,7 @@
 #include "device/umad/umad.h"
 #include "util/assert.h"
 
-/* The least length of a write: the header of messages in segments. */
+/* The minimum length of a write: the RMPP header. */
 #define RMPP_HEADER_BYTES 36
 
 static struct ur_loop *loop_of(const struct umad_file *file)
@@ -48,8 +47,7 @@ static int add_agent(struct umad_file *file, const struct umad_registration *r,
 	if (err || !ur_session_write(file->session, id_addr, &id, sizeof(id)))
 		return err;
 	ur_loop_lock(loop_of(file));
-	/* Nobody else has a number of this file, and commands come one at a
-	 * time. */
+	/* Safe: numbers are per file, and commands run one at a time. */
 	umad_agent_remove(file->agents[id]);
 	ur_loop_unlock(loop_of(file));
 	return -EFAULT;
@@ -182,7 +180,7 @@ static s64 umad_write(void *opaque, u64 addr, u64 len)
 		u8 mad[UR_MAD_BYTES];
 	} in;
 	struct ib_user_mad_hdr hdr = {0};
-	/* Commands of the file come one at a time, and only they change it. */
+	/* Commands of the file run one at a time, and only they change with_pkey. */
 	u32 front = umad_hdr_bytes(file);
 	u8 mad[UR_MAD_BYTES] = {0};
 	size_t bytes = len < front + sizeof(mad) ? len : front + sizeof(mad);
@@ -223,8 +221,8 @@ static int make_queue(struct umad_file *file)
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		return -errno;
-	/* Nothing comes this way, see util/os/event_pair.c. Unlike the event files
-	 * the kernel's umad is always writable. */
+	/* Programs send nothing this way, see util/os/event_pair.c. Unlike event files, the
+	 * kernel's umad is always writable. */
 	if (shutdown(pair[0], SHUT_RD) ||
 	    setsockopt(pair[0], SOL_SOCKET, SO_SNDBUF, &room, sizeof(room))) {
 		close(pair[0]);
@@ -263,8 +261,8 @@ static int umad_open(struct ur_session *s, const char *name, void **opened,
 	dev = find_device(s->daemon, n);
 	if (!dev)
 		return -ENXIO;
-	/* The kernel's node is root's alone: who may send any MAD can end other
-	 * users' connections. */
+	/* In the kernel only root can open the node: a sender of arbitrary MADs can end
+	 * other users' connections. */
 	if (!ur_is_administrator(s))
 		return -EACCES;
 	if (ur_memory_take(s->uid, UR_KIB_UMAD))
@@ -342,8 +340,7 @@ int ur_umad_init(struct ur_daemon *daemon)
 
 	if (!umad)
 		return -ENOMEM;
-	/* A random start keeps strangers from knowing the id that an answer
-	 * needs. */
+	/* A random start keeps others from guessing the transaction id of a response. */
 	if (getrandom(&umad->last_hi_tid, sizeof(umad->last_hi_tid), 0) !=
 	    sizeof(umad->last_hi_tid)) {
 		free(umad);

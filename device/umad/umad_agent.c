@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * MAD agents: the rules of their registration, which are the kernel's
- * (ib_register_mad_agent), and which of them a MAD is for.
+ * MAD agents: their registration, by the kernel's rules (ib_register_mad_agent), and the
+ * choice of the agent for a MAD.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #define CLASSES	 80
 #define VERSIONS 0x83
 #define RMPP_IBA 1
-/* The offset of the OUI in vendors' classes. */
+/* The offset of the OUI in vendor classes. */
 #define OUI_OFFSET 37
 /* The flags of RMPP, and "active" among them, IBA volume 1, 13.6.2.1. */
 #define RMPP_FLAGS_OFFSET 26
@@ -78,7 +78,7 @@ static bool same_kind(const struct umad_agent *a, u8 mgmt_class, u8 version,
 	       (!umad_class_has_oui(mgmt_class) || !memcmp(a->oui, oui, 3));
 }
 
-/* Each method of a class has one agent on a device. */
+/* A method of a class can have only one agent on a device. */
 static bool is_taken(const struct umad_file *file,
 		     const struct umad_registration *r)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The umad node of a device and what sysfs says of it. There is no issmN: the
- * kernel has that only of ports with a QP0, which Ethernet's have not.
+ * The umad node of a device and its sysfs files. There is no issmN: in the kernel only
+ * ports with a QP0 have one, which Ethernet ports lack.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -13,8 +13,7 @@
 
 #define UMAD_ABI   "5\n"
 #define UMAD_MAJOR 231 /* the kernel's, IB_UMAD_MAJOR; minors from 0 */
-/* Our numbers where the host has real devices, out of their way. libibumad
- * looks at 64. */
+/* Our first number if the host has real devices, beyond theirs. libibumad scans 64. */
 #define UMAD_FIRST_MIXED 32
 
 #define CLASS "sys/class/infiniband_mad/umad%u"
@@ -61,8 +60,8 @@ int umad_node_add(struct ur_device *dev)
 	if (!err)
 		err = ur_tree_put(d, devno, CLASS "/dev", dev->umad);
 	if (!err)
-		/* A user who may write to it may open umad: access() of the
-		 * preload library. */
+		/* The preload library's access() lets a user open umad if the user may
+		 * write this file. */
 		err = ur_tree_put_setting(d, devno, "dev/infiniband/umad%u",
 					  dev->umad);
 	return err;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The performance management agent of the port (IBA volume 1, 16.1): whoever
- * asks gets the counters, nobody sets them.
+ * The performance management agent of the port (IBA volume 1, 16.1). Anyone can read the
+ * counters, and no one can set them.
  */
 #include "device/umad/umad.h"
 #include "util/assert.h"
@@ -19,7 +19,7 @@
 /* The offset of attributes. */
 #define DATA 64
 
-/* A counter that cannot say more stays at all ones. */
+/* A counter saturates at all ones. */
 static u32 saturate(u64 v, u32 max)
 {
 	return v > max ? max : (u32)v;
@@ -33,8 +33,7 @@ static void put_class_port_info(u8 *data)
 	ur_put_be32(data + 4, RESP_TIME);
 }
 
-/* PortCounters, 16.1.3.5. Counters that a port of Ethernet cannot have are
- * zero. */
+/* PortCounters, 16.1.3.5. Counters without a meaning on Ethernet are zero. */
 static void put_port_counters(const u64 *cnt, u8 *data)
 {
 	data[7] = (u8)saturate(cnt[UR_CNT_link_downed], 0xff);
@@ -48,7 +47,7 @@ static void put_port_counters(const u64 *cnt, u8 *data)
 	ur_put_be32(data + 36, saturate(cnt[UR_CNT_rcvd_pkts], UINT32_MAX));
 }
 
-/* PortCountersExtended, 16.1.4.11; multicast is not counted apart. */
+/* PortCountersExtended, 16.1.4.11; multicast is not counted separately. */
 static void put_extended(const u64 *cnt, u8 *data)
 {
 	ur_put_be64(data + 8, cnt[UR_CNT_port_xmit_data]);

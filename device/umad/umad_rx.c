@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * MADs that came for QP1, other than the connection manager's: to the device's
- * own agent, to a program's, or back with a status.
+ * Dispatches MADs received on QP1, except the connection manager's: to the device's own
+ * agent or a program's, or back with an error status.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -14,11 +14,11 @@
 
 #define HOP_LIMIT 64
 
-/* A MAD with its way back. */
+/* A received MAD, with the path for its response. */
 struct came {
 	struct ur_device *dev;
 	const struct ur_rx_meta *meta;
-	u32 sgid_index; /* of the GID that it came to */
+	u32 sgid_index; /* of its destination GID */
 	u32 src_qpn;
 	struct ur_mad_header h;
 	const u8 *mad;
@@ -71,7 +71,7 @@ static void answer(const struct came *c, const u8 *mad)
 
 	memcpy(path.sgid, c->meta->daddr, 16);
 	memcpy(path.dgid, c->meta->saddr, 16);
-	/* One that cannot be sent is one lost: it will be asked again. */
+	/* A response that cannot be sent counts as lost: the requester repeats. */
 	ur_engine_gsi_send(c->dev->engine, &path, c->src_qpn, mad);
 }
 
@@ -87,7 +87,7 @@ static void to_asker(const struct came *c)
 	send = umad_send_find(agent, &c->h, c->meta->daddr);
 	if (send)
 		umad_send_free(send);
-	/* An answer in segments is the first of them and those after it. */
+	/* A segmented response has more MADs than the one that ends the send. */
 	if (send || segment)
 		deliver(c, agent);
 }
@@ -97,7 +97,7 @@ static bool is_get_or_set(const struct ur_mad_header *h)
 	return h->method == UR_MAD_GET || h->method == UR_MAD_SET;
 }
 
-/* The kernel says so of what nobody listens for. */
+/* Responds like the kernel to a request that no agent receives. */
 static void refuse_request(const struct came *c)
 {
 	u8 mad[UR_MAD_BYTES];
@@ -122,7 +122,7 @@ static void to_listener(const struct came *c)
 	}
 }
 
-/* Subnet management is QP0's. */
+/* Subnet management uses QP0. */
 static bool is_valid(const struct ur_mad_header *h)
 {
 	return h->base_version == UR_MAD_BASE_VERSION &&

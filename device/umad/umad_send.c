@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* MADs that programs send: each is repeated until it is answered, and the
- * program gets a report when it never is. */
+/* MADs that programs send: a request is repeated until its response comes; if none comes,
+ * the program gets a report. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <rdma/ib_user_verbs.h>
@@ -11,11 +11,10 @@
 #include "util/assert.h"
 
 #define NS_PER_MS 1000000ull
-/* The wait before the next attempt at a report that the socket had no room
- * for. */
+/* Wait before the next attempt at a report for which the socket had no room. */
 #define TELL_AGAIN_NS (10 * NS_PER_MS)
 
-/* The kernel sets it in every packet of RoCE, whatever a program asks. */
+/* The kernel sets this in every RoCE packet, whatever the program requests. */
 #define HOP_LIMIT 64
 
 /* Header sizes by class, IBA volume 1, 13.5.2 and 15.2.1.1. */
@@ -68,7 +67,7 @@ static int post(const struct umad_send *s)
 				  ntohl(s->hdr.qpn), s->mad);
 }
 
-/* Two of a file that an answer could not tell apart. */
+/* Returns whether the file has a send with the same response. */
 static bool is_duplicate(const struct umad_file *file,
 			 const struct umad_send *new)
 {
@@ -90,7 +89,7 @@ static bool is_duplicate(const struct umad_file *file,
 	return false;
 }
 
-/* High and low half of the transaction id: who asks, and what of his. */
+/* Puts the agent into the high half of the transaction id; the low half is the program's. */
 static void complete_tid(const struct umad_agent *agent, u8 *mad)
 {
 	struct ur_mad_header h = ur_mad_parse(mad);
@@ -107,7 +106,7 @@ int umad_send(struct umad_agent *agent, const struct ib_user_mad_hdr *hdr,
 	int err;
 
 	ur_assert(ur_loop_mine(agent->file->dev->daemon->loop));
-	/* QP0 is none of Ethernet's, and there is one P_Key. */
+	/* Ethernet has no QP0 and a single P_Key. */
 	if (!ntohl(hdr->qpn) || ntohl(hdr->qpn) > 0xffffff || hdr->pkey_index)
 		return -EINVAL;
 	if (file->n_sends == UMAD_FILE_SENDS_MAX)
@@ -149,7 +148,7 @@ void umad_send_free(struct umad_send *s)
 	arm(file);
 }
 
-/* The kernel's rule: an answer comes to the address that asked. */
+/* As in the kernel, a response must come to the address of the request. */
 static bool fits(const struct umad_send *s, const u8 *to)
 {
 	struct ur_mad_header h = ur_mad_parse(s->mad);
@@ -172,7 +171,7 @@ struct umad_send *umad_send_find(struct umad_agent *agent,
 	return NULL;
 }
 
-/* Returns whether there is nothing left to do about it. */
+/* Returns whether the send is finished. */
 static bool give_up(struct umad_send *s, u64 now)
 {
 	struct ib_user_mad_hdr hdr = s->hdr;
@@ -191,7 +190,7 @@ static bool expire_one(struct umad_send *s, u64 now)
 		return give_up(s, now);
 	s->retries_left--;
 	s->deadline_ns = now + s->hdr.timeout_ms * NS_PER_MS;
-	/* One that cannot be sent now is one lost. */
+	/* A MAD that cannot be sent now counts as lost. */
 	post(s);
 	return false;
 }
