@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The messages of a program, each a function of struct uroce_door. */
+/* Carries out the messages of a program, each a function of struct uroce_door. */
 #include <errno.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <unistd.h>
@@ -22,13 +22,14 @@ static void *find(const struct call *c, enum ur_apart_kind kind, u32 number)
 	return o ? o->it : NULL;
 }
 
-/* The object of the message. */
+/* Returns the object that the message names. */
 static void *named(const struct call *c, enum ur_apart_kind kind)
 {
 	return find(c, kind, c->in->number);
 }
 
-/* err is what making the object returned, for which there was room. */
+/* Adds the new object it, unless err, the result of creating it, is an error. There is
+ * room. */
 static int add(const struct call *c, enum ur_apart_kind kind, void *it, int err)
 {
 	if (!err)
@@ -41,7 +42,7 @@ static void del(const struct call *c, enum ur_apart_kind kind)
 	ur_apart_del(c->client, ur_apart_find(c->client, kind, c->in->number));
 }
 
-/* ---- what it is lent ---- */
+/* ---- slot resources ---- */
 
 static int begin(const struct call *c)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Values that a program sends to its engine. */
+/* Checks values that a program sends to its engine. */
 #include <fcntl.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 #include "device/apart/apart.h"
@@ -17,7 +17,8 @@ static bool is_in_slot(u32 qpn, u32 slot)
 	return qpn < 1u << QPN_BITS && ur_slot_of(qpn) == slot;
 }
 
-/* Nothing of the types that a program has in its own engine alone: a pointer would be one of the program's. */
+/* Refuses fields of types that only an engine in the program supports: their pointers would
+ * be the program's. */
 bool ur_apart_qp_is_good(const struct uroce_guest_qp_init *qp, u32 slot)
 {
 	if (qp->rss || qp->wq || qp->xrcdn)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* A context of the engine process, and the thread that answers its program. */
+/* A context of the engine process, and the thread that serves its program. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static void close_all(int *fds, u32 n)
 	}
 }
 
-/* Returns 0, or -errno where the program has gone or sends what is none. */
+/* Returns 0, or -errno if the program has ended or sends an invalid message. */
 static int receive(int sock, struct uroce_apart_msg *msg, int *fds)
 {
 	struct iovec iov = {.iov_base = msg, .iov_len = sizeof(*msg)};
@@ -131,7 +131,7 @@ static int find_engine(struct ur_apart_client *c,
 	return err;
 }
 
-/* uroced gives the program's file of events where the program could not any more. */
+/* For a shared engine uroced sends the program's event file itself. */
 static int set_async(const struct ur_apart_client *c, const int *fds)
 {
 	if (!c->engine)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Protection domains in an engine that several contexts have. A program names its own by numbers of its choice, and uroced
- * after uroced counts from 1, so each name of each context gets a number of the engine's that no other has.
+ * Protection domains in a shared engine. A program names its domains by numbers of its
+ * choice, and each uroced counts from 1. So each name in each context is mapped to an
+ * engine number that no other has.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@ struct ur_apart_domain {
 	u32 name, number;
 };
 
-/* Returns the place of the first one that is not less. */
+/* Returns the index of the first entry whose name is not less. */
 static u32 place_of(const struct ur_apart_client *c, u32 name)
 {
 	u32 low = 0, high = c->n_domains;

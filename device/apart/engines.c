@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Engines that several contexts of the user have. One is there as long as uroced may have another context for it, or a
- * context has it: uroced may be killed, and the contexts go on.
+ * Shared engines of a user's contexts. An engine exists as long as it has a context, or
+ * uroced may send another one. If uroced is killed, the contexts continue.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -20,7 +20,7 @@ struct ur_apart_engine {
 	int life;
 	u32 users;   /* contexts, and uroced */
 	u32 domains; /* so far */
-	bool done;   /* uroced is none any more */
+	bool done;   /* uroced is no user any more */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * uroce-engine: the engines of other processes of one user. uroced starts it, as that user,
- * and gives it contexts by a socket; it ends when that has hung up and the last context has
- * ended. uroced may have been killed: the contexts go on then.
+ * uroce-engine: runs the engines of other processes of one user. uroced starts it, under
+ * that user's uid, and sends it contexts over a socket. It ends when that has hung up and
+ * the last context has ended. If uroced is killed, the contexts continue.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -43,7 +43,7 @@ static void wait_for_contexts(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* The library lies beside this program, or in lib beside its folder as in a build tree. */
+/* Loads the library from this program's folder, or from ../lib as in a build tree. */
 static void *load_library(void)
 {
 	static const char *const where[] = {"%.*s/%s", "%.*s/../lib/%s"};
@@ -78,7 +78,7 @@ union come_room {
 	char buf[CMSG_SPACE(UROCE_APART_FDS * sizeof(int))];
 };
 
-/* The descriptors that there are, each in its place. */
+/* Puts each received descriptor at its index in fds. */
 static void spread(u32 has, const int *in, u32 n, int *fds)
 {
 	u32 at = 0;
@@ -89,7 +89,7 @@ static void spread(u32 has, const int *in, u32 n, int *fds)
 		close(in[at++]);
 }
 
-/* Returns false when uroced has no more. */
+/* Returns false when uroced has hung up. */
 static bool receive(struct uroce_apart_context *in, int *fds)
 {
 	struct iovec iov = {.iov_base = in, .iov_len = sizeof(*in)};

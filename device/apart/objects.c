@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The objects of a context: a program names them by numbers. */
+/* The table of a context's objects: programs name them by number. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,7 +106,7 @@ static void leave_all(struct ur_apart_client *c, struct ur_apart_object *qp)
 	}
 }
 
-/* None is in use by another one: those come before. */
+/* The caller destroys users of the object first. */
 static int destroy(struct ur_apart_client *c, struct ur_apart_object *o)
 {
 	const struct uroce_door *door = c->door;
