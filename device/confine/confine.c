@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Privileges given up for good; the parts that have files of their own are
- * called from here, in the order in which each still may. */
+/* Gives up privileges for good. Calls the parts in other files, in an order in which each
+ * is still permitted. */
 #include <errno.h>
 #include <linux/capability.h>
 #include <linux/securebits.h>
@@ -23,20 +23,19 @@ static const struct {
 	{CAP_NET_RAW, "net_raw"},     /* packet sockets */
 };
 
-/* Drops also the capabilities that a program which we might start would
- * have. */
+/* Drops the capabilities that an executed program could get. */
 static void drop_bounds(void)
 {
 	unsigned long cap = 0;
 
-	/* Up to the kernel's last one, or none without CAP_SETPCAP. */
+	/* Ends at the kernel's last capability, or at once without CAP_SETPCAP. */
 	while (!prctl(PR_CAPBSET_DROP, cap, 0, 0, 0))
 		cap++;
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
 	prctl(PR_SET_SECUREBITS, SECURE_ALL_BITS | SECURE_ALL_LOCKS, 0, 0, 0);
 }
 
-/* keep_bits: of their numbers. */
+/* keep_bits: bit mask of the capabilities to keep. */
 static int drop_capabilities(u32 keep_bits)
 {
 	struct __user_cap_header_struct head = {_LINUX_CAPABILITY_VERSION_3, 0};
@@ -56,9 +55,8 @@ static int drop_capabilities(u32 keep_bits)
 		n += (size_t)snprintf(holds.caps + n, sizeof(holds.caps) - n,
 				      "%s%s", n ? " " : "", kept[i].name);
 	}
-	/* The service has no others, and no right to the call. Capabilities
-	 * that programs would inherit do not count, since it cannot execute
-	 * any. */
+	/* Under systemd there are no others left, and the call is not permitted.
+	 * Inheritable capabilities do not matter, since we cannot execute programs. */
 	for (size_t i = 0; i < UR_ARRAY_SIZE(has); i++)
 		has[i].inheritable = 0;
 	if (!memcmp(has, keep, sizeof(keep)))
@@ -96,15 +94,15 @@ void ur_confine(const char *run_dir, bool keep_raw)
 	holds.asked = true;
 	holds.mounts =
 		check_step(ur_confine_mounts(run_dir), "mount namespace");
-	/* The next two need it, for ordinary users. */
+	/* An ordinary user needs this for Landlock and the filter. */
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		ur_log("no_new_privs: %s", strerror(errno));
 	err = drop_capabilities(1u << CAP_NET_ADMIN |
 				(keep_raw ? 1u << CAP_NET_RAW : 0));
 	if (err)
 		ur_log("capabilities stay: %s", strerror(-err));
-	/* A core would have the memory of every client; and who is not root
-	 * does not trace us, not even with our uid. */
+	/* A core dump would contain clients' memory; and only root can trace us, not
+	 * another process of our uid. */
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	holds.files = check_step(ur_confine_files(run_dir), "Landlock");
 	holds.calls = check_step(ur_confine_calls(keep_raw), "system calls");

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The system calls that uroced makes once it is confined, its own and those that
- * the C library, libnl, json-c and libsystemd make for it. Whatever the table
- * does not name fails with EPERM, which a call that was forgotten here survives;
- * what nobody calls by mistake ends the process.
+ * The system calls of the confined uroced, its own and those of the C library, libnl,
+ * json-c and libsystemd. A call that is not in the table fails with EPERM, so that a
+ * forgotten one does no harm; a call that no mistake of ours can make ends the process.
  */
 #include <errno.h>
 #include <linux/netlink.h>
@@ -26,7 +25,7 @@
 #define SANITIZED 0
 #endif
 
-/* <linux/in6.h>, which does not go together with <netinet/in.h>. */
+/* From <linux/in6.h>, which conflicts with <netinet/in.h>. */
 #ifndef IPV6_FLOWINFO
 #define IPV6_FLOWINFO	   11
 #define IPV6_FLOWINFO_SEND 33
@@ -36,11 +35,11 @@
 	(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | \
 	 CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_PTRACE)
 
-/* PROCMAP_QUERY of <linux/fs.h>: its size and so its number is that of the
- * structure in user_maps.c. */
+/* PROCMAP_QUERY of <linux/fs.h>. Its number depends on the size of the structure in
+ * user_maps.c. */
 #define PROCMAP_QUERY _IOC(_IOC_READ | _IOC_WRITE, 'f', 17, 104)
 
-/* A test's daemon: a call that was forgotten above is not to go unnoticed. */
+/* In tests a call that was forgotten above must be noticed. */
 #ifdef UR_CONFINE_STRICT
 #define UNKNOWN SCMP_ACT_KILL_PROCESS
 #else
@@ -57,18 +56,18 @@ struct call_rule {
 #define ARG_HAS(arg, mask, value) \
 	SCMP_CMP64(arg, SCMP_CMP_MASKED_EQ, mask, value)
 
-/* SOCK_CLOEXEC and SOCK_NONBLOCK go with each type. */
+/* SOCK_CLOEXEC and SOCK_NONBLOCK are allowed with each type. */
 #define TYPE_IS(type) ARG_HAS(1, 0xf, type)
 
-/* The first of the table. */
+/* Rules about memory, the first of the table. */
 #define MEMORY_RULES 3
 
 static const struct call_rule rules[] = {
-	/* Nothing becomes code. */
+	/* No executable mappings. */
 	{"mmap", 1, {ARG_HAS(2, PROT_EXEC, 0)}},
 	{"mmap2", 1, {ARG_HAS(2, PROT_EXEC, 0)}},
 	{"mprotect", 1, {ARG_HAS(2, PROT_EXEC, 0)}},
-	/* Threads of ours. */
+	/* Threads only. */
 	{"clone", 1, {ARG_HAS(0, CLONE_THREAD | NAMESPACES, CLONE_THREAD)}},
 	{"prctl", 1, {ARG_IS(0, PR_SET_TIMERSLACK)}},
 	{"prctl", 1, {ARG_IS(0, PR_SET_NAME)}},
@@ -89,7 +88,7 @@ static const struct call_rule rules[] = {
 	{"socketpair", 1, {ARG_IS(0, AF_UNIX)}},
 	{"setsockopt", 1, {ARG_IS(1, SOL_SOCKET)}},
 	{"setsockopt", 1, {ARG_IS(1, IPPROTO_UDP)}},
-	/* Events of neighbours, on a socket that is there. */
+	/* Neighbour events, on the existing netlink socket. */
 	{"setsockopt",
 	 2,
 	 {ARG_IS(1, SOL_NETLINK), ARG_IS(2, NETLINK_ADD_MEMBERSHIP)}},
@@ -98,8 +97,7 @@ static const struct call_rule rules[] = {
 	 {ARG_IS(1, SOL_NETLINK), ARG_IS(2, NETLINK_DROP_MEMBERSHIP)}},
 };
 
-/* The calls for RoCEv1: its frames, and the neighbours that they go to; for raw
- * Ethernet: its frames. */
+/* Calls for frames of RoCEv1 and their neighbours, and of raw Ethernet. */
 static const struct call_rule packet_rules[] = {
 	{"socket", 2, {ARG_IS(0, AF_PACKET), TYPE_IS(SOCK_DGRAM)}},
 	{"socket", 2, {ARG_IS(0, AF_PACKET), TYPE_IS(SOCK_RAW)}},
@@ -110,8 +108,8 @@ static const struct call_rule packet_rules[] = {
 	{"setsockopt", 1, {ARG_IS(1, SOL_NETLINK)}},
 };
 
-/* The options that are allowed. With CAP_NET_ADMIN others of these levels load
- * firewall rules and IPsec policies. */
+/* Allowed options. With CAP_NET_ADMIN other options of these levels can load firewall rules
+ * and IPsec policies. */
 static const struct {
 	u32 level, option;
 } ip_options[] = {
@@ -164,7 +162,7 @@ static int add_fatal(scmp_filter_ctx ctx)
 {
 	int err = 0;
 
-	/* A rule for what holds anyhow is an error. */
+	/* libseccomp refuses a rule equal to the default action. */
 	if (UNKNOWN == SCMP_ACT_KILL_PROCESS)
 		return 0;
 	for (size_t i = 0; i < ur_calls_fatal.count && !err; i++) {
@@ -231,12 +229,12 @@ static int fill(scmp_filter_ctx ctx, bool packet_sockets)
 	return err;
 }
 
-/* Puts the filter before the calls of every thread, and gives it back. */
+/* Loads the filter in every thread, and frees ctx. */
 static int load(scmp_filter_ctx ctx, int err)
 {
 	if (!err)
 		err = seccomp_attr_set(ctx, SCMP_FLTATR_CTL_TSYNC, 1);
-	/* A tree in place of a list: the calls of the engine cost the same. */
+	/* A tree in place of a list makes all calls equally fast. */
 	if (!err)
 		seccomp_attr_set(ctx, SCMP_FLTATR_CTL_OPTIMIZE, 2);
 	if (!err)
@@ -246,9 +244,9 @@ static int load(scmp_filter_ctx ctx, int err)
 }
 
 /*
- * A filter cannot see the flags of clone3(), which are in memory, so clone3() is
- * refused and the C library goes on to clone(). Every new thread does this; a
- * second filter, which does not log, keeps it out of the journal.
+ * A filter cannot see the flags of clone3(), which are in memory. So clone3() is refused,
+ * and the C library falls back to clone(). A second filter, which does not log, keeps this
+ * call of every new thread out of the journal.
  */
 static int refuse_clone3(void)
 {
@@ -269,13 +267,13 @@ int ur_confine_calls(bool packet_sockets)
 	err = fill(ctx, packet_sockets);
 	if (!err && !SANITIZED)
 		err = refuse_clone3();
-	/* The journal says which call was refused. */
+	/* Refused calls are logged in the journal. */
 	if (!err)
 		seccomp_attr_set(ctx, SCMP_FLTATR_CTL_LOG, 1);
 	return load(ctx, err);
 }
 
-/* Sockets that are there, and memory that is not code. */
+/* Only existing sockets, and memory that is not executable. */
 int ur_confine_keeper_calls(void)
 {
 	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_KILL_PROCESS);

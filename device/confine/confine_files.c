@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Files that can be written: those below the run directory. By a mount
- * namespace, which takes root and holds every kind of change, and by Landlock,
- * which any user has, and which also takes away TCP, execution, and signals to
- * processes that are not ours. Descriptors that are open, or come from clients,
- * stay as they are.
+ * Restricts writes to files below the run directory, by two means: a mount namespace, which
+ * needs root and covers all changes; and Landlock, which works for any user, and also
+ * forbids TCP, execution, and signals to foreign processes. Open descriptors, and those
+ * from clients, are not affected.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,9 +31,9 @@ int ur_confine_mounts(const char *run_dir)
 
 	if (unshare(CLONE_NEWNS) < 0)
 		return -errno;
-	/* The host's later mounts and unmounts still happen here, but ours not
-	 * there. Fails in a chroot, whose root is no mount: the namespace is
-	 * then a copy that nothing is done to. */
+	/* MS_SLAVE: later mounts of the host appear here, ours do not appear there. This
+	 * fails in a chroot, whose root is no mount; then the namespace is an unrestricted
+	 * copy. */
 	err = set_attr("/", AT_RECURSIVE, 0, 0, MS_SLAVE);
 	if (!err && mount(run_dir, run_dir, NULL, MS_BIND, NULL) < 0)
 		err = -errno;
@@ -46,7 +45,7 @@ int ur_confine_mounts(const char *run_dir)
 	return err;
 }
 
-/* <linux/landlock.h> as of its ABI 6; older headers, and kernels, have less. */
+/* As in <linux/landlock.h> of ABI 6; older headers and kernels have less. */
 struct ruleset {
 	u64 fs, net, scoped;
 };
@@ -101,8 +100,7 @@ static struct ruleset rules_of(long abi)
 	return r;
 }
 
-/* Makes the rules. Fields that older kernels do not know are all zero, which
- * they accept. */
+/* Makes the ruleset. Fields that older kernels do not know stay zero, which they accept. */
 static int make_ruleset(struct ruleset *r)
 {
 	long abi = syscall(CREATE_RULESET, NULL, 0, GET_VERSION);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* System calls that are let through, or end the process, with any arguments. */
+/* System calls that are allowed, or end the process, whatever their arguments. */
 #include "device/confine/confine_names.h"
 #include "util/bytes.h"
 
 static const char *const plain[] = {
-	/* memory; what may be executed: confine_calls.c */
+	/* memory; confine_calls.c forbids executable memory */
 	"brk",
 	"madvise",
 	"mremap",
@@ -33,7 +33,7 @@ static const char *const plain[] = {
 	"time",
 	"timerfd_create",
 	"timerfd_settime",
-	/* the same where time was 32 bits */
+	/* likewise on machines that had 32-bit time */
 	"clock_getres_time64",
 	"clock_gettime64",
 	"clock_nanosleep_time64",
@@ -42,14 +42,14 @@ static const char *const plain[] = {
 	"recvmmsg_time64",
 	"rt_sigtimedwait_time64",
 	"timerfd_settime64",
-	/* signals that come */
+	/* received signals */
 	"rt_sigaction",
 	"rt_sigprocmask",
 	"rt_sigreturn",
 	"rt_sigtimedwait",
 	"sigaltstack",
 	"signalfd4",
-	/* who we are */
+	/* our identity */
 	"getegid",
 	"geteuid",
 	"getgid",
@@ -90,7 +90,7 @@ static const char *const plain[] = {
 	"readv",
 	"write",
 	"writev",
-	/* files; which of them is Landlock's and the mounts' */
+	/* files; Landlock and the mounts restrict which */
 	"access",
 	"chdir",
 	"chmod",
@@ -129,7 +129,7 @@ static const char *const plain[] = {
 	"symlinkat",
 	"unlink",
 	"unlinkat",
-	/* sockets; which kinds: confine_calls.c */
+	/* sockets; confine_calls.c restricts their kinds */
 	"accept4",
 	"bind",
 	"connect",
