@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The attributes of a request, checked. */
+/* Parses and checks the attributes of a request. */
 #include <errno.h>
 #include <string.h>
 #include "device/nldev/attr.h"
 
 enum attr_kind { UNKNOWN, U8, U32, U64, TEXT, NESTED };
 
-/* The attributes that the kernel accepts in requests; max: of a text, without
- * the NUL. */
+/* The attributes that the kernel accepts in requests. max: length of a text without the
+ * NUL. */
 static const struct {
 	u8 kind, max;
 } policy[UR_NLDEV_ATTR_MAX] = {
@@ -39,7 +39,7 @@ static const struct {
 	[RDMA_NLDEV_ATTR_STAT_HWCOUNTERS] = {NESTED},
 };
 
-/* enum attr_kind of integers, in bytes. */
+/* Sizes of integers in bytes, by enum attr_kind. */
 static const u8 int_bytes[] = {[U8] = 1, [U32] = 4, [U64] = 8};
 
 static bool text_fits(const u8 *data, u32 len, u32 max)
@@ -83,8 +83,8 @@ int ur_nl_parse(struct ur_nl_attrs *attrs, const struct nlmsghdr *nlh,
 	int left = (int)nlh->nlmsg_len - (int)NLMSG_HDRLEN;
 
 	memset(attrs, 0, sizeof(*attrs));
-	/* The padding of the last one may be missing: then less than nothing is
-	 * left, which not every nla_ok() is made for. */
+	/* left becomes negative if the last padding is missing, which not every nla_ok()
+	 * handles. */
 	for (; left > 0 && nla_ok(a, left); a = nla_next(a, &left)) {
 		u32 type = (u32)nla_type(a);
 

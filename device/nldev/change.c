@@ -11,7 +11,7 @@ static void say(const struct ur_nl_request *r, const char *name,
 	       (int)r->nl->session->pid, r->nl->session->comm);
 }
 
-/* A switch of which we have one position. */
+/* Checks a switch that supports only one position, ours. */
 static int only(u8 v, u8 ours)
 {
 	if (v > 1)
@@ -29,7 +29,7 @@ static int rename_to(struct ur_nl_request *r, struct ur_device *dev)
 	return err;
 }
 
-/* Makes the first change of those that are there, in the kernel's order. */
+/* Makes the first change that the request has, in the kernel's order. */
 int ur_nl_set(struct ur_nl_request *r, struct ur_nl_msg *m)
 {
 	struct ur_device *dev = ur_nl_device(r);
@@ -63,7 +63,7 @@ int ur_nl_newlink(struct ur_nl_request *r, struct ur_nl_msg *m)
 		return -EINVAL;
 	if (strlen(netdev) >= IF_NAMESIZE || !if_nametoindex(netdev))
 		return -ENODEV;
-	/* Scripts that were written for Soft-RoCE ask for rxe. */
+	/* Scripts for Soft-RoCE request rxe. */
 	if (strcmp(type, "rxe") != 0 && strcmp(type, "uroce") != 0) {
 		r->why = "types here: rxe, uroce";
 		return -EINVAL;

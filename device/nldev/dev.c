@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Devices and ports, read. */
+/* Read requests about devices and ports. */
 #include <errno.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <stdio.h>
@@ -65,7 +65,7 @@ int ur_nl_get_dump(struct ur_nl_request *r, struct ur_nl_msg *m)
 	return 0;
 }
 
-/* The port that the request names is there. */
+/* Returns whether the request names an existing port. */
 static bool port_is_valid(const struct ur_nl_request *r)
 {
 	return ur_nl_has(&r->attrs, RDMA_NLDEV_ATTR_PORT_INDEX) &&
@@ -78,7 +78,7 @@ int ur_nl_port_get(struct ur_nl_request *r, struct ur_nl_msg *m)
 
 	if (!dev || !port_is_valid(r))
 		return -EINVAL;
-	/* The kernel answers with this command too, not with PORT_GET. */
+	/* The kernel, too, replies with this command instead of PORT_GET. */
 	ur_nl_answer(r, m, RDMA_NLDEV_CMD_GET, 0);
 	put_port(m, dev);
 	ur_nl_end(m);
@@ -105,7 +105,7 @@ int ur_nl_sys_get(struct ur_nl_request *r, struct ur_nl_msg *m)
 	ur_nl_put_u8(m, RDMA_NLDEV_SYS_ATTR_NETNS_MODE, NETNS_SHARED);
 	ur_nl_put_u8(m, UR_NLDEV_ATTR_PRIVILEGED_QKEY, 0);
 	ur_nl_put_u8(m, UR_NLDEV_ATTR_MONITOR_MODE, 1);
-	/* No page is pinned: an engine writes where the parent has its memory. */
+	/* No page is pinned, so memory survives fork() in the parent. */
 	ur_nl_put_u8(m, RDMA_NLDEV_SYS_ATTR_COPY_ON_FORK, 1);
 	ur_nl_end(m);
 	return 0;

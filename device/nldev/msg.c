@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Netlink messages, written. */
+/* Builds netlink messages. */
 #include <string.h>
 #include "device/nldev/msg.h"
 #include "util/assert.h"
 
-/* Room for len bytes, the last of them up to a multiple of four zero. */
+/* Reserves len bytes, padded with zeros to a multiple of four. */
 static u8 *room(struct ur_nl_msg *m, u32 len)
 {
 	u32 padded = NLMSG_ALIGN(len);

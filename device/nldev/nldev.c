@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* A socket: requests in, answers and acknowledgements out. */
+/* A socket: receives requests, sends answers and acknowledgements. */
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
 #include "device/administrator.h"
 #include "device/nldev/nldev.h"
 
-/* The kernel has these commands for drivers that show their own rings: ours
- * does not. */
+/* Commands for drivers that dump raw objects, which ours does not. */
 static int not_raw(struct ur_nl_request *r, struct ur_nl_msg *m)
 {
 	return -EINVAL;
@@ -43,8 +42,8 @@ static const struct nl_command {
 	[RDMA_NLDEV_CMD_STAT_GET_STATUS] = {ur_nl_stat_status},
 };
 
-/* May the client change what is everybody's: where the kernel asks for
- * CAP_NET_ADMIN? */
+/* Returns whether the client may change shared state, where the kernel requires
+ * CAP_NET_ADMIN. */
 static bool is_admin(const struct ur_nl_request *r)
 {
 	return ur_is_administrator(r->nl->session);
@@ -110,7 +109,7 @@ void ur_nl_dump_devices(struct ur_nl_request *r, struct ur_nl_msg *m, u32 op,
 	}
 }
 
-/* ---- sending: without the lock, so that the client alone waits ---- */
+/* ---- sending: without the lock, so that only the client waits ---- */
 
 static int send_out(struct ur_nldev *nl, const struct ur_nl_msg *m)
 {
@@ -122,7 +121,7 @@ static int send_out(struct ur_nldev *nl, const struct ur_nl_msg *m)
 	return n < 0 ? -errno : 0;
 }
 
-/* NLMSGERR_ATTR_*: why, and where. */
+/* Puts the reason and the offset, as NLMSGERR_ATTR_*. */
 static void put_reason(const struct ur_nl_request *r, struct ur_nl_msg *m)
 {
 	if (r->why)
@@ -131,8 +130,7 @@ static void put_reason(const struct ur_nl_request *r, struct ur_nl_msg *m)
 		ur_nl_put_u32(m, NLMSGERR_ATTR_OFFS, r->attrs.where);
 }
 
-/* Sends an acknowledgement, with the request that it is about, as far as the
- * client wants that. */
+/* Sends an acknowledgement, with as much of the request as the client wants. */
 static int acknowledge(const struct ur_nl_request *r, int err)
 {
 	const struct nlmsghdr *nlh = r->nlh;
@@ -175,7 +173,7 @@ static int run(struct ur_nl_request *r, ur_nl_handler *handler,
 	return err;
 }
 
-/* The end of a dump has what became of it. */
+/* The end message of a dump has its result. */
 static int dump(struct ur_nl_request *r, ur_nl_handler *handler)
 {
 	struct ur_nl_msg m = {0};
@@ -207,7 +205,7 @@ static const struct nl_command *find_command(const struct nlmsghdr *nlh,
 	return &commands[*op];
 }
 
-/* Answer, unless it is a dump, which ends with its own message: then *dumped. */
+/* Answers a request. *dumped: it was a dump, which needs no acknowledgement. */
 static int answer(struct ur_nl_request *r, bool *dumped)
 {
 	const struct nl_command *c = find_command(r->nlh, &r->op);
@@ -237,14 +235,14 @@ static int answer(struct ur_nl_request *r, bool *dumped)
 	return err;
 }
 
-/* One message. An error: the connection is of no more use. */
+/* Handles one message. Returns an error if the connection is broken. */
 static int serve_one(struct ur_nldev *nl, const struct nlmsghdr *nlh)
 {
 	struct ur_nl_request r = {.nl = nl, .nlh = nlh};
 	bool dumped = false;
 	int err = 0;
 
-	/* Messages without it, and those of control, are not for us to do. */
+	/* Messages without NLM_F_REQUEST, and control messages, are ignored. */
 	if (nlh->nlmsg_flags & NLM_F_REQUEST &&
 	    nlh->nlmsg_type >= NLMSG_MIN_TYPE)
 		err = answer(&r, &dumped);
@@ -291,7 +289,7 @@ static bool bind_to(struct ur_nldev *nl, const u8 *buf, u32 len)
 	return true;
 }
 
-/* More than any request is, iproute2's included. */
+/* Larger than any request. */
 #define REQUEST_BYTES 8192
 
 int ur_nldev_serve(struct ur_session *s)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* `rdma monitor`: devices come and go. */
+/* `rdma monitor`: events about added and removed devices. */
 #include <sys/socket.h>
 #include "device/nldev/nldev.h"
 #include "device/watcher.h"

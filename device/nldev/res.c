@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* `rdma resource`: how many objects there are, lists of them, one by number. */
+/* `rdma resource`: the number of objects, lists, and single objects. */
 #include <errno.h>
 #include <unistd.h>
 #include "device/administrator.h"
@@ -10,11 +10,11 @@
 #include "device/uverbs/ufile.h"
 #include "util/assert.h"
 
-/* The work of one step with the lock held, in slots of a table: some hundred
+/* Limit of one step with the lock held, in units of a table slot: some hundred
  * microseconds. */
 #define STEP_SLOTS  4096
-#define SLOTS_FILE  64 /* that finding the next file is worth */
-#define SLOTS_QUERY 64 /* and asking the engine */
+#define SLOTS_FILE  64 /* cost of finding the next file */
+#define SLOTS_QUERY 64 /* cost of a query to the engine */
 
 static const struct class
 {
@@ -48,7 +48,7 @@ static const struct class
 					RDMA_NLDEV_ATTR_RES_SRQ_ENTRY,
 					RDMA_NLDEV_ATTR_RES_SRQN, false,
 					ur_nl_fill_srq},
-	/* These have no type among the objects. */
+	/* These are no uverbs objects. */
 	[RDMA_NLDEV_CMD_RES_CTX_GET] = {0, RDMA_NLDEV_ATTR_RES_CTX,
 					RDMA_NLDEV_ATTR_RES_CTX_ENTRY,
 					RDMA_NLDEV_ATTR_RES_CTXN, false,
@@ -65,10 +65,10 @@ static bool shows(const struct ur_nl_request *r, const struct ur_session *owner)
 	return ur_may_see(r->nl->session, owner->uid);
 }
 
-/* ---- the walk: r->file is the number of the uverbs file, r->slot the place in
- * it; objects that come and go meanwhile may be listed or not ---- */
+/* ---- the walk: r->file is the id of the uverbs file, r->slot the index in it; objects
+ * that come or go meanwhile may be missed ---- */
 
-/* The first of the device's uverbs files whose number is that, or higher. */
+/* Returns the device's first uverbs file with an id of at least id. */
 static struct ur_ufile *file_from(struct ur_device *dev, u64 id)
 {
 	struct ur_ufile *found = NULL;
@@ -79,7 +79,7 @@ static struct ur_ufile *file_from(struct ur_device *dev, u64 id)
 	return found;
 }
 
-/* Returns whether the object is whole, with its number in *o. */
+/* Puts the object's number into *o. Returns false if the object is not complete. */
 static bool identify(struct ur_nl_object *o)
 {
 	struct ur_object *obj = o->obj;
@@ -105,8 +105,8 @@ static bool identify(struct ur_nl_object *o)
 	}
 }
 
-/* The next of the file from r->slot on; false: none in this step, or no more,
- * and then r->file is the next one's. */
+/* Finds the file's next object from r->slot on. Returns false if there is none in this
+ * step, or none left: then r->file is the next file. */
 static bool next_object(struct ur_nl_request *r, const struct ur_ufile *f,
 			u32 type, u32 *steps, struct ur_nl_object *o)
 {
@@ -180,8 +180,8 @@ static bool next_cm_id(struct ur_nl_request *r, struct ur_device *dev,
 	return false;
 }
 
-/* The next that the client may know of. False: none for now; r->more: there may
- * be others when the lock has been let go. */
+/* Finds the next object that the client may see. Returns false if there is none in this
+ * step; r->more: there may be some after the lock was released. */
 static bool next(struct ur_nl_request *r, struct ur_device *dev, u32 *steps,
 		 struct ur_nl_object *o)
 {
@@ -193,7 +193,7 @@ static bool next(struct ur_nl_request *r, struct ur_device *dev, u32 *steps,
 
 /* ---- commands ---- */
 
-/* -EINVAL: there is no such port; r->port 0: all of them. */
+/* Sets r->port; 0: all ports. Returns 0, or -EINVAL (no such port). */
 static int take_port(struct ur_nl_request *r)
 {
 	r->port = 0;
@@ -203,7 +203,7 @@ static int take_port(struct ur_nl_request *r)
 	return r->port == 1 ? 0 : -EINVAL;
 }
 
-/* Puts as many entries as fit, or as are looked at in one go. */
+/* Puts as many entries as fit, or as one step finds. */
 static bool put_entries(struct ur_nl_request *r, struct ur_nl_msg *m,
 			struct ur_device *dev)
 {
@@ -223,7 +223,7 @@ static bool put_entries(struct ur_nl_request *r, struct ur_nl_msg *m,
 		told = c->fill(r, m, &o);
 		ur_nl_nest_end(m, nest);
 		spend(&steps, SLOTS_QUERY);
-		if (m->full) { /* it is the first of the next message */
+		if (m->full) { /* it goes into the next message */
 			ur_nl_cut(m, before);
 			r->file = file;
 			r->slot = slot;
@@ -272,7 +272,7 @@ int ur_nl_res_get(struct ur_nl_request *r, struct ur_nl_msg *m)
 		ur_nl_put_handle(m, dev);
 		if (!c->fill(r, m, &o)) {
 			ur_nl_cut(m, 0);
-			return -EAGAIN; /* the kernel's word for it */
+			return -EAGAIN; /* as in the kernel */
 		}
 		ur_nl_end(m);
 		return 0;

@@ -6,7 +6,7 @@
 #include "device/uverbs/objects.h"
 #include "device/uverbs/ufile.h"
 
-#define RANGE_QPS 256 /* of a shared receive queue, the lowest numbers first */
+#define RANGE_QPS 256 /* maximum number per SRQ, lowest numbers first */
 #define SRQ_BASIC 0   /* enum ib_srq_type */
 #define SRQ_XRC	  1
 
@@ -42,7 +42,7 @@ bool ur_nl_fill_qp(const struct ur_nl_request *r, struct ur_nl_msg *m,
 	bool have_path = false;
 
 	ur_eqp_look(qp->qp, &attr, &init, &path, &have_path);
-	/* It has a port with INIT. */
+	/* A queue pair has a port from INIT on. */
 	if (r->port && attr.state == UR_QP_RESET)
 		return false;
 	if (attr.state != UR_QP_RESET)
@@ -102,7 +102,7 @@ bool ur_nl_fill_stat_mr(const struct ur_nl_request *r, struct ur_nl_msg *m,
 bool ur_nl_fill_pd(const struct ur_nl_request *r, struct ur_nl_msg *m,
 		   const struct ur_nl_object *o)
 {
-	/* No such key here; rxe's user domains have none either. */
+	/* There is no such key, as in rxe's user domains. */
 	ur_nl_put_u32(m, RDMA_NLDEV_ATTR_RES_LOCAL_DMA_LKEY, 0);
 	ur_nl_put_u64(m, RDMA_NLDEV_ATTR_RES_USECNT, o->obj->users);
 	ur_nl_put_u32(m, RDMA_NLDEV_ATTR_RES_PDN, o->number);
@@ -217,7 +217,7 @@ bool ur_nl_fill_cm_id(const struct ur_nl_request *r, struct ur_nl_msg *m,
 	const struct ucma_id *id = o->id;
 	union ur_sa dst = id->dst;
 
-	/* The kernel's has a family as soon as it has an address of its own. */
+	/* In the kernel dst gets its family with the source address. */
 	if (!dst.sa.sa_family)
 		dst.sa.sa_family = id->src.sa.sa_family;
 	ur_nl_put_u32(m, RDMA_NLDEV_ATTR_PORT_INDEX, 1);

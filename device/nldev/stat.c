@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * `rdma statistic`: the counters of a port. There are no counters that queue
- * pairs are bound to; each has its own (`uroce stat`), which this protocol
- * has no word for.
+ * `rdma statistic`: the counters of a port. Binding counters to queue pairs is not
+ * supported: each queue pair has its own counters (`uroce stat`), which this protocol
+ * cannot express.
  */
 #include <errno.h>
 #include "device/nldev/nldev.h"
@@ -13,7 +13,7 @@ static const char *const names[] = {
 #undef X
 };
 
-/* The device whose port 1 the request names, or NULL. */
+/* Returns the device if the request names its port 1, else NULL. */
 static struct ur_device *port_of(const struct ur_nl_request *r)
 {
 	struct ur_device *dev = ur_nl_device(r);
@@ -24,7 +24,7 @@ static struct ur_device *port_of(const struct ur_nl_request *r)
 	return dev;
 }
 
-/* A message about the port begins. */
+/* Begins a message about the port. */
 static void begin(struct ur_nl_request *r, struct ur_nl_msg *m,
 		  const struct ur_device *dev)
 {
@@ -33,16 +33,15 @@ static void begin(struct ur_nl_request *r, struct ur_nl_msg *m,
 	ur_nl_put_u32(m, RDMA_NLDEV_ATTR_PORT_INDEX, 1);
 }
 
-/* Returns whether the counter is shown. The counters by priority are only in
- * sysfs: a card shows them in another way, and tools take messages of a
- * page. */
+/* Returns whether the counter is listed. Counters by priority are only in sysfs: cards
+ * report them differently, and tools read messages of one page. */
 static bool told(u32 i)
 {
 	return i != UR_CNT_port_xmit_data && i != UR_CNT_port_rcv_data &&
 	       i < UR_CNT_TX_PRIO(0);
 }
 
-/* Puts the counters of hw_counters/ in sysfs: values, or (NULL) numbers. */
+/* Puts the counters of hw_counters/ in sysfs: their values, or indices if values is NULL. */
 static void put_counters(struct ur_nl_msg *m, const u64 *values)
 {
 	u32 table, entry;
@@ -85,7 +84,7 @@ static int get_mode(struct ur_nl_request *r, struct ur_nl_msg *m)
 {
 	struct ur_device *dev = port_of(r);
 
-	/* A counter is asked for by number: there is none. */
+	/* A request for a bound counter: there are none. */
 	if (ur_nl_has(&r->attrs, RDMA_NLDEV_ATTR_STAT_COUNTER_ID))
 		return dev ? -ENOENT : -EINVAL;
 	if (!dev || !ur_nl_has(&r->attrs, RDMA_NLDEV_ATTR_STAT_MODE))
@@ -143,7 +142,7 @@ int ur_nl_stat_set(struct ur_nl_request *r, struct ur_nl_msg *m)
 		r->why = "each queue pair has its own counters: uroce stat";
 		return -EOPNOTSUPP;
 	}
-	/* None of ours can be turned on or off. */
+	/* No counter can be switched on or off. */
 	if (!optional || nla_len(optional))
 		return -EINVAL;
 	begin(r, m, dev);
