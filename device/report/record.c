@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The recorder of a device: on and off, and the files that failures ask for. */
+/* The recorder of a device: switches it on and off, and writes files after failures. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,11 +13,11 @@
 #include "device/watcher.h"
 #include "util/assert.h"
 
-/* A failure is written with what follows it. */
+/* Delay of a file after a failure, to include what follows. */
 #define WRITE_AFTER_NS 100000000ull
-/* Failures in programs are looked for so often. */
+/* Interval of polling for failures in programs. */
 #define LOOK_EVERY_NS 100000000ull
-/* The least time between two files that failures ask for. */
+/* Minimum time between two files for failures. */
 #define WRITE_EVERY_NS 5000000000ull
 
 /* ---- files ---- */
@@ -26,10 +26,8 @@
 #define NAME_BYTES (UR_DEVICE_NAME_MAX + 16)
 
 /*
- * The file to write to is one that is not there, or else the one that was
- * written first: the directory says which, whoever wrote it. So what has just
- * been written stays, also where the recorder, the device or the daemon was
- * begun anew in between.
+ * Chooses an unused file name, or else the oldest file. It goes by the directory, so recent
+ * files survive a restart of recorder, device or daemon.
  */
 static void choose_file(int dir, const char *device, char name[NAME_BYTES])
 {
@@ -63,7 +61,7 @@ static int open_file(const struct ur_device *dev, char name[NAME_BYTES])
 	if (dir < 0)
 		return -errno;
 	choose_file(dir, dev->name, name);
-	/* Whoever reads the one before goes on with it. */
+	/* Readers of the old file keep it. */
 	unlinkat(dir, name, 0);
 	fd = openat(dir, name,
 		    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -127,7 +125,7 @@ static void qp_failed(struct ur_device *dev, u32 qpn)
 	ur_loop_timer_set(dev->daemon->loop, &rec->write, at);
 }
 
-/* An engine in a program cannot call. */
+/* Polls: an engine in a program cannot notify us. */
 static void look_at_programs(void *arg)
 {
 	struct ur_device *dev = arg;
@@ -233,7 +231,7 @@ void ur_record_watch(struct ur_daemon *daemon)
 	ur_device_watch(daemon, &watcher);
 }
 
-/* ---- what control knows ---- */
+/* ---- records from control ---- */
 
 void ur_record_client_ends(const struct ur_session *s)
 {

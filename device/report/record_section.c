@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The recording, as its readers get it. The ring is copied and sorted out
- * without the lock; a reference keeps it while it is read. */
+/* Builds a recording for its readers. The ring is copied and filtered without the lock; a
+ * reference keeps it meanwhile. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include "device/report/record_section.h"
 #include "util/assert.h"
 
-/* Owners in one section: those that have ended, and the present ones. */
+/* Maximum number of owners in a section, ended and present ones. */
 #define MAX_OWNERS 512
 
 void ur_record_put(struct ur_device_record *rec)
@@ -52,8 +52,8 @@ struct uroce_record_owner ur_record_owner(const struct ur_session *s)
 	return o;
 }
 
-/* Adds the owners, present and past. If a number came again the newest one
- * counts, so it comes first. */
+/* Adds the owners, present and past. The newest comes first: readers use the first one of a
+ * reused pid. */
 static void add_owners(struct ur_section *s, const struct ur_device *dev)
 {
 	const struct ur_device_record *rec = s->rec;
@@ -115,8 +115,7 @@ static u32 slots_of(const struct uroce_record *r)
 		       : 1;
 }
 
-/* Leaves those of asker alone, who is no administrator and may see nothing else
- * (ur_may_see()). */
+/* Removes all but asker's records; asker is no administrator (ur_may_see()). */
 static void leave_own(struct ur_section *s, const struct ur_session *asker)
 {
 	u32 kept = 0, n = s->head.n_slots, owners = 0, step;
@@ -150,8 +149,7 @@ static size_t bytes_of_slots(const struct ur_section *s)
 	return (size_t)kib * 1024;
 }
 
-/* Slots of engines in programs come behind the device's own; readers put all in the order
- * of time. */
+/* Appends the slots of engines in programs; readers sort all slots by time. */
 static void add_lent(struct ur_section *s)
 {
 	u64 lost;
@@ -214,10 +212,10 @@ int ur_section_write(const struct ur_section *s, int fd)
 	return err;
 }
 
-/* ---- sent to a client ---- */
+/* ---- sending to a client ---- */
 
-/* Sections of all devices that record, *n of them. Returns 0, -ENODATA where none
- * does, or -ENOMEM with those before it. Lock held. */
+/* Opens sections of all recording devices, *n in number. Returns 0, -ENODATA if none
+ * records, or -ENOMEM with the earlier ones open. Lock held. */
 static int open_sections(struct ur_daemon *daemon,
 			 struct ur_section *s[UR_MAX_DEVICES], u32 *n,
 			 u64 *bytes)
@@ -270,7 +268,7 @@ int ur_record_tell(struct ur_session *to_whom, u64 *len)
 
 	ur_loop_lock(loop);
 	ret = open_sections(to_whom->daemon, s, &n, &bytes);
-	/* The sections are in the memfd, and one of them beside it. */
+	/* All sections are in the memfd, and one more copy in memory. */
 	if (!ret)
 		ret = ur_session_answer_room(to_whom, 2 * bytes);
 	ur_loop_unlock(loop);

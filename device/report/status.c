@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The state of the daemon as JSON. Daemon, sessions and devices are written
- * here; lists of objects are walked step by step, by functions of the files
- * that have the objects. */
+/* The state of the daemon as JSON. Daemon, sessions and devices are written here; the files
+ * that own other objects have functions that list them step by step. */
 #include <errno.h>
 #include <fcntl.h>
 #include <json-c/json.h>
@@ -24,8 +23,7 @@
 #include "engine/ground/hold_time.h"
 #include "device/report/why.h"
 
-/* Returns an error if anything described since the last call was left out for
- * want of memory. */
+/* Returns -ENOMEM if anything was left out for lack of memory since the last call. */
 static int check_memory(void)
 {
 	return ur_json_lacked() ? -ENOMEM : 0;
@@ -54,7 +52,7 @@ static struct json_object *gids(const struct ur_device *dev)
 	return list;
 }
 
-/* Addresses that have no GID, since another program gets what comes to their port. */
+/* Lists addresses without a GID because another program has their UDP port. */
 static struct json_object *taken(const struct ur_device *dev)
 {
 	struct json_object *list = json_object_new_array();
@@ -162,7 +160,7 @@ static struct json_object *session(struct ur_session *s)
 	return o;
 }
 
-/* ---- walks: the next one each, with the lock held ---- */
+/* ---- steps through lists, with the lock held ---- */
 
 static bool next_device(struct ur_listing *w, struct json_object **o)
 {
@@ -178,7 +176,7 @@ static bool next_device(struct ur_listing *w, struct json_object **o)
 	return false;
 }
 
-/* The list is in the order of their numbers. */
+/* The list is sorted by id. */
 static bool next_session(struct ur_listing *w, struct json_object **o)
 {
 	ur_list_for_each(it, &w->daemon->sessions) {
@@ -196,9 +194,9 @@ static bool next_session(struct ur_listing *w, struct json_object **o)
 
 /* ---- the text ---- */
 
-/* bytes of text: what the command line takes */
+/* bytes of text that the command line accepts */
 #define STATUS_MAX (64u << 20)
-/* objects made with the lock held: some hundred microseconds */
+/* objects per hold of the lock: some hundred microseconds */
 #define PAGE 16
 
 static int write_object(FILE *f, struct json_object *o)
@@ -214,9 +212,8 @@ static int write_object(FILE *f, struct json_object *o)
 	return ftello(f) > STATUS_MAX ? -EFBIG : 0;
 }
 
-/* Writes a list, page by page: objects are made with the lock held and turned
- * into text without it, so that others get their turn, however many objects
- * somebody has. */
+/* Writes a list, page by page: objects are made with the lock held and formatted without
+ * it, so that others get the lock however long the list is. */
 static int tell_list(FILE *f, struct ur_session *to_whom, ur_listing_next *next)
 {
 	struct ur_daemon *daemon = to_whom->daemon;
@@ -274,7 +271,7 @@ static struct json_object *confinement(struct ur_daemon *daemon)
 static const struct member {
 	const char *name;
 	ur_listing_next *next;
-	/* Or what is no list. */
+	/* For a member that is no list. */
 	struct json_object *(*describe)(struct ur_daemon *daemon);
 } members[] = {
 	{"pid", NULL, pid},
@@ -324,7 +321,7 @@ static int tell_all(FILE *f, struct ur_session *to_whom)
 	return err;
 }
 
-/* The longest hold since it was last asked; for tests. */
+/* Writes the longest hold of the lock since the last call; for tests. */
 static int tell_lock(FILE *f, struct ur_loop *loop)
 {
 	u64 ns;
@@ -360,7 +357,7 @@ int ur_status(struct ur_session *to_whom, const char *subject, u64 *len)
 
 	if (fd < 0)
 		return fd;
-	/* The stream closes its own. */
+	/* fclose() closes the copy. */
 	copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	if (copy >= 0)
 		f = fdopen(copy, "w");

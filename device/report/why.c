@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Records of failures: taken from queue pairs, kept after them, bounded. */
+/* Records of failures: copied from queue pairs, kept after their end, bounded. */
 #include <stdlib.h>
 #include <string.h>
 #include "device/memory.h"
@@ -8,7 +8,7 @@
 #include "device/report/why.h"
 #include "util/assert.h"
 
-/* Old ones say nothing any more. */
+/* Maximum age of a record. */
 #define KEEP_NS (600ull * 1000000000)
 
 static void forget(struct ur_daemon *daemon, struct ur_why *y)

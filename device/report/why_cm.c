@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The story of a connection that rdma_cm did not make. */
+/* The explanation of a connection that rdma_cm failed to make. */
 #include <errno.h>
 #include <string.h>
 #include "device/report/why.h"

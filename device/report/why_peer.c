@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The other end of a failure, where it is ours and the asker's. */
+/* The other end of a failure, if it is on our devices and visible to the asker. */
 #include <string.h>
 #include "device/administrator.h"
 #include "device/uverbs/objects.h"
@@ -31,7 +31,7 @@ struct ur_obj_qp *ur_why_live_peer(struct ur_device *dev,
 	return qp && ur_may_see(asker, qp->obj.file->session->uid) ? qp : NULL;
 }
 
-/* The two ends of one refusal, or a peer that had failed before. */
+/* Returns whether both records are ends of the same failure. */
 static bool fits(const struct ur_why *theirs, const struct ur_why *y)
 {
 	return theirs->failure.peers != y->failure.peers &&

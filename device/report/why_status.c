@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Failures as JSON, and as text for who asks about one of his queue pairs. */
+/* Failures as JSON, and as text about one queue pair for its user. */
 #include <errno.h>
 #include <json-c/json.h>
 #include <stdlib.h>
@@ -11,8 +11,7 @@
 #include "device/uverbs/uverbs_status.h"
 #include "util/verbs_words.h"
 
-/* Returns the story, which the caller frees, or NULL where there is no
- * memory. */
+/* Returns the explanation, which the caller frees, or NULL without memory. */
 static char *story(struct ur_daemon *daemon, const struct ur_session *asker,
 		   const struct ur_why *y)
 {
@@ -77,7 +76,7 @@ static struct json_object *describe(struct ur_listing *w,
 	return o;
 }
 
-/* A queue pair that is connected to itself has both: its own says all. */
+/* A queue pair connected to itself has both records: its own has all facts. */
 static bool of_qp(struct ur_obj_qp *qp, struct ur_why *y)
 {
 	return ur_why_of_qp(qp, false, y) || ur_why_of_qp(qp, true, y);
@@ -103,7 +102,7 @@ bool ur_status_next_failure(struct ur_listing *w, struct json_object **o)
 	return true;
 }
 
-/* The newest that is kept, of this queue pair or of the process's rdma_cm. */
+/* Finds the newest record of this queue pair, or of the process's rdma_cm. */
 static bool find_kept(const struct ur_session *s, u32 qpn, struct ur_why *y)
 {
 	bool found = false;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The story of a failure. For the other end it uses the records of that device
- * if it is one of this daemon's and the asker may know it; else only the
- * packets that came from there, as with a card.
+ * The explanation of a failure. For the other end it uses our records if the asker may see
+ * them; otherwise, as with a card, only the packets received from there.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -33,7 +32,7 @@ static void address(FILE *out, const struct ur_why *y)
 	fprintf(out, ", connected to 0x%06x at %s", y->dest_qpn, text);
 }
 
-/* ---- a NAK of which only the code is known ---- */
+/* ---- a NAK without a record of the other end ---- */
 
 static u32 needed(u8 opcode)
 {
@@ -94,17 +93,17 @@ static void refused(FILE *out, struct ur_daemon *daemon, struct ur_device *dev,
 		fprintf(out, "; here it is %u", y->path_mtu);
 }
 
-/* ---- silence ---- */
+/* ---- no response ---- */
 
-/* Returns whether rq_psn is as the queue pair has it now: of one in a program we know where it
- * began. */
+/* Returns whether rq_psn is current: for a queue pair in a program we know only its initial
+ * value. */
 static bool is_known(const struct ur_obj_qp *qp, const struct ur_why *y)
 {
 	return !qp->in_program || !y->failure.answered;
 }
 
-/* Writes why the queue pair that is there did not answer. Returns false if
- * there is nothing wrong with it now. */
+/* Writes why an existing queue pair did not respond. Returns false if its present state
+ * shows no reason. */
 static bool blame_live(FILE *out, struct ur_obj_qp *qp, const struct ur_why *y)
 {
 	struct ur_qp_attr attr = {0};
@@ -147,7 +146,7 @@ static bool blame_peer(FILE *out, struct ur_daemon *daemon,
 	FILE *part;
 	bool found;
 
-	/* Only those who may know of all learn what others have. */
+	/* Only an administrator may learn of others' queue pairs. */
 	if (!qp && !ur_is_administrator(asker)) {
 		fprintf(out,
 			"no queue pair of this user's on %s has the number "

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The words for rights and refusals. */
+/* Texts for access rights and refusals. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 #include "device/report/why.h"
 #include "util/verbs_words.h"
 
-/* Those that a request asks for; the rest of a region's says nothing of it. */
+/* Rights that a request can require; others are not listed. */
 #define RIGHTS                                             \
 	(UR_ACCESS_LOCAL_WRITE | UR_ACCESS_REMOTE_WRITE |  \
 	 UR_ACCESS_REMOTE_READ | UR_ACCESS_REMOTE_ATOMIC | \
