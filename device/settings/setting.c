@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Finds the setting that a path names, and keeps the files that show
- * settings. */
+/* Finds the setting for a path, and updates the files of settings. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +24,7 @@ static const char *owner(const struct ur_device *dev, enum ur_setting_root root)
 	return root == UR_SETTING_NET ? dev->netdev : dev->name;
 }
 
-/* One whose netdev is gone keeps its name, which another's may have by now. */
+/* A device whose netdev is gone keeps the name, which another netdev may have now. */
 static bool others_has_it(const struct ur_device *dev)
 {
 	ur_list_for_each(it, &dev->daemon->devices) {
@@ -117,7 +116,7 @@ static const char *below(const char *path, const char *root)
 							     : NULL;
 }
 
-/* "set/DEV/NAME" of this device. */
+/* Returns whether path is "set/DEV/NAME" of this device and setting. */
 static bool is_named(const struct ur_device *dev, const struct ur_setting *set,
 		     const char *path)
 {
@@ -187,7 +186,7 @@ int ur_setting_store(struct ur_daemon *d, const char *path, const char *text)
 	return err;
 }
 
-/* "DEVICE NAME VALUE", where DEVICE may be its netdev. */
+/* Applies "DEVICE NAME VALUE"; DEVICE may be the netdev. */
 static void configure(struct ur_device *dev, const char *line)
 {
 	char words[UR_SET_MAX], path[UR_SET_MAX + 8], *name, *value;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Congestion control, under the names and in the units of mlx5: ecn/roce_np (the
- * notification point, which answers marked packets) and ecn/roce_rp (the
- * reaction point, which lowers rates) below the network interface. tc/1/ecn is our own: which traffic is ECT(0) where its
- * program asks for no ECN.
+ * Congestion control, with mlx5's names and units: ecn/roce_np (notification point, which
+ * responds to marked packets) and ecn/roce_rp (reaction point, which lowers rates) below
+ * the network interface. tc/1/ecn is our own: which traffic is ECT(0) if its program does
+ * not request ECN.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "device/cc.h"
 #include "device/settings/setting.h"
 
-/* The limits of struct ur_cc_values, as mlx5 has them. */
+/* mlx5's limits of struct ur_cc_values. */
 static const struct {
 	u32 min, max;
 } limits[UR_CC_VALUES] = {
@@ -56,8 +56,7 @@ static int store(struct ur_device *dev, u32 arg, const char *text)
 	return 0;
 }
 
-/* arg: the priority, which is the service level; 8 + priority: of the reaction
- * point. */
+/* arg: the priority (service level), plus 8 for the reaction point. */
 static void show_enable(const struct ur_device *dev, u32 arg, char *buf,
 			size_t size)
 {

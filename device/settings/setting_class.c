@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * tc/1/traffic_class and ttl: what an administrator wants in the IP headers of
- * RC queue pairs. New ones take it when they are connected, live ones at once.
+ * tc/1/traffic_class and ttl: the administrator's values for the IP headers of RC queue
+ * pairs. They apply to new queue pairs when they are connected, and to connected ones at
+ * once.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -38,7 +39,7 @@ static int store_ttl(struct ur_device *dev, u32 arg, const char *text)
 		return err;
 	dev->tclass.ttl = (u8)v;
 	ur_device_class_changed(dev);
-	/* It has two names. */
+	/* The setting has two files. */
 	ur_setting_refresh(dev, &ur_settings_class);
 	return 0;
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * rdma_cm's configfs: which GIDs it connects over, and the type of service of
- * those whose program sets none. A directory of the device's name makes the
- * files; without it the values hold all the same.
+ * rdma_cm's configfs: the GID type, and the default type of service. A directory with the
+ * device's name makes the files appear; the values apply without it, too.
  */
 #include <errno.h>
 #include <stdio.h>

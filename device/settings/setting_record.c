@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* record: off, on, or the KiB that the flight recorder of the device has. */
+/* record: off, on, or the size of the device's flight recorder in KiB. */
 #include <stdio.h>
 #include <string.h>
 #include "device/report/record.h"

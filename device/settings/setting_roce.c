@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * device/roce_enable: whether a device does RoCE. Without, it has no GIDs and UDP
- * port 4791 is free for others; queue pairs that there are lose their way as if
- * the addresses were taken away, new ones cannot be brought up (EOPNOTSUPP, as
- * with mlx5), and raw Ethernet goes on.
+ * device/roce_enable: whether a device does RoCE. When it is off, the device has no GIDs
+ * and leaves UDP port 4791 to others. Existing queue pairs lose their paths as if the
+ * addresses were removed, new ones cannot be brought up (EOPNOTSUPP, as with mlx5), and raw
+ * Ethernet continues.
  */
 #include <errno.h>
 #include <stdio.h>

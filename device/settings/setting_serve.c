@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* A setting that a client has open for writing: each message is a write. */
+/* Serves a setting that a client has open for writing: each message is a write. */
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
 #include "device/settings/setting.h"
 
-/* A page, as the kernel takes of a write to sysfs. */
+/* A page: the kernel's limit of a write to sysfs. */
 #define WRITE_MAX 4096
 
-/* The front-end asks whether all that was written has arrived. */
+/* Returns whether the message is the front-end's UROCE_TUN_SETTLE. */
 static bool is_settle(const char *data, size_t len)
 {
 	struct uroce_tun_msg msg;
@@ -50,8 +50,8 @@ int ur_setting_serve(struct ur_session *s)
 			reply.op = UROCE_TUN_SETTLE;
 		else
 			reply.ret = store(s, data, (size_t)n);
-		/* A writer without the front-end's help reads no answers: those
-		 * that find no room are lost. */
+		/* A writer without the front-end reads no replies; replies without room are
+		 * dropped. */
 		if (send(s->sock, &reply, sizeof(reply),
 			 MSG_DONTWAIT | MSG_NOSIGNAL) < 0 &&
 		    errno != EAGAIN)

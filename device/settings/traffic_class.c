@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Rules for traffic classes: their text, and which of them a path falls under. */
+/* Rules for traffic classes: parses and formats them, and finds the one for a path. */
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
@@ -18,7 +18,7 @@ void ur_tclass_init(struct ur_tclass *t)
 
 /* ---- text ---- */
 
-/* A rule as it was written; tclass is -1 where it is to go away. */
+/* A parsed rule; tclass -1 removes it. */
 struct draft {
 	struct ur_tclass_rule rule;
 	bool v4, has_tclass;
@@ -130,7 +130,7 @@ static bool same_addresses(const struct ur_tclass_rule *a,
 	       !memcmp(a->src, b->src, 16) && !memcmp(a->dst, b->dst, 16);
 }
 
-/* Longer prefixes first, free places last. */
+/* Order: longer prefixes first, unused entries last. */
 static int before(const void *a, const void *b)
 {
 	const struct ur_tclass_rule *x = a, *y = b;
