@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The part of the virtual tree that is there without any device, and what it
- * shares with the host's own.
+ * The part of the virtual tree that does not depend on a device, and links to the host's
+ * own tree.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -16,7 +16,7 @@
 #define UVERBS_MAJOR	  231 /* the kernel's, IB_UVERBS_MAJOR */
 #define UVERBS_BASE_MINOR 192
 #define UVERBS_FIRST_MIXED \
-	192 /* our numbers where the host has real devices, out of their way */
+	192 /* our first number if the host has real devices */
 #define MISC_MAJOR	10
 #define RDMA_CM_MINOR	58
 #define UCMA_ABI	"4\n"
@@ -46,7 +46,7 @@ static void link_one(const struct ur_daemon *d, const char *dir,
 		ur_debug("cannot link %s", target);
 }
 
-/* Real devices stay visible: links to their entries. */
+/* Keeps real devices visible, by links to their entries. */
 static void link_real(const struct ur_daemon *d, const char *dir)
 {
 	DIR *real = opendir(dir);
@@ -90,7 +90,8 @@ static const char *const gpu_files[] = {"/sys/module",	  "nvidia_peermem",
 					"/sys/module",	  "nv_peer_mem",
 					"/sys/kernel/mm", "memory_peers"};
 
-/* Without them the names lead nowhere (preload/rewrite.h): they are about cards that programs do not see. */
+/* Links the host's peer memory files. Without the links the names do not exist
+ * (preload/rewrite.h), since they are about cards that programs do not see. */
 static int show_peermem(const struct ur_daemon *d)
 {
 	int err = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The device as one on a PCI bus: topology code reads the attributes of PCI functions,
- * and resolves the links of classes of devices to find them. Each device has a bus of
- * its own, since such code takes functions and slots of one bus for parts of one card.
+ * Shows the device on a PCI bus: topology code reads attributes of PCI functions, which it
+ * finds by links of device classes. Each device has a bus of its own, since such code takes
+ * functions and slots of one bus for parts of one card.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -16,17 +16,17 @@
 #define ROOT	  "pci" UROCE_PCI_DOMAIN ":00"
 #define BRIDGE	  "sys/devices/" ROOT "/"
 #define BUS_CHARS 7 /* of an address: domain and bus */
-/* Kernel and user space hold no more in one mask of /sys (NR_CPUS of distributions). */
+/* Maximum size of a CPU mask in /sys (NR_CPUS of distributions). */
 #define CPUS_MAX 8192
 
-/* uverbsN of our devices begin at 0 or at 192, and there are UR_MAX_DEVICES. */
+/* Unique: uverbs numbers begin at 0 or 192, with at most UR_MAX_DEVICES. */
 static void print_address(const struct ur_device *dev, char buf[16])
 {
 	snprintf(buf, 16, UROCE_PCI_DOMAIN ":%02x:00.0",
 		 (dev->uverbs & 0x3f) + 1);
 }
 
-/* Reads the first line of a file of the host's into @text, "" where there is none. */
+/* Reads the first line of a host file into text; "" if there is none. */
 static void read_line(char *text, int size, const char *path)
 {
 	FILE *f = fopen(path, "re");
@@ -37,7 +37,7 @@ static void read_line(char *text, int size, const char *path)
 		fclose(f);
 }
 
-/* Makes the mask of a list such as "0-3,8", as /sys prints masks. */
+/* Converts a list such as "0-3,8" to a mask in the format of /sys. */
 static void print_mask(char *buf, size_t size, const char *list)
 {
 	static u32 words[CPUS_MAX / 32];
@@ -78,8 +78,8 @@ static int put_cpus(const struct ur_device *dev, const char *dir, u32 node)
 	return err ? err : ur_tree_put(dev->daemon, mask, "%s/local_cpus", dir);
 }
 
-/* The attributes are the same for every netdev: the bus never limits the device.
- * libibverbs finds the provider by the modalias. */
+/* The attributes do not depend on the netdev: the bus never limits the device. libibverbs
+ * finds the provider by the modalias. */
 static int put_attributes(const struct ur_device *dev, const char *dir,
 			  const char *address)
 {
@@ -129,7 +129,7 @@ static int put_attributes(const struct ur_device *dev, const char *dir,
 	return err ? err : put_cpus(dev, dir, node);
 }
 
-/* The links from it to its bus and driver, and those by which it is found. */
+/* Makes the links to its bus and driver, and those by which it is found. */
 static int put_links(const struct ur_device *dev, const char *dir,
 		     const char *address)
 {
@@ -171,7 +171,7 @@ int ur_sysfs_class_add(const struct ur_device *dev, const char *class_name,
 	int err;
 
 	print_address(dev, address);
-	/* The parents first: else each of the path is tried. */
+	/* Parents first, which is faster than trying each part of the path. */
 	err = ur_tree_mkdir(d, BRIDGE "%s/%s", address, class_name);
 	if (!err)
 		err = ur_tree_mkdir(d, BRIDGE "%s/%s/%s", address, class_name,

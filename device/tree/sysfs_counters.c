@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * counters/ and hw_counters/ of a port. A program with the front-end asks
- * before it reads; any other reader finds values at most REFRESH_NS old. For
- * that a timer runs while something moves: it stops after an interval in which
- * nothing did and the engine slept, and the engine reports when it wakes again.
+ * counters/ and hw_counters/ of a port. A program with the front-end requests an update
+ * before it reads; any other reader finds values at most REFRESH_NS old, because a timer
+ * updates them. The timer stops after an interval without a change while the engine sleeps;
+ * the engine reports when it wakes.
  */
 #include <stdio.h>
 #include "device/tree/sysfs.h"
@@ -57,7 +57,7 @@ static int put_counter(struct ur_device *dev, const char *dir, const char *name,
 			   name);
 }
 
-/* *wrote: some had changed since their files were written. */
+/* *wrote: some counters had changed, and their files were written. */
 static int put_changed(struct ur_device *dev, bool *wrote)
 {
 	struct ur_shown_counters *shown = &dev->counters;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The files of a device in the virtual tree. Its directory is not touched after
- * it is made: libibverbs takes a changed time of it for another device.
+ * The files of a device in the virtual tree. Its directory is not modified after creation:
+ * by a changed timestamp libibverbs takes it for another device.
  */
 #include <errno.h>
 #include <limits.h>
@@ -17,8 +17,8 @@
 #define IB     "sys/class/infiniband/%s/"
 #define UVERBS "sys/class/infiniband_verbs/uverbs%u/"
 
-/* The type is empty where there is no GID: programs that look at all entries take a file that is
- * not there for an error. In the kernel reading either is EINVAL. */
+/* Without a GID the type is empty: programs that read all entries take a missing file for
+ * an error. In the kernel the read fails with EINVAL. */
 static int put_gid_attrs(struct ur_device *dev, u32 i)
 {
 	const struct ur_gid *g = ur_gid_get(dev, i);
@@ -41,7 +41,7 @@ static int put_gid_attrs(struct ur_device *dev, u32 i)
 			   IB "ports/1/gid_attrs/ndevs/%u", dev->name, i);
 }
 
-/* @fresh: there is nothing of an earlier one to take away. */
+/* fresh: there are no old files to remove. */
 static int put_gid(struct ur_device *dev, u32 i, bool fresh)
 {
 	static const u8 zero[16];
@@ -53,7 +53,7 @@ static int put_gid(struct ur_device *dev, u32 i, bool fresh)
 	strcat(text, "\n");
 	err = ur_tree_put(dev->daemon, text, IB "ports/1/gids/%u", dev->name,
 			  i);
-	/* A card has empty entries from the beginning. */
+	/* With a card's identity, empty entries have files from the beginning. */
 	return err || (!g && fresh && !dev->daemon->like->word)
 		       ? err
 		       : put_gid_attrs(dev, i);
@@ -138,7 +138,7 @@ static int put_desc(struct ur_device *dev)
 	return ur_tree_put(dev->daemon, text, IB "node_desc", dev->name);
 }
 
-/* Files that tell one make of cards from another. */
+/* Files that identify the make of a card. */
 static int put_card(struct ur_device *dev)
 {
 	const struct ur_like *like = dev->daemon->like;
@@ -215,7 +215,7 @@ static int make_dirs(struct ur_device *dev)
 	return err ? err : make_net_dir(dev);
 }
 
-/* The char device, where programs look for it. */
+/* Makes the uverbs node and its class device. */
 static int put_uverbs(struct ur_device *dev)
 {
 	struct ur_daemon *d = dev->daemon;

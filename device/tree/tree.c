@@ -29,7 +29,7 @@ int ur_tree_mkdir(const struct ur_daemon *d, const char *fmt, ...)
 	va_start(ap, fmt);
 	n = full_path(d, path, fmt, ap);
 	va_end(ap);
-	/* Mostly only the last one is missing. */
+	/* Usually only the last directory is missing. */
 	if (!mkdir(path, 0755) || errno == EEXIST)
 		return 0;
 	for (char *p = path + n; *p; p++) {
@@ -43,7 +43,7 @@ int ur_tree_mkdir(const struct ur_daemon *d, const char *fmt, ...)
 	return mkdir(path, 0755) < 0 && errno != EEXIST ? -errno : 0;
 }
 
-/* Files are made where there is none. */
+/* Files are created without a check for old ones. */
 static bool making;
 
 void ur_tree_make(bool begin)
@@ -52,10 +52,9 @@ void ur_tree_make(bool begin)
 }
 
 /*
- * For writing. It may be read-only, to its owner too; root does not notice.
- * *fresh: it was not there. A file that is there is not asked to be made: that
- * takes the lock of the directory, which whoever reads the directory has for as
- * long as his memory takes.
+ * Opens a file for writing, even if it is read-only. *fresh: it did not exist. O_CREAT is
+ * used only if the file does not exist: O_CREAT takes the directory's lock, which a reader
+ * of the directory can hold as long as its memory blocks.
  */
 static int open_file(const char *path, mode_t mode, bool *fresh)
 {
@@ -180,9 +179,8 @@ void ur_tree_bury(const struct ur_daemon *d, const char *fmt, ...)
 	va_start(ap, fmt);
 	full_path(d, path, fmt, ap);
 	va_end(ap);
-	/* The new name is beside the old one, where nobody who looks for
-	 * devices sees it: the device may not move things to other directories
-	 * (confine/). */
+	/* The new name is in the same directory, hidden from programs that look for
+	 * devices: after confine/ we may not move files to other directories. */
 	if (g)
 		snprintf(g->path, sizeof(g->path), "%.*s/.gone%u",
 			 (int)(strrchr(path, '/') - path), path, ++number);
