@@ -13,14 +13,14 @@
 /* Bytes before the IP header or GRH. */
 #define UR_CAPTURE_ETH 14
 
-/* Returns a socket for options->netdev[0], or for all interfaces, which the
- * caller closes; or -errno after saying what is wrong. */
+/* Returns a socket for options->netdev[0], or for all interfaces; the caller closes it.
+ * Returns -errno after a message on stderr. */
 int ur_capture_open(const struct ur_options *options);
 
 struct ur_capture_meta {
 	uint64_t ns;  /* since 1970 */
 	bool out;     /* sent by this machine */
-	int priority; /* of its VLAN tag; -1: it has none */
+	int priority; /* of its VLAN tag; -1: no tag */
 };
 
 /**
@@ -31,8 +31,8 @@ struct ur_capture_meta {
 typedef bool (*ur_capture_fn)(void *arg, const struct ur_capture_meta *meta,
 			      const uint8_t *packet, size_t len);
 
-/* Calls @fn for each packet until it has enough or a signal comes. Returns 0,
- * or -errno after saying what is wrong. */
+/* Calls fn for each packet until it returns false or a signal arrives. Returns 0, or -errno
+ * after a message on stderr. */
 int ur_capture_run(int fd, ur_capture_fn fn, void *arg);
 
 #endif

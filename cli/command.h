@@ -2,10 +2,10 @@
 /*
  * The arguments of every subcommand, and the functions that print its messages.
  *
- * Exit codes of all but `run`: 0 done; 1 it did not work, and stderr has the
- * reason and the remedy; 2 the command line makes no sense. `run` returns what
- * the program returns; 125 where it could not be given the device, 126 and 127
- * where the program could not be started, 128+N where signal N ended it.
+ * Exit codes of all but `run`: 0 success; 1 failure, with the reason and the remedy on
+ * stderr; 2 invalid command line. `run` returns the program's status; 125 if it could not
+ * be given the device, 126 or 127 if the program could not be started, 128+N if signal N
+ * ended it.
  */
 #ifndef UR_CLI_COMMAND_H
 #define UR_CLI_COMMAND_H
@@ -30,11 +30,10 @@
 struct ur_options {
 	char run_dir[PATH_MAX];
 	const char *netdev[UR_NETDEVS_MAX];
-	/* --name: of the device on the netdev before, [0] without any; or
-	 * NULL */
+	/* --name: of the device on the preceding netdev, or [0] without a netdev; or NULL */
 	const char *name[UR_NETDEVS_MAX];
-	const char *node[UR_NETDEVS_MAX]; /* --node: of the same; or NULL */
-	const char *fault[UR_FAULTS_MAX]; /* of run: rules; the rest is NULL */
+	const char *node[UR_NETDEVS_MAX]; /* --node: likewise; or NULL */
+	const char *fault[UR_FAULTS_MAX]; /* run: rules, then NULL */
 	int netdevs;
 	int devices;		 /* --devices; 0: not given */
 	int racks, mtu;		 /* --racks, --mtu; 0: not given */
@@ -46,7 +45,7 @@ struct ur_options {
 	bool service;		   /* --service */
 	bool host;		   /* --host */
 	const char *root;	   /* --root; NULL: not given */
-	bool help;		   /* --help: the rest is not looked at */
+	bool help;		   /* --help: other options are ignored */
 	const char *run_dir_asked; /* --run-dir; NULL: not given */
 	bool json;
 	bool fabric;	   /* --fabric */
@@ -67,10 +66,10 @@ struct ur_options {
 
 /* One row of the table in main.c. */
 struct ur_command {
-	const char *group; /* the heading of the list that it begins, or NULL */
+	const char *group; /* heading of the list that begins here, or NULL */
 	const char *name;
-	const char *args; /* for the usage line, without options: "|" is
-			   * between forms */
+	/* for the usage line, without options; "|" separates forms */
+	const char *args;
 	const char *help; /* one line */
 	int (*run)(struct ur_options *options);
 };
@@ -82,8 +81,8 @@ struct ur_verb {
 	int (*run)(struct ur_options *options);
 };
 
-/* Returns the row that options->rest begins with, and takes the word away; NULL
- * where there is none. */
+/* Returns the row for the first word of options->rest and removes that word, or NULL if
+ * there is none. */
 const struct ur_verb *ur_verb_take(struct ur_options *options,
 				   const struct ur_verb *verbs);
 
@@ -105,8 +104,8 @@ int ur_cmd_run(struct ur_options *options);
 int ur_cmd_fabric(struct ur_options *options);
 int ur_cmd_link(struct ur_options *options);
 int ur_cmd_fault(struct ur_options *options);
-/* Adds a fault rule to the device at the other end of sock, that of options.
- * Returns 0, or -errno after saying what is wrong. */
+/* Adds a fault rule to the device of options, to which sock is connected. Returns 0, or
+ * -errno after a message on stderr. */
 int ur_fault_add(int sock, const struct ur_options *options, const char *rule);
 int ur_cmd_stat(struct ur_options *options);
 int ur_cmd_cm(struct ur_options *options);
@@ -122,31 +121,30 @@ int ur_cmd_report(struct ur_options *options);
 int ur_cmd_ping(struct ur_options *options);
 int ur_cmd_why(struct ur_options *options);
 
-/* Returns the index in argv of the command: the first word that is no option and
- * no option's value. argc: there is none. */
+/* Returns the index in argv of the command, the first word that is neither an option nor an
+ * option's value, or argc if there is none. */
 int ur_options_before_command(int argc, char **argv);
 
 /*
- * Fills *options from argv, of which the first word is the command. Options may
- * stand anywhere before "--"; of run only before the program. Returns 0, or
- * UR_EXIT_USAGE after a line on stderr: an option that is unknown, or of another
- * command, or whose value is none.
+ * Fills *options from argv, which begins with the command. Options may stand anywhere
+ * before "--"; those of run only before the program. Returns 0, or UR_EXIT_USAGE after a
+ * line on stderr: an option is unknown, belongs to another command, or has an invalid
+ * value.
  */
 int ur_options_parse(struct ur_options *options, const char *command, int argc,
 		     char **argv);
 
-/* Gives the value to the option of that name as if it had been typed with it: for
- * words that may stand for one. Returns 0, or UR_EXIT_USAGE after a line on
- * stderr. */
+/* Sets the option of that name as if it had been typed with the value, for words that stand
+ * for an option. Returns 0, or UR_EXIT_USAGE after a line on stderr. */
 int ur_option_take(struct ur_options *options, const char *command,
 		   const char *name, const char *value);
-/* Complains that a program could not be started; err: its errno. Returns the exit
- * status that says so. */
+/* Reports on stderr that a program could not be started. err: the errno. Returns the exit
+ * status for that. */
 int ur_cannot_run(const char *program, int err);
-/* Complains about a word too many. Returns UR_EXIT_USAGE. */
+/* Reports a superfluous word on stderr. Returns UR_EXIT_USAGE. */
 int ur_too_many(const char *command, const char *word);
 
-/* "uroce: " + text + newline on stderr. */
+/* Prints "uroce: ", the text and a newline on stderr. */
 __attribute__((format(printf, 1, 2))) void ur_complain(const char *format, ...);
 
 #endif

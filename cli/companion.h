@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The RDMA programs that come with uroce, which links no RDMA library: they do
- * their part with the device present and print lines for it to read. */
+/* The RDMA programs that come with uroce, which itself links no RDMA library. They run with
+ * the device present, and print lines that uroce reads. */
 #ifndef UR_CLI_COMPANION_H
 #define UR_CLI_COMPANION_H
 
@@ -24,11 +24,11 @@ struct ur_companion {
 int ur_companion_start(struct ur_companion *companion, const char *const argv[],
 		       const char *run_dir);
 
-/* Closes its output and waits for its end. Returns 0, or -ENOEXEC where it could
- * not be run. */
+/* Closes its output and waits for its end. Returns 0, or -ENOEXEC if it could not be
+ * executed. */
 int ur_companion_wait(struct ur_companion *companion);
 
-/* Becomes it. Returns an exit status where that fails, after saying why. */
+/* Executes it in this process. If that fails, prints the reason and returns an exit status. */
 int ur_companion_become(const char *const argv[], const char *run_dir);
 
 #endif

@@ -8,8 +8,7 @@
 
 struct ur_options;
 
-/* Puts the absolute name of the preload library into @path. Returns 0 or
- * -errno. */
+/* Puts the absolute name of the preload library into path. Returns 0 or -errno. */
 int ur_environment_library(char *path, size_t size);
 
 /**
@@ -18,8 +17,7 @@ int ur_environment_library(char *path, size_t size);
  */
 int ur_environment_set(const char *run_dir);
 
-/* Returns whether a program of that name comes with us, which
- * ur_environment_set() lets be found. */
+/* Returns whether we bring a program of that name, which ur_environment_set() adds to PATH. */
 bool ur_environment_has_tool(const char *name);
 
 /**
@@ -36,8 +34,7 @@ int ur_environment_check(const struct ur_options *options);
  */
 int ur_environment_adverse(const struct ur_options *options);
 
-/* Puts what --engine asks for into UROCE_ENGINE; nothing where it was not given.
- * Returns 0 or -errno. */
+/* Sets UROCE_ENGINE from --engine, if that was given. Returns 0 or -errno. */
 int ur_environment_engine(const struct ur_options *options);
 
 #endif

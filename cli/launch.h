@@ -25,8 +25,8 @@
  */
 int ur_launch(const struct ur_options *options, bool *started);
 
-/* Becomes uroced: the one beside this program, the installed one, or that of
- * PATH. Without any it says so on stderr and exits with 1. */
+/* Executes uroced: the one beside this program, the installed one, or one in PATH. If there
+ * is none, prints that on stderr and exits with 1. */
 _Noreturn void ur_launch_exec(char **argv);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The larger words of `uroce link`. */
+/* `uroce link set`. */
 #ifndef UR_CLI_LINK_H
 #define UR_CLI_LINK_H
 

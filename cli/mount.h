@@ -4,14 +4,13 @@
 
 #include "cli/command.h"
 
-/* With --mount, shows this process and those that it becomes and starts the
- * device's classes in /sys/class. Returns 0, or -errno after saying what is
- * wrong; then the process has to end. */
+/* With --mount, shows the device's classes in /sys/class to this process and its children.
+ * Returns 0, or -errno after a message on stderr; then the process has to end. */
 int ur_mount(const struct ur_options *options);
 
-/* Shows every process of this mount namespace the host's device, until ur_unmount_host(), which
- * may also be called where nothing is shown. Both return 0, or -errno after saying what
- * is wrong; then nothing is shown. */
+/* Show the host's device to every process of this mount namespace, and undo that.
+ * ur_unmount_host() may be called when nothing is shown. Both return 0, or -errno after a
+ * message on stderr; then nothing is shown. */
 int ur_mount_host(void);
 int ur_unmount_host(void);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Many devices at once, as servers with a card for each GPU have: each on an
- * interface of its own, in a network namespace that the device process alone is
- * in, and that goes with it. The programs stay where they are: on one
- * host devices are reached through the device process, not through the network.
+ * Several devices at once, as on servers with a card for each GPU. Each is on an interface
+ * of its own, in a network namespace that only the device process is in, and that ends with
+ * it. Programs stay in theirs: on one host devices are reached through the device process,
+ * not through the network.
  */
 #ifndef UR_CLI_NETNS_H
 #define UR_CLI_NETNS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Another host, as people name it. */
+/* Another host, given by name or address. */
 #ifndef UR_CLI_PEER_H
 #define UR_CLI_PEER_H
 
@@ -7,15 +7,14 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-/* An IPv4 address is IPv4 here, also where it came as a GID. */
+/* A GID of an IPv4 address is stored as IPv4. */
 struct ur_peer {
 	struct sockaddr_storage addr;
 	socklen_t size;
 	char text[INET6_ADDRSTRLEN + 16];
 };
 
-/* Finds the peer of a name, an address or a GID. Returns 0, or -ENOENT after
- * saying what is wrong. */
+/* Resolves a name, an address or a GID. Returns 0, or -ENOENT after a message on stderr. */
 int ur_peer_find(struct ur_peer *peer, const char *name);
 
 /* Makes the GID of the peer's address. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * One question to the connection manager of another RoCE device, asked through
- * ours: a service that nobody offers. Any answer at all, refusals included,
- * shows that packets cross in both directions, with good checksums.
+ * A request to the connection manager of another RoCE device, sent through ours, for a
+ * service that does not exist. Any reply, even a refusal, shows that packets with good
+ * checksums cross in both directions.
  */
 #ifndef UR_CLI_PING_CM_H
 #define UR_CLI_PING_CM_H
@@ -22,7 +22,7 @@ int ur_ping_cm_open(struct ur_ping_cm *cm, const char *run_dir);
 void ur_ping_cm_close(struct ur_ping_cm *cm);
 
 enum ur_ping_step {
-	UR_PING_ADDRESS, /* which device and GID: the local side */
+	UR_PING_ADDRESS, /* local: device and GID */
 	UR_PING_ROUTE,
 	UR_PING_ANSWER, /* the peer */
 };

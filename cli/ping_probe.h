@@ -8,12 +8,12 @@
 
 #include "cli/peer.h"
 
-/* Sends a datagram to the peer's port 4791. Returns 0, or the errno that UDP
- * answers with (EPERM: our own filter, ECONNREFUSED: nobody has the port). */
+/* Sends a datagram to the peer's port 4791. Returns 0, or the socket's errno (EPERM: our
+ * own filter; ECONNREFUSED: no socket has the port). */
 int ur_probe_port(struct ur_peer *peer);
 
-/* Returns whether a packet with @bytes above IP crosses in one piece and an
- * answer comes back. Takes up to a second. */
+/* Returns whether a packet with bytes above IP crosses unfragmented and an answer comes
+ * back. Takes up to a second. */
 bool ur_probe_fits(struct ur_peer *peer, size_t bytes);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Starts uroce-rcping, the RDMA program of uroce ping, with the device present,
- * and reads what it says. */
+/* Runs uroce-rcping, the RDMA program of uroce ping, with the device present, and reads its
+ * output. */
 #ifndef UR_CLI_PING_RC_H
 #define UR_CLI_PING_RC_H
 
@@ -36,7 +36,7 @@ struct ur_ping_rc {
 int ur_ping_rc(const struct ur_options *options, const char *peer, int port,
 	       int count, struct json_object *times, struct ur_ping_rc *ret);
 
-/* Answers such connections until it is interrupted. Returns the exit status. */
+/* Serves such connections until interrupted. Returns the exit status. */
 int ur_ping_rc_listen(const struct ur_options *options, int port);
 
 #endif

@@ -19,12 +19,12 @@ struct ur_select {
 	uint8_t far_gid[16];
 };
 
-/* Fills @select from the options; asks the running device, if any, about the
- * queue pair. Returns 0, or an exit status after saying what is wrong. */
+/* Fills *select from the options, with the peer of the queue pair from the running device,
+ * if any. Returns 0, or an exit status after a message on stderr. */
 int ur_select_init(struct ur_select *select, const struct ur_options *options);
 
-/* Returns whether the packet of an Ethernet frame is wanted. @v1: its type is
- * that of RoCEv1. */
+/* Returns whether the packet in an Ethernet frame is selected. v1: its EtherType is
+ * RoCEv1's. */
 bool ur_select_wants(const struct ur_select *select, bool v1,
 		     const uint8_t *packet, size_t len);
 

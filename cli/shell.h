@@ -5,8 +5,8 @@
 
 #include "cli/command.h"
 
-/* Sets the environment that makes the prompt say where it is, and returns the
- * arguments of the user's shell, NULL ended, which are static. */
+/* Sets the environment that marks the prompt, and returns the arguments of the user's
+ * shell, NULL terminated and static. */
 char **ur_shell(const struct ur_options *options);
 
 #endif

@@ -27,7 +27,7 @@
 
 #include "cli/command.h"
 
-/* Returns a connection to the device, or -errno after saying what is wrong. */
+/* Returns a connection to the device, or -errno after a message on stderr. */
 int ur_status_connect(const struct ur_options *options);
 
 /**
@@ -38,31 +38,31 @@ int ur_status_connect(const struct ur_options *options);
 int ur_status_unanswered(const struct ur_options *options, int sock,
 			 const char *command);
 
-/* Connects, asks and parses. Returns an object, which the caller puts, or NULL
- * after saying what is wrong. */
+/* Connects, requests and parses. Returns an object, which the caller puts, or NULL after a
+ * message on stderr. */
 struct json_object *ur_status_get(const struct ur_options *options,
 				  const char *subject);
 
-/* Checks that all of options->netdev have a device, and those of options->name
- * exist; prints the first that does not. Return: 0 or -errno. */
+/* Checks that all of options->netdev have a device, and all of options->name exist; prints
+ * the first that does not. Returns 0 or -errno. */
 int ur_status_check_devices(int sock, const struct ur_options *options);
 
-/* Says on stderr which interface the device chose, and why. */
+/* Prints on stderr which interface the device chose, and why. */
 void ur_status_say_netdev(int sock, const struct ur_options *options);
 
-/* Return a member's text or number, or "" or 0 where there is none. */
+/* Return a member's text or number, or "" or 0 if there is none. */
 const char *ur_status_text(struct json_object *object, const char *name);
 int64_t ur_json_number(struct json_object *object, const char *name);
 
-/* Returns the member @name, an array of *ret_count; 0 where there is none. */
+/* Returns the member name, an array with *ret_count elements; 0 if there is none. */
 struct json_object *ur_json_array(struct json_object *object, const char *name,
 				  size_t *ret_count);
 
-/* Returns whether the object is hidden from us, but for its existence. */
+/* Returns whether only the object's existence is visible to us. */
 bool ur_json_hidden(struct json_object *object);
 
-/* Prints a line that says how many objects of status's list are hidden from us,
- * if any. word: what one of them is called. */
+/* Prints how many objects of status's list are hidden from us, if any. word: the name of
+ * such an object. */
 void ur_status_print_hidden(struct json_object *status, const char *list,
 			    const char *word);
 
@@ -73,9 +73,8 @@ void ur_json_line(struct json_object *lines, const char *format, ...)
 /* Prints the object as indented JSON. */
 void ur_json_print(struct json_object *object);
 
-/* Drops the devices from status.devices that options->rest does not name.
- * Returns 0, or -ENODEV after a complaint where one of the names does not
- * exist. */
+/* Keeps only the devices of status.devices that options->rest names. Returns 0, or -ENODEV
+ * after a message on stderr if a name does not exist. */
 int ur_status_select(struct json_object *status,
 		     const struct ur_options *options);
 

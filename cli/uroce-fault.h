@@ -30,9 +30,9 @@ extern "C" {
 
 extern char **environ;
 
-/* Runs `uroce fault WORD [TEXT]`; out: its standard output, size bytes, with a
- * NUL, cut off behind that. Returns 0, or -1 with errno: EINVAL where the
- * command refuses, or that of pipe() and posix_spawnp(). */
+/* Runs `uroce fault WORD [TEXT]`. out: gets its standard output, truncated to size bytes
+ * with the NUL. Returns 0, or -1 with errno: EINVAL if the command refuses, or that of
+ * pipe() and posix_spawnp(). */
 static inline int uroce_fault_run(const char *word, const char *text, char *out,
 				  size_t size)
 {
@@ -56,7 +56,7 @@ static inline int uroce_fault_run(const char *word, const char *text, char *out,
 	posix_spawn_file_actions_destroy(&actions);
 	close(fd[1]);
 	while (!err) {
-		/* To its end: else the command could not write it. */
+		/* Reads to the end, so that the command is not blocked. */
 		n = used + 1 < size ? read(fd[0], out + used, size - used - 1)
 				    : read(fd[0], rest, sizeof(rest));
 		if (n < 0 && errno == EINTR)
@@ -80,8 +80,8 @@ static inline int uroce_fault_run(const char *word, const char *text, char *out,
 	return -1;
 }
 
-/* Adds a rule, e.g. "drop op=write nth=100". Returns its number, 0 for one that
- * acts at once and is over, or -1 with errno (EINVAL: refused). */
+/* Adds a rule, e.g. "drop op=write nth=100". Returns its number, 0 if it has acted at once,
+ * or -1 with errno (EINVAL: refused). */
 static inline long uroce_fault_add(const char *rule)
 {
 	char out[32];
@@ -91,8 +91,7 @@ static inline long uroce_fault_add(const char *rule)
 	return strtol(out, NULL, 10);
 }
 
-/* Deletes the rule with that number. Returns 0, or -1 with errno (EINVAL: there
- * is none). */
+/* Deletes the rule with that number. Returns 0, or -1 with errno (EINVAL: no such rule). */
 static inline int uroce_fault_del(long number)
 {
 	char text[24];
@@ -107,8 +106,8 @@ static inline int uroce_fault_clear(void)
 	return uroce_fault_run("del", "all", NULL, 0);
 }
 
-/* Fills how often the rule has met what it matches, and how often it struck.
- * Returns 0, or -1 with errno (ENOENT: no such rule). */
+/* Gets how often the rule has matched (*met) and acted (*struck). Returns 0, or -1 with
+ * errno (ENOENT: no such rule). */
 static inline int uroce_fault_counts(long number, unsigned long long *met,
 				     unsigned long long *struck)
 {

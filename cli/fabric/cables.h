@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The switches, which are bridges in the keeper's network namespace, and the
- * cables, which are veth pairs from there into the hosts'. Numbers of interfaces
- * are ours to choose, so that nothing is looked up by name.
+ * The switches, which are bridges in the keeper's network namespace, and the cables, which
+ * are veth pairs from there into the hosts'. We choose the interface indices, so that
+ * nothing is looked up by name.
  */
 #ifndef UR_CLI_FABRIC_CABLES_H
 #define UR_CLI_FABRIC_CABLES_H
@@ -10,12 +10,12 @@
 #include "cli/fabric/error.h"
 #include "cli/fabric/plan.h"
 
-/* The numbers of a port of the switch, and of the interface in the host. */
+/* Return the interface index of a port of the switch, and of the interface in the host. */
 unsigned int ur_fabric_port_index(unsigned int host, unsigned int card);
 unsigned int ur_fabric_netdev_index(unsigned int card);
 
-/* Makes the switches, with a link between them where there are two.
- * sock: of rtnetlink, in the keeper's namespace. Returns 0 or -errno. */
+/* Makes the switches, with a link between them if there are two. sock: rtnetlink, in the
+ * keeper's namespace. Returns 0 or -errno. */
 int ur_fabric_switches(int sock, const struct ur_fabric_plan *plan,
 		       struct ur_fabric_error *error);
 

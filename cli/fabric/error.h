@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Why something failed, in words: the keeper has no terminal, so the words go
- * to whoever asked. */
+/* The text of an error: the keeper has no terminal, so the text is sent to the requester. */
 #ifndef UR_CLI_FABRIC_ERROR_H
 #define UR_CLI_FABRIC_ERROR_H
 

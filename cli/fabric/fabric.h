@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The parts of 'uroce fabric'. Each takes the words behind its own in
- * options->rest, says on stderr what is wrong, and returns an exit status. */
+/* The parts of 'uroce fabric'. Each takes the words behind its own in options->rest, prints
+ * errors on stderr, and returns an exit status. */
 #ifndef UR_CLI_FABRIC_FABRIC_H
 #define UR_CLI_FABRIC_FABRIC_H
 
@@ -21,8 +21,8 @@ struct ur_fabric {
 	int sock;
 };
 
-/* Finds the fabric that the options name and asks it for its plan. Returns 0, or
- * an exit status after a line on stderr. ur_fabric_close() ends it. */
+/* Finds the fabric that the options name and gets its plan. Returns 0, or an exit status
+ * after a line on stderr. ur_fabric_close() closes the connection. */
 int ur_fabric_open(struct ur_fabric *fabric, const struct ur_options *options);
 void ur_fabric_close(struct ur_fabric *fabric);
 
@@ -55,12 +55,12 @@ int ur_fabric_join(struct ur_fabric *fabric, unsigned int host);
 pid_t ur_fabric_spawn(struct ur_fabric *fabric, unsigned int host, char **argv,
 		      int out);
 
-/* As ur_fabric_spawn(), but this process is the one that waits. Returns the
- * program's exit status; see command.h. */
+/* Does as ur_fabric_spawn(), but this process waits. Returns the program's exit status; see
+ * command.h. */
 int ur_fabric_become(struct ur_fabric *fabric, unsigned int host, char **argv);
 
-/* The program in every host at once, each line of its output with the host's
- * name before it. Returns the highest of the exit statuses. */
+/* Runs the program in every host at once. Each line of output is prefixed with the host's
+ * name. Returns the highest exit status. */
 int ur_fabric_run_all(struct ur_fabric *fabric, char **argv);
 
 #endif

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The files that a host has for itself, and those that all hosts share. */
+/* The files of a single host, and those that all hosts share. */
 #ifndef UR_CLI_FABRIC_HOST_FILES_H
 #define UR_CLI_FABRIC_HOST_FILES_H
 
 #include "cli/fabric/place.h"
 
-/* The names of the run directory of a host's device, and of the file that its
- * messages go to, as the hosts see them. */
+/* Get the names of the run directory of a host's device, and of its log file, as the hosts
+ * see them. */
 void ur_fabric_host_run(const struct ur_fabric_place *place, unsigned int host,
 			char *path, size_t size);
-/* The name by which each host finds its own run directory, the same in all. */
+/* Gets the name of a host's own run directory, which is the same in all hosts. */
 void ur_fabric_own_run(const struct ur_fabric_place *place, char *path,
 		       size_t size);
 void ur_fabric_host_log(const struct ur_fabric_place *place, unsigned int host,

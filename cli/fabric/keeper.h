@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The two processes of a fabric. The guardian, a child of 'uroce fabric up',
- * waits for the keeper and removes the directory then. The keeper is the first
- * process of a PID namespace and holds the other namespaces by descriptors: with
- * it all processes in the fabric end, whatever it dies of, and then the kernel
- * takes away networks, mounts and the devices' run directories, which are in
- * memory. A guardian that dies ends the keeper, which removes the directory
- * itself.
+ * The two processes of a fabric. The keeper is the first process of a PID namespace and
+ * holds the other namespaces by descriptors: when it ends for any reason, the kernel ends
+ * all processes in the fabric, and removes networks, mounts and the devices' run
+ * directories, which are in memory. The guardian, a child of 'uroce fabric up', waits for
+ * the keeper and then removes the directory. If the guardian dies, the keeper ends and
+ * removes the directory itself.
  */
 #ifndef UR_CLI_FABRIC_KEEPER_H
 #define UR_CLI_FABRIC_KEEPER_H
@@ -17,12 +16,12 @@
 #include "cli/fabric/place.h"
 #include "cli/fabric/traffic.h"
 
-/* A host as the keeper knows it. */
+/* The keeper's state of a host. */
 struct ur_fabric_host {
-	int ns[UR_FABRIC_NS_COUNT]; /* USER and PID are one for all hosts */
-	pid_t device;		    /* 0: it ended */
-	int talk;  /* to the host's first process, while it is being made */
-	int ready; /* "ready", or what went wrong */
+	int ns[UR_FABRIC_NS_COUNT]; /* USER and PID are shared by all hosts */
+	pid_t device;		    /* 0: it has ended */
+	int talk;  /* socket to the host's first process during setup */
+	int ready; /* gets "ready" or an error text */
 	struct ur_fabric_link links[UR_FABRIC_DEVICES_MAX];
 };
 
@@ -34,7 +33,7 @@ struct ur_fabric_keeper {
 	int dir;       /* locked */
 	int sock;      /* listening */
 	int life;      /* reads end of file when the guardian is dead */
-	int report;    /* for 'uroce fabric up': "ready" or what went wrong */
+	int report;    /* to 'uroce fabric up': "ready" or an error text */
 	int rtnl;      /* rtnetlink, of the switch */
 	/* [0] is the switch: its namespaces are the keeper's. */
 	struct ur_fabric_host hosts[UR_FABRIC_HOSTS_MAX + 1];
@@ -49,15 +48,14 @@ struct ur_fabric_keeper {
 int ur_fabric_start(const struct ur_fabric_place *place, int dir,
 		    const struct ur_fabric_plan *plan);
 
-/* The keeper's life, in the new namespaces: never returns. */
+/* The main function of the keeper, in the new namespaces. Never returns. */
 _Noreturn void ur_fabric_keep(struct ur_fabric_keeper *keeper);
 
-/* Answers commands until the fabric is to end. Returns whether the guardian is
- * there to remove the directory. */
+/* Serves commands until the fabric is to end. Returns whether the guardian lives, and so
+ * removes the directory. */
 bool ur_fabric_serve(struct ur_fabric_keeper *keeper);
 
-/* Makes a link what it shall be; links[] has it afterwards. Returns 0 or -errno,
- * and then the link is as before. */
+/* Changes a link, also in links[]. Returns 0, or -errno with the link as before. */
 int ur_fabric_keeper_link(struct ur_fabric_keeper *keeper, unsigned int host,
 			  unsigned int card, const struct ur_fabric_link *link,
 			  uint32_t traits, struct ur_fabric_error *error);
@@ -72,11 +70,11 @@ int ur_fabric_host_fork(struct ur_fabric_keeper *keeper, unsigned int host,
 int ur_fabric_host_meet(struct ur_fabric_keeper *keeper, unsigned int host,
 			struct ur_fabric_error *error);
 
-/* Lets it go on, its cables being there. */
+/* Lets the host's first process continue, once its cables exist. */
 int ur_fabric_host_go(struct ur_fabric_keeper *keeper, unsigned int host,
 		      struct ur_fabric_error *error);
 
-/* Waits until its device serves. Returns 0 or -errno. */
+/* Waits until the host's device serves. Returns 0 or -errno. */
 int ur_fabric_host_await(struct ur_fabric_keeper *keeper, unsigned int host,
 			 struct ur_fabric_error *error);
 

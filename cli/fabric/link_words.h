@@ -22,7 +22,7 @@ int ur_fabric_link_spec(const char *spec, struct ur_fabric_link *link,
 int ur_fabric_link_words(char **words, struct ur_fabric_link *link,
 			 uint32_t *traits);
 
-/* Writes all traits that are not the usual ones, as words. */
+/* Writes all traits that differ from the default, as words. */
 void ur_fabric_link_print(const struct ur_fabric_link *link, char *text,
 			  size_t size);
 

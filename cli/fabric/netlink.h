@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Requests to the kernel's netlink families, one or several in a datagram, as
- * nftables asks for: a message is begun, its attributes are put behind it, and
- * the whole is sent. No function prints; any thread, each request for itself.
+ * Requests to the kernel's netlink families, one or several in a datagram, as nftables
+ * requires: begin a message, put its attributes, send all. No function prints; any thread,
+ * each with a request of its own.
  */
 #ifndef UR_CLI_FABRIC_NETLINK_H
 #define UR_CLI_FABRIC_NETLINK_H
@@ -13,13 +13,13 @@
 
 #define UR_NL_ROOM 8192
 
-/* Begins as {0}. A request of which a part does not fit is not sent. */
+/* Initialized as {0}. A request that does not fit is not sent. */
 struct ur_nl {
 	char room[UR_NL_ROOM] __attribute__((aligned(NLMSG_ALIGNTO)));
 	size_t len;
 	struct nlmsghdr *last; /* the message that attributes go to */
-	int overflow;	       /* not 0: something did not fit */
-	int acks;	       /* how many the kernel will answer */
+	int overflow;	       /* not 0: the request did not fit */
+	int acks;	       /* expected acknowledgements */
 };
 
 /**
@@ -32,16 +32,16 @@ struct ur_nl {
 void *ur_nlmsg_begin(struct ur_nl *nl, unsigned short type,
 		     unsigned short flags, size_t body);
 
-/* Puts an attribute behind the last message; size 0: one to be nested into. */
+/* Adds an attribute to the last message; size 0: begins a nested one. */
 void ur_nlmsg_put(struct ur_nl *nl, unsigned short type, const void *data,
 		  size_t size);
-/* Puts data that are no attribute: the fixed part within a nested one. */
+/* Adds data that are no attribute: the fixed part of a nested one. */
 void ur_nlmsg_extend(struct ur_nl *nl, const void *data, size_t size);
 void ur_nlmsg_put_text(struct ur_nl *nl, unsigned short type, const char *text);
 void ur_nlmsg_put_u32(struct ur_nl *nl, unsigned short type, uint32_t value);
 
-/* Returns a mark for ur_nlmsg_end(), which makes the attribute enclose those that
- * were put since. */
+/* Begins a nested attribute. Returns a mark for ur_nlmsg_end(), which ends it: it encloses
+ * all attributes put in between. */
 size_t ur_nlmsg_nest(struct ur_nl *nl, unsigned short type);
 void ur_nlmsg_end(struct ur_nl *nl, size_t mark);
 

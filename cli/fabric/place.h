@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The place of a fabric: a directory of its user's that has the keeper's socket,
- * and "hosts", over which the hosts see a file system in memory with their devices'
- * run directories. Whoever has the directory locked (flock(2)) has the fabric:
- * its guardian and keeper while they live.
+ * The place of a fabric: a directory of its user with the keeper's socket, and "hosts",
+ * where the hosts see a memory file system with their devices' run directories. The process
+ * that has the directory locked (flock(2)) owns the fabric: guardian and keeper, while they
+ * live.
  */
 #ifndef UR_CLI_FABRIC_PLACE_H
 #define UR_CLI_FABRIC_PLACE_H
@@ -16,7 +16,7 @@
 
 #define UR_FABRIC_SOCKET "socket"
 #define UR_FABRIC_RUN	 "hosts"
-/* In the hosts' environment: the fabric's directory. */
+/* An environment variable of the hosts: the fabric's directory. */
 #define UR_FABRIC_VARIABLE "UROCE_FABRIC"
 
 struct ur_fabric_place {
@@ -48,15 +48,14 @@ int ur_fabric_place_find(const struct ur_options *options,
  */
 int ur_fabric_place_take(const struct ur_fabric_place *place);
 
-/* Makes the keeper's socket there. Returns it, listening, or -errno. */
+/* Makes the keeper's socket in the directory. Returns it, listening, or -errno. */
 int ur_fabric_place_listen(int dir);
 
-/* Removes the directory with what is in it, and the one above where that is
- * ours and empty. */
+/* Removes the directory with its contents, and the parent if that is ours and empty. */
 void ur_fabric_place_clear(const struct ur_fabric_place *place, int dir);
 
-/* Waits until nobody has the directory locked: its fabric has ended. Returns 0,
- * or -ETIMEDOUT after some seconds. */
+/* Waits until the directory is unlocked: its fabric has ended. Returns 0, or -ETIMEDOUT
+ * after some seconds. */
 int ur_fabric_place_await(const struct ur_fabric_place *place);
 
 /**

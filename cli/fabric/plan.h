@@ -22,18 +22,19 @@
 
 #define UR_FABRIC_PPM 1000000u
 
-/* Both directions of a link have these. */
+/* The traits of both directions of a link. */
 struct ur_fabric_link {
 	uint64_t rate;	   /* bit/s; 0: as fast as it goes */
 	uint64_t delay_ns; /* one way */
-	uint32_t queue;	   /* bytes that wait for the rate; 0: 10 ms of it */
-	uint32_t loss;	   /* packets of a million */
-	uint32_t mark;	   /* packets of a million that get CE, if ECT */
+	/* bytes that may wait for the rate; 0: 10 ms of it */
+	uint32_t queue;
+	uint32_t loss; /* packets of a million */
+	uint32_t mark; /* packets of a million that get CE, if ECT */
 	uint32_t mtu;
 	uint32_t down;
 };
 
-/* The members of struct ur_fabric_link, as bits: which ones are meant. */
+/* A bit for each member of struct ur_fabric_link. */
 enum ur_fabric_trait {
 	UR_FABRIC_RATE = 1 << 0,
 	UR_FABRIC_DELAY = 1 << 1,
@@ -46,10 +47,10 @@ enum ur_fabric_trait {
 
 struct ur_fabric_plan {
 	uint32_t hosts, devices, racks;
-	struct ur_fabric_link link; /* what each begins with */
+	struct ur_fabric_link link; /* initial traits of each link */
 };
 
-/* The name of a host: node1 ..., or switch. */
+/* Gets the name of a host: node1 ..., or switch. */
 void ur_fabric_host_name(unsigned int host, char *name, size_t size);
 
 /**
@@ -58,28 +59,28 @@ void ur_fabric_host_name(unsigned int host, char *name, size_t size);
  */
 int ur_fabric_host_number(const struct ur_fabric_plan *plan, const char *name);
 
-/* The switch's interface to a card; uplink1 and uplink2 for host 0 and side 0
- * and 1. */
+/* Gets the name of the switch's interface to a card; for host 0, uplink1 and uplink2 on
+ * side 0 and 1. */
 void ur_fabric_port_name(unsigned int host, unsigned int card,
 			 char name[IFNAMSIZ]);
-/* The interface in the host: eth0 ... */
+/* Gets the name of the interface in the host: eth0 ... */
 void ur_fabric_netdev_name(unsigned int card, char name[IFNAMSIZ]);
 
-/* Which of the switches, from 0, a host is at. */
+/* Returns the index of a host's switch, from 0. */
 unsigned int ur_fabric_rack(const struct ur_fabric_plan *plan,
 			    unsigned int host);
 
-/* A card's addresses, in network byte order. 198.18.CARD.HOST/24: 198.18.0.0/15
- * is for tests of network devices (RFC 2544). fd18:0:0:CARD::HOST/64, unique
- * local (RFC 4193). */
+/* Get a card's addresses, in network byte order: 198.18.CARD.HOST/24, since 198.18.0.0/15
+ * is for tests of network devices (RFC 2544), and fd18:0:0:CARD::HOST/64, unique local (RFC
+ * 4193). */
 void ur_fabric_ipv4(unsigned int host, unsigned int card, uint8_t address[4]);
 void ur_fabric_ipv6(unsigned int host, unsigned int card, uint8_t address[16]);
 
-/* Takes those members that traits names from one link into another. */
+/* Copies the members in traits from one link to another. */
 void ur_fabric_link_take(struct ur_fabric_link *to,
 			 const struct ur_fabric_link *from, uint32_t traits);
 
-/* Returns whether numbers that came over a socket are in range. */
+/* Returns whether a link from a socket has valid numbers. */
 bool ur_fabric_link_check(const struct ur_fabric_link *link);
 
 #endif

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A command asks a fabric's keeper, and that answers: one message
- * each way (AF_UNIX, SOCK_SEQPACKET) for as many times as the command asks. Both
- * ends are the same program of the same user; the keeper checks all numbers
- * nevertheless.
+ * The protocol between a command and a fabric's keeper: requests and replies, one message
+ * each (AF_UNIX, SOCK_SEQPACKET). Both ends are the same program of the same user; the
+ * keeper still checks all numbers.
  */
 #ifndef UR_CLI_FABRIC_PROTOCOL_H
 #define UR_CLI_FABRIC_PROTOCOL_H
@@ -11,7 +10,7 @@
 #include "cli/fabric/error.h"
 #include "cli/fabric/plan.h"
 
-/* A keeper of another release may still live. */
+/* Changes with the format: a keeper of another release may still live. */
 #define UR_FABRIC_PROTOCOL 1
 
 enum ur_fabric_op {
@@ -22,8 +21,8 @@ enum ur_fabric_op {
 	UR_FABRIC_END,	/* the fabric ends */
 };
 
-/* The namespaces, in the order of the descriptors of UR_FABRIC_JOIN: the user's
- * comes first, since it gives the rights to go into the others. */
+/* The namespaces, in the order of the descriptors of UR_FABRIC_JOIN. The user namespace
+ * comes first: it gives the right to join the others. */
 enum ur_fabric_ns {
 	UR_FABRIC_NS_USER,
 	UR_FABRIC_NS_PID,
@@ -43,7 +42,7 @@ struct ur_fabric_request {
 
 struct ur_fabric_answer {
 	int32_t err;   /* -errno, with error, or 0 */
-	int32_t alive; /* LOOK: the host's device process is there */
+	int32_t alive; /* LOOK: the host's device process lives */
 	struct ur_fabric_plan plan;
 	struct ur_fabric_link link;
 	struct ur_fabric_error error;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The rights of an ordinary user in a fabric, and why he may make none. */
+/* The rights of an ordinary user in a fabric, and the reason if none can be made. */
 #ifndef UR_CLI_FABRIC_RIGHTS_H
 #define UR_CLI_FABRIC_RIGHTS_H
 

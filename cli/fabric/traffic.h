@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The traits of a link, by what the kernel has: rate and queue by tbf, delay by
- * netem, loss and marks by nftables (filter.h). One that the kernel has not is
- * refused.
+ * Implements the traits of a link: rate and queue by tbf, delay by netem, loss and marks by
+ * nftables (filter.h). A trait that the kernel does not support is refused.
  */
 #ifndef UR_CLI_FABRIC_TRAFFIC_H
 #define UR_CLI_FABRIC_TRAFFIC_H
@@ -12,7 +11,7 @@
 
 /* A link's two interfaces. */
 struct ur_fabric_ends {
-	const char *port; /* the name of [0], which is the switch's */
+	const char *port; /* name of end [0], the switch's */
 	int sock[2];	  /* rtnetlink, in the namespace of each end */
 	unsigned int index[2];
 };

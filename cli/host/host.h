@@ -5,7 +5,7 @@
 
 struct ur_options;
 
-/* Both return the command's exit status, after saying what they did. */
+/* Both print what they did and return the command's exit status. */
 int ur_host_enable(const struct ur_options *options);
 int ur_host_disable(const struct ur_options *options);
 

@@ -52,8 +52,7 @@ int ur_preload_file_write(const char *root, const char *text, size_t size,
  */
 const char *ur_preload_file_ours(const char *text, char *entry, size_t *len);
 
-/* Takes all entries of ours out of the text, with their lines where nothing else
- * is in them. */
+/* Removes all our entries from the text, and lines that have nothing else. */
 void ur_preload_file_cut(char *text);
 
 #endif

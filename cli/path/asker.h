@@ -5,7 +5,7 @@
 
 #include "cli/path/queue.h"
 
-/* An asker's end, when the listener has let it in. */
+/* An asker that the listener has admitted. */
 struct ur_path_asker {
 	struct ur_path_queue queue;
 	struct rdma_event_channel *channel;
@@ -14,7 +14,7 @@ struct ur_path_asker {
 	uint32_t qpn, qkey;
 	uint64_t token; /* network byte order */
 	uint32_t mtu, peer_mtu;
-	uint16_t series; /* the last that was begun */
+	uint16_t series; /* the last one begun */
 };
 
 /* Prints "word text" and returns 1, an exit status. */
@@ -25,18 +25,17 @@ int ur_path_fail(const char *word, const char *text);
 int ur_path_event(struct rdma_event_channel *channel, int ms,
 		  struct rdma_cm_event **ret);
 
-/* Asks the listener at @address to let us in, and prints why not. Returns an
- * exit status. */
+/* Connects to the listener at address; prints the reason of a failure. Returns an exit
+ * status. */
 int ur_path_connect(struct ur_path_asker *asker, const char *address);
 
-/* Gives everything of it back, whether it is connected or not. */
+/* Frees all resources, connected or not. */
 void ur_path_disconnect(struct ur_path_asker *asker);
 
-/* Sends all probes and prints what became of them. Returns an exit status. */
+/* Sends all probes and prints the results. Returns an exit status. */
 int ur_path_ask(struct ur_path_asker *asker);
 
-/* Lets in one asker after the other until it is interrupted. Returns an exit
- * status. */
+/* Serves one asker after the other until interrupted. Returns an exit status. */
 int ur_path_listen(void);
 
 #endif

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The datagrams between two uroce-path: UD SENDs that begin with a struct
- * ur_path_message, all numbers in network byte order. The listener answers a
- * probe only with as many bytes as it had, so that it multiplies nobody's
- * traffic, and only one that has the token, which went to the asker's address
- * in the answer of the connection manager.
+ * The datagrams between two uroce-path: UD SENDs that begin with a struct ur_path_message,
+ * all numbers in network byte order. The listener answers a probe with as many bytes as it
+ * had, so that it cannot amplify traffic. It answers only probes with the token that went
+ * to the asker's address in the reply of the connection manager.
  */
 #ifndef UR_CLI_PATH_MESSAGE_H
 #define UR_CLI_PATH_MESSAGE_H
@@ -18,19 +17,19 @@
 
 enum ur_path_kind {
 	UR_PATH_PROBE = 1, /* to be counted */
-	UR_PATH_PING,	   /* to be counted and answered with an ECHO */
+	UR_PATH_PING,	   /* to be counted, and answered with an ECHO */
 	UR_PATH_ECHO,
-	UR_PATH_ASK, /* for the series' REPORT */
+	UR_PATH_ASK, /* requests the series' REPORT */
 	UR_PATH_REPORT,
-	UR_PATH_BYE, /* the asker has done */
+	UR_PATH_BYE, /* the asker has finished */
 };
 
-/* A series is a number of probes that are counted together. */
+/* A series is a set of probes that are counted together. */
 struct ur_path_message {
 	uint64_t token;
 	uint8_t version, kind;
-	uint8_t tclass; /* traffic class that it was sent with */
-	/* ECHO: traffic class and hop limit that the probe arrived with. */
+	uint8_t tclass; /* traffic class when sent */
+	/* ECHO: traffic class and hop limit of the received probe. */
 	uint8_t seen_class, seen_hops;
 	uint8_t zero;
 	uint16_t series, index;
@@ -39,13 +38,13 @@ struct ur_path_message {
 	uint64_t sent_ns; /* by the asker's clock; an ECHO repeats it */
 	/* REPORT, of the series: */
 	uint64_t spread_ns;   /* from the first arrival to the last */
-	uint32_t arrived[2];  /* different probes: of Not-ECT, of others */
-	uint32_t marked;      /* those that came CE and were not sent so */
+	uint32_t arrived[2];  /* distinct probes: Not-ECT, others */
+	uint32_t marked;      /* probes that became CE on the way */
 	uint32_t reserved[3]; /* 0 */
 };
 _Static_assert(sizeof(struct ur_path_message) == 64, "the form on the wire");
 
-/* In the private data of the listener's answer. */
+/* The private data of the listener's reply. */
 struct ur_path_welcome {
 	uint64_t token;
 	uint32_t active_mtu; /* bytes */

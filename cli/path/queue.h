@@ -7,7 +7,7 @@
 
 #include "cli/path/tally.h"
 
-/* A burst is posted at once: the longest one, and the receives for it. */
+/* Maximum packets of a burst, which is posted at once, and number of receives. */
 #define UR_PATH_BURST_MAX 512
 #define UR_PATH_RECEIVES  1024
 
@@ -21,16 +21,16 @@ struct ur_path_queue {
 	uint32_t sends,
 		posted; /* that may be out, that have been posted ever */
 	uint32_t completed;
-	bool v1; /* the last datagram was RoCEv1's: it has no ECN */
+	bool v1; /* the last datagram was RoCEv1, which has no ECN */
 };
 
-/* The queue pair that a datagram goes to. */
+/* The destination of a datagram. */
 struct ur_path_target {
 	struct ibv_ah *ah;
 	uint32_t qpn, qkey;
 };
 
-/* A datagram that came, and what an address handle to its sender is made of. */
+/* A received datagram, with the data for an address handle to its sender. */
 struct ur_path_received {
 	struct ur_path_arrival arrival;
 	struct ibv_wc wc;
@@ -50,14 +50,14 @@ void ur_path_queue_close(struct ur_path_queue *queue);
 /* Returns the port's active MTU in bytes, or 0. */
 uint32_t ur_path_queue_mtu(const struct ur_path_queue *queue);
 
-/* Sends @message and as many bytes behind it as make @bytes. Waits, for at most
- * a second, where all of the queue is out. Returns 0 or -errno. */
+/* Sends message, padded to bytes. If the queue is full, waits for at most a second. Returns
+ * 0 or -errno. */
 int ur_path_queue_send(struct ur_path_queue *queue,
 		       const struct ur_path_target *to,
 		       const struct ur_path_message *message, size_t bytes);
 
-/* Takes the next datagram that is long enough for a message, waited for until
- * @until_ns. Returns 1, 0 where none came, or -errno. */
+/* Receives the next datagram of at least a message's length, waiting until until_ns.
+ * Returns 1, 0 if none came, or -errno. */
 int ur_path_queue_receive(struct ur_path_queue *queue, uint64_t until_ns,
 			  struct ur_path_received *ret);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The counts that a listener keeps for its asker. They call no operating system. */
+/* The counts that a listener keeps for its asker. No I/O. */
 #ifndef UR_CLI_PATH_TALLY_H
 #define UR_CLI_PATH_TALLY_H
 
@@ -8,8 +8,7 @@
 
 #include "cli/path/message.h"
 
-/* One asker may have so much: his run has about 3500 datagrams and takes at most
- * ten seconds. */
+/* Limits of a session: a run has about 3500 datagrams and takes at most ten seconds. */
 #define UR_PATH_SESSION_DATAGRAMS 8192
 #define UR_PATH_SESSION_NS	  15000000000ull
 #define UR_PATH_SESSION_IDLE_NS	  3000000000ull
@@ -17,16 +16,16 @@
 struct ur_path_tally {
 	uint64_t token;
 	uint64_t begun_ns,
-		last_ns; /* of the session: start, last of the asker */
+		last_ns; /* start of the session; last datagram of the asker */
 	uint32_t taken;
-	/* These are of the series. */
+	/* Counts of the current series. */
 	uint16_t series;
 	uint64_t first_ns, latest_ns;
 	uint32_t arrived[2], marked;
 	uint8_t seen[UR_PATH_SERIES_MAX / 8];
 };
 
-/* A datagram as it came. */
+/* A received datagram. */
 struct ur_path_arrival {
 	struct ur_path_message message; /* a copy, not checked */
 	size_t bytes; /* of the datagram; at least the message's */
@@ -42,13 +41,13 @@ void ur_path_tally_begin(struct ur_path_tally *tally, uint64_t token,
 bool ur_path_tally_over(const struct ur_path_tally *tally, uint64_t ns);
 
 enum ur_path_reply {
-	UR_PATH_REFUSE, /* none of the asker's, or nonsense: no answer */
+	UR_PATH_REFUSE, /* not from the asker, or invalid: no answer */
 	UR_PATH_COUNT,	/* no answer */
-	UR_PATH_ANSWER, /* with *ret, of as many bytes as it had */
+	UR_PATH_ANSWER, /* with *ret, of the same size */
 	UR_PATH_FINISH, /* the session ends */
 };
 
-/* Counts a datagram. Fills *ret where it is to be answered. */
+/* Counts a datagram. Fills *ret if it is to be answered. */
 enum ur_path_reply ur_path_tally_take(struct ur_path_tally *tally,
 				      const struct ur_path_arrival *arrival,
 				      struct ur_path_message *ret);

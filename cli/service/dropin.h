@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The file that gives a systemd service the device, /etc/systemd/system/NAME.d/
- * uroce.conf, written and removed. */
+/* Writes and removes the drop-in that gives a systemd service the device,
+ * /etc/systemd/system/NAME.d/uroce.conf. */
 #ifndef UR_CLI_SERVICE_DROPIN_H
 #define UR_CLI_SERVICE_DROPIN_H
 
@@ -24,12 +24,12 @@ struct ur_unit;
 int ur_dropin_write(const char *root, const struct ur_unit *unit,
 		    const char *preload, const char *run_dir);
 
-/* Removes it, and its folder where nothing else is in it. Returns 0, -ENOENT
- * (there is none of ours) or another -errno. */
+/* Removes the drop-in, and its folder if empty. Returns 0, -ENOENT (there is none of ours)
+ * or another -errno. */
 int ur_dropin_remove(const char *root, const char *name);
 
-/* Calls @each with the name of each unit that has one of ours, and the library
- * that it names. Returns how many. */
+/* Calls each for every unit with our drop-in, with the library that it names. Returns their
+ * number. */
 int ur_dropin_each(const char *root,
 		   void (*each)(void *arg, const char *name,
 				const char *library),

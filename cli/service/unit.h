@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Reads what the files of a systemd service say, as far as it decides whether its
- * programs can have the device. The formats and folders are those of
- * systemd.unit(5) and systemd.exec(5). Files are read, systemd is not asked: it
- * need not run, and a root file system may be another machine's.
+ * Reads from the files of a systemd service what decides whether its programs can use the
+ * device. Formats and folders are those of systemd.unit(5) and systemd.exec(5). Reads files
+ * instead of asking systemd, which need not run; and the root file system may be another
+ * machine's.
  */
 #ifndef UR_CLI_SERVICE_UNIT_H
 #define UR_CLI_SERVICE_UNIT_H
@@ -15,15 +15,16 @@
 /* systemd.unit(5): a name has at most 255 characters. */
 #define UR_UNIT_NAME_MAX 256
 
-/* Our own drop-in, in a folder NAME.d. Read after others: later names win. */
+/* The name of our drop-in, in a folder NAME.d. systemd reads it after most others, so its
+ * settings win. */
 #define UR_UNIT_DROPIN "uroce.conf"
 
 struct ur_unit {
 	char name[UR_UNIT_NAME_MAX]; /* with ".service" */
 	char preload[PATH_MAX];	     /* LD_PRELOAD of its Environment=, or "" */
-	char overrides[PATH_MAX]; /* its EnvironmentFile= that sets LD_PRELOAD,
-				      * which then counts; or "" */
-	bool call_filter;	  /* has SystemCallFilter= */
+	/* its EnvironmentFile= that sets, and so overrides, LD_PRELOAD; or "" */
+	char overrides[PATH_MAX];
+	bool call_filter; /* has SystemCallFilter= */
 	bool no_unix;	  /* RestrictAddressFamilies= leaves out AF_UNIX */
 	bool own_root;	  /* RootDirectory=, RootImage= */
 	bool own_network; /* PrivateNetwork=, NetworkNamespacePath= */
