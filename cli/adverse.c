@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* --adverse of uroce run: which behaviours of a hostile card, by which seed. */
+/* --adverse of uroce run: parses the behaviours of a hostile card and the seed. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static const struct {
 	{"rest", UROCE_ADVERSE_REST},	    {"all", UROCE_ADVERSE_ALL},
 };
 
-/* Nothing says that a card may write there: only where asked for by name. */
+/* No specification allows a card to write there, so REST must be named explicitly. */
 #define USUAL (UROCE_ADVERSE_ALL & ~UROCE_ADVERSE_REST)
 
 static uint32_t bit_of(const char *name, size_t len)
@@ -32,7 +32,7 @@ static uint32_t bit_of(const char *name, size_t len)
 	return 0;
 }
 
-/* NAME,NAME... are those alone; -NAME,-NAME...: the usual ones without them. */
+/* NAME,NAME...: only these; -NAME,-NAME...: the usual ones without these. */
 static int parse_list(const char *list, uint32_t *what)
 {
 	*what = *list == '-' ? USUAL : 0;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Packets by an AF_PACKET socket. A burst that leaves in one piece
- * (UDP_SEGMENT) is taken apart into the packets that it is on the wire; tcpdump
- * shows it as one.
+ * Captures packets by an AF_PACKET socket. A burst that is sent in one piece (UDP_SEGMENT)
+ * is split into the packets on the wire; tcpdump shows it as one.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -41,8 +40,8 @@ static void on_signal(int sig)
 	stopped = 1;
 }
 
-/* Ethernet, then RoCEv1, or UDP to our port behind IPv4 or IPv6 without
- * options: as much as the kernel can tell. */
+/* Passes RoCEv1, and UDP to our port over IPv4 or IPv6 without options: all that a kernel
+ * filter can check. */
 static int attach_filter(int fd)
 {
 	static struct sock_filter code[] = {
@@ -107,7 +106,7 @@ static void pass_packet(struct capture *capture,
 		capture->more = capture->fn(capture->arg, meta, packet, len);
 }
 
-/* The packets of a burst: headers as the kernel or the card will make them. */
+/* Splits a burst into packets, with headers as the kernel or the card makes them. */
 static void split(struct capture *capture, const struct ur_capture_meta *meta,
 		  const uint8_t *burst, size_t len, size_t segment)
 {
@@ -135,7 +134,7 @@ static void split(struct capture *capture, const struct ur_capture_meta *meta,
 	}
 }
 
-/* The priority that a VLAN tag has, which the kernel takes off; -1: no tag. */
+/* Returns the priority of the VLAN tag, which the kernel has stripped; -1: no tag. */
 static int priority_of(struct msghdr *msg)
 {
 	struct tpacket_auxdata aux;

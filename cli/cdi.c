@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A specification of the Container Device Interface for the device of a run
- * directory: what a container of any image with libibverbs gets from this host.
- * One device, since a run directory shows all of its devices to whoever has it.
+ * Writes a Container Device Interface specification for the device of a run directory: what
+ * a container of any image with libibverbs gets from this host. It has one device, since a
+ * run directory makes all of its devices visible.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -17,13 +17,13 @@
 #include "cli/environment.h"
 #include "cli/status.h"
 
-/* 0.3.0: what Debian 12's Podman takes; newer runtimes take it too. */
+/* 0.3.0 is accepted by Debian 12's Podman and newer runtimes. */
 #define CDI_VERSION "0.3.0"
 #define KIND	    "uroce.io/nic"
 #define NAME	    "all"
 
-/* The container's folder. Both libraries lie in it, so that the front-end finds
- * the provider, whatever the configuration of the image's libibverbs. */
+/* The folder in the container. It has both libraries, so that the front-end finds the
+ * provider whatever the configuration of the image's libibverbs. */
 #define LIBRARIES "/opt/uroce"
 #define RUN_DIR	  "/run/uroce"
 
@@ -48,7 +48,7 @@ static void add_mount(struct json_object *mounts, const char *host,
 	json_object_array_add(mounts, mount);
 }
 
-/* Under its own name, though the host may have a link there. */
+/* Mounted under this name, even if it is a link on the host. */
 static void add_library(struct json_object *mounts, const char *name)
 {
 	char inside[PATH_MAX + 16], host[PATH_MAX];
@@ -57,8 +57,8 @@ static void add_library(struct json_object *mounts, const char *name)
 	add_mount(mounts, realpath(name, host) ? host : name, inside);
 }
 
-/* Everything of the package's folder: the front-end, a provider for each private ABI
- * of libibverbs, and the engine. Returns how many. */
+/* Adds all files of the package's folder: the front-end, a provider for each private ABI of
+ * libibverbs, and the engine. Returns their number. */
 static size_t add_folder(struct json_object *mounts, const char *dir)
 {
 	char pattern[PATH_MAX + 64];
@@ -74,7 +74,7 @@ static size_t add_folder(struct json_object *mounts, const char *dir)
 	return count;
 }
 
-/* The one library of the engine's that an image with libibverbs may not have. */
+/* Adds the only library of the engine that an image with libibverbs may lack. */
 static void add_isal(struct json_object *mounts)
 {
 	void *lib = dlopen("libisal.so.2", RTLD_LAZY);

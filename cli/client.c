@@ -19,7 +19,7 @@
 #include "util/os/scm.h"
 #include "util/text.h"
 
-/* Far above any status text; a device that says more is not ours. */
+/* Far above any status text; a longer one is not from our device. */
 #define STATUS_MAX (64u << 20)
 
 static int ask_control(int sock, struct uroce_tun_msg *msg, const char *text,
@@ -77,9 +77,8 @@ static int sync_with(int sock, int proof)
 	return err;
 }
 
-/* Does what ur_proof_net_admin() does, for the network namespace of the process
- * that we are connected to. The calling thread, the only one, is in ours again
- * afterwards. */
+/* Does as ur_proof_net_admin() in the network namespace of the process that we are
+ * connected to. The calling thread, the only one, is in ours again afterwards. */
 static int proof_over_there(int sock)
 {
 	struct ucred peer;
@@ -94,7 +93,7 @@ static int proof_over_there(int sock)
 	there = open(path, O_RDONLY | O_CLOEXEC);
 	if (here >= 0 && there >= 0 && !setns(there, CLONE_NEWNET)) {
 		proof = ur_proof_net_admin();
-		/* Nothing of ours is to be in another's network. */
+		/* We must not go on in a foreign network namespace. */
 		if (setns(here, CLONE_NEWNET))
 			abort();
 	}
@@ -105,7 +104,7 @@ static int proof_over_there(int sock)
 	return proof;
 }
 
-/* Sees that somebody answers, and shows him what rights we have. */
+/* Checks that the device answers, and proves our rights to it. */
 static int introduce(const char *run_dir, int sock)
 {
 	int proof = ur_proof_of(run_dir), err = sync_with(sock, proof);
@@ -118,7 +117,7 @@ static int introduce(const char *run_dir, int sock)
 		if (proof >= 0)
 			close(proof);
 	}
-	/* We are who we are: what that is not enough for says so. */
+	/* Goes on without the right: a command that needs it fails later. */
 	return err == -EXDEV || err == -EPERM ? 0 : err;
 }
 
@@ -130,7 +129,7 @@ int ur_client_connect(const char *run_dir)
 	if (err)
 		return err;
 
-	/* Through a descriptor: a socket's name holds 107 characters. */
+	/* Through a descriptor: a socket's name is limited to 107 characters. */
 	dirfd = open(run_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (dirfd < 0)
 		return -errno;
@@ -143,7 +142,7 @@ int ur_client_connect(const char *run_dir)
 	close(dirfd);
 	if (!err)
 		err = ur_rundir_check_peer(run_dir, sock);
-	/* To another user's nothing is shown that he could show on. */
+	/* Another user's process gets no proof, since it could pass that on. */
 	if (err >= 0)
 		err = err ? sync_with(sock, -1) : introduce(run_dir, sock);
 	if (!err)
@@ -153,8 +152,7 @@ int ur_client_connect(const char *run_dir)
 	return err;
 }
 
-/* Returns the process that listens at the other end; 0: it is not in our
- * namespace of processes. */
+/* Returns the pid of the listening process; 0: it is outside our PID namespace. */
 static pid_t peer_of(int sock)
 {
 	struct ucred cred = {0};
@@ -177,8 +175,8 @@ bool ur_client_lives(int sock, const char *run_dir)
 	return same;
 }
 
-/* Replaces control characters by "?": a terminal would obey them. JSON has them
- * as \u and four digits, or as they are. */
+/* Replaces control characters, raw or as JSON's \u and four digits, by "?": a terminal
+ * would obey them. */
 static void clean(char *text)
 {
 	char *to = text;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* uroce doctor: checks everything that can be wrong before the first packet,
- * and names the command to type for each. `uroce ping` checks the way between
- * two machines, and --fabric what becomes of packets on it. */
+/* uroce doctor: checks everything that can be wrong before the first packet, and names the
+ * command that fixes it. `uroce ping` checks the path between two machines; --fabric checks
+ * what the path does to packets. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>

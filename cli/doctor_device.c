@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The device process of the run directory, and its devices. */
+/* Checks the device process of the run directory, and its devices. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Is UDP port 4791 filtered? A datagram that is no RoCE packet is sent to each
- * address of a device from that same address, which no packet of the device's
- * own does; where nothing filters it, the device counts it as forged. That
- * crosses this host's own filter, but as a packet of lo: rules for other
- * interfaces are only looked up.
+ * Checks whether UDP port 4791 is filtered. Sends a datagram that is no RoCE packet to each
+ * address of a device, from that same address, which the device's own packets never do. If
+ * nothing filters it, the device counts it as forged. The datagram passes this host's own
+ * filter, but as a packet of lo: rules for other interfaces are only searched for.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -48,7 +47,7 @@ static socklen_t to_address(const char *gid, union peer_address *addr)
 	return sizeof(addr->in6);
 }
 
-/* -EADDRNOTAVAIL: not an address of this network namespace. */
+/* Returns -EADDRNOTAVAIL for an address outside this network namespace. */
 static int send_probe(const union peer_address *to, socklen_t size)
 {
 	int fd = socket(to->sa.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -57,7 +56,7 @@ static int send_probe(const union peer_address *to, socklen_t size)
 
 	if (fd < 0)
 		return -errno;
-	from.in.sin_port = 0; /* at the same place in both */
+	from.in.sin_port = 0; /* same offset in both */
 	if (bind(fd, &from.sa, size) ||
 	    sendto(fd, "?", 1, 0, &to->sa, size) < 0)
 		err = -errno;
@@ -65,7 +64,7 @@ static int send_probe(const union peer_address *to, socklen_t size)
 	return err;
 }
 
-/* Datagrams that the device refused for their address or their length. */
+/* Returns the number of datagrams that the device refused for their address or length. */
 static int64_t bad_packets(const struct ur_options *options, const char *name)
 {
 	struct json_object *status = ur_status_get(options, ""), *devices;
@@ -202,7 +201,7 @@ void ur_doctor_rules(struct doctor *doctor)
 	char line[512];
 	FILE *f;
 
-	/* Says nothing to those who may not look. */
+	/* Prints nothing without the right to list rules. */
 	f = popen("nft list ruleset 2>/dev/null", "re");
 	while (f && fgets(line, sizeof(line), f)) {
 		bool refuses = strstr(line, "drop") || strstr(line, "reject");

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Checks how much memory programs may register. The limit of locked memory: the
- * device locks none, so registering works with any; but programs read the limit
- * themselves and register less, warn, or give up (UCX, Ceph), and libibverbs
- * warns where it is very low. And it finds programs whose memory the device
- * cannot reach.
+ * Checks how much memory programs can register. The device locks no memory, so registering
+ * works with any limit of locked memory. But programs read the limit themselves and
+ * register less, warn, or give up (UCX, Ceph), and libibverbs warns if it is very low. Also
+ * finds programs whose memory the device cannot access.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -46,8 +45,7 @@ void ur_doctor_limits(struct doctor *doctor)
 			"/proc/self/mem: %s", strerror(errno));
 }
 
-/* Reads the limit of another process; false: it has none, or we may not
- * look. */
+/* Reads the limit of another process. Returns false if it has none or we may not read it. */
 static bool memlock_of(int64_t pid, uint64_t *ret_bytes)
 {
 	char path[48], line[256];
@@ -74,7 +72,7 @@ static bool seen_before(struct json_object *sessions, size_t end, int64_t pid)
 	return false;
 }
 
-/* The device says so only where it is so. */
+/* The device reports this only if it cannot access the memory. */
 static void check_reached(struct doctor *doctor, struct json_object *session)
 {
 	struct json_object *reached;
@@ -107,7 +105,7 @@ void ur_doctor_programs(struct doctor *doctor, struct json_object *status)
 
 		if (!seen_before(sessions, i, pid))
 			check_reached(doctor, s);
-		/* Root's programs lock what they like. */
+		/* The limit does not apply to root's programs. */
 		if (!ur_json_number(s, "uid") || pid == getpid() ||
 		    seen_before(sessions, i, pid) || !memlock_of(pid, &bytes))
 			continue;

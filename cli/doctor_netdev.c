@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The machine without a device: its interface, who has the port, the kernel's
+/* Checks the machine without a device: its interface, the owner of the port, the kernel's
  * own RDMA. */
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -15,7 +15,7 @@
 #include "cli/doctor.h"
 #include "cli/port.h"
 
-/* The interface that a device would be on: named, default route's, lo. */
+/* Chooses the interface for a device: the named one, that of the default route, or lo. */
 static void choose_netdev(const struct ur_options *options, char name[IFNAMSIZ])
 {
 	char line[256], netdev[64];
@@ -82,7 +82,7 @@ void ur_doctor_netdev(struct doctor *doctor)
 				     i->ifa_addr->sa_family != AF_INET6))
 			continue;
 		addresses++;
-		/* Link-local ones come late and are seldom what one wants. */
+		/* Link-local addresses appear late and are seldom useful. */
 		if (is_link_local(i->ifa_addr))
 			continue;
 		wanted++;
@@ -109,7 +109,7 @@ void ur_doctor_netdev(struct doctor *doctor)
 			      "a device can be started on %s", name);
 }
 
-/* Past the C library: under `uroce run` its /sys has our devices too. */
+/* Bypasses the C library, whose /sys under `uroce run` has our devices too. */
 static DIR *kernel_devices(void)
 {
 	int fd = syscall(SYS_openat, AT_FDCWD, "/sys/class/infiniband",
@@ -118,7 +118,7 @@ static DIR *kernel_devices(void)
 	return fd < 0 ? NULL : fdopendir(fd);
 }
 
-/* Their names, with commas. */
+/* Gets the names of the kernel's devices, separated by commas. */
 static void kernel_names(char *names, size_t size)
 {
 	struct dirent *e;

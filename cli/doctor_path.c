@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* uroce doctor --fabric: runs uroce-path with the device present and reads what
- * it prints. */
+/* uroce doctor --fabric: runs uroce-path with the device present and reads its output. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -97,9 +96,9 @@ void ur_path_take_line(struct ur_path_found *found, char *line)
 		found->ended = true;
 }
 
-/* A host may have RDMA devices of its kernel alone: then it is these that are
- * asked about. Return: a descriptor that keeps our device, -1 for the kernel's
- * alone, or -2 after saying what is wrong. */
+/* Connects to our device. If the host has only RDMA devices of the kernel, those are
+ * probed. Returns a descriptor that keeps our device, -1 for the kernel's devices, or -2
+ * after a message on stderr. */
 static int find_device(struct ur_options *options)
 {
 	int sock = ur_client_connect(options->run_dir);

@@ -10,7 +10,7 @@
 #define ECN_BITS 3
 #define CE	 3
 
-/* Beyond that it is no count: the hop limit was written anew. */
+/* A higher number is no count of routers: the hop limit was rewritten. */
 #define ROUTERS_MAX 32
 
 struct sentence {
@@ -53,13 +53,13 @@ static void add_value(struct sentence *t, const struct class_part *f, int value)
 		add(t, "DSCP %d", value);
 }
 
-/* A queue on the way that marks is no fault. */
+/* Returns whether the change is an ECN mark: a queue that marks is no fault. */
 static bool is_mark(const struct class_part *f, int sent, int seen)
 {
 	return f == &ecn && sent && seen == CE;
 }
 
-/* Says of a value of the field what it became, in one direction. */
+/* Describes what a value of the field became, in one direction. */
 static void look_at(const struct class_part *f, const int *seen,
 		    const char *way, int value, struct sentence *t, int *marks)
 {
@@ -95,7 +95,7 @@ static void look_at(const struct class_part *f, const int *seen,
 	}
 }
 
-/* The device's own part: what it does with a datagram to itself. */
+/* Describes what the device does with a datagram to itself. */
 static const char *own_part(const struct ur_path_found *found)
 {
 	for (int i = 0; i < 4; i++) {
@@ -187,7 +187,7 @@ static const struct ur_path_burst *whole(const struct ur_path_found *found,
 	return best;
 }
 
-/* Adds from which length on marks come. */
+/* Adds the burst length from which marks appear. */
 static void add_marks(struct sentence *t, const struct ur_path_found *found)
 {
 	for (int i = 0; i < found->bursts[1]; i++)
@@ -199,8 +199,8 @@ static void add_marks(struct sentence *t, const struct ur_path_found *found)
 	add(t, "; ECT ones are not marked");
 }
 
-/* Adds how many packets pass, and of how many some are lost. Return: whether
- * any are. */
+/* Adds the longest burst that passes, and the one with losses. Returns whether any packets
+ * are lost. */
 static bool add_bursts(struct sentence *t, const struct ur_path_found *found,
 		       int which)
 {

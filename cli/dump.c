@@ -46,7 +46,7 @@ static void show_text(const struct dump *dump,
 			 dump->json ? "\"priority\":%d," : "prio %d ",
 			 meta->priority);
 	if (dump->json) {
-		/* The decoded line holds no character that JSON would mind. */
+		/* The decoded line has no characters that JSON escapes. */
 		printf("{\"ns\":%" PRIu64 ",\"direction\":\"%s\",%s\"verdict\":"
 		       "\"%s\",\"packet\":\"%s\"}\n",
 		       meta->ns, meta->out ? "out" : "in", prio,

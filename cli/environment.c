@@ -37,8 +37,8 @@ bool ur_environment_has_tool(const char *name)
 	return !find_tool(name, path, sizeof(path));
 }
 
-/* Programs that come with a card, behind those of the host. Without them it goes
- * on: so it was, and most need none. */
+/* Adds programs that come with a card to PATH, behind the host's. A failure is ignored,
+ * since most users need none. */
 static int add_tools(void)
 {
 	const char *before = getenv("PATH");
@@ -58,7 +58,7 @@ static int add_tools(void)
 	return err;
 }
 
-/* found: whether the library was, 0 or -errno; path: where. */
+/* found: 0, or -errno if the library was not found; path: its name. */
 static int preload(const char *library, const char *package, int found,
 		   const char *path)
 {

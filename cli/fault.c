@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* uroce fault: rules that make a device misbehave, added, deleted, shown. */
+/* uroce fault: adds, deletes and shows rules that make a device misbehave. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -43,8 +43,8 @@ static int show_rules(struct ur_options *options)
 	return 0;
 }
 
-/* One UROCE_TUN_FAULT with text behind it. Returns what the device says, whose
- * words are then in msg->name. */
+/* Sends a UROCE_TUN_FAULT with text behind it. Returns the device's result, with its
+ * message in msg->name. */
 static int ask_device(const struct ur_options *options,
 		      struct uroce_tun_msg *msg, const char *text)
 {

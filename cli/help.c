@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Prints the usage: of all commands, of one, or the words alone. */
+/* Prints the usage of all commands or of one, or words for completion. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,7 +33,7 @@ static void print_option(const struct ur_option *o)
 	printf("  %-26s %s\n", text, o->help);
 }
 
-/* Each form of the arguments on a line of its own. */
+/* Prints each form of the arguments on a line of its own. */
 static void print_usage(const struct ur_command *c)
 {
 	const char *args = c->args, *end;
@@ -59,7 +59,7 @@ void ur_help_command(const struct ur_command *c)
 	      stdout);
 }
 
-/* Words of the arguments that are typed as they are: the lower-case ones. */
+/* Prints the literal words of the arguments: the lower-case ones. */
 static void print_typed(const char *args)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyz_";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Starts uroced where none serves the run directory, and waits until it is
- * ready. A lock in that directory sees to it that only one is started.
+ * Starts uroced if none serves the run directory, and waits until it is ready. A lock in
+ * that directory ensures that only one is started.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,14 +21,14 @@
 #include "util/os/preload.h"
 #include "util/os/rundir.h"
 
-/* the lock of those that start a daemon, not the daemon's own */
+/* lock of processes that start a daemon, not the daemon's own */
 #define LOCK "start.lock"
 #define LOG  "uroced.log"
 
 /* uroced's exit status while another one holds the run directory. */
 #define EXIT_BUSY 3
 
-/* An on-demand device that ends takes a moment to close what it had. */
+/* How long to wait for an on-demand device that is shutting down. */
 #define BUSY_NS	      10000000000ull
 #define BUSY_RETRY_MS 20
 
@@ -42,7 +42,7 @@ static int open_in(const char *dir, const char *name, int flags)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Puts an option that was given. Returns how many words. */
+/* Puts the option if it was given. Returns the number of words put. */
 static int put_option(char **argv, const char *option, const char *value)
 {
 	if (!value)
@@ -52,7 +52,7 @@ static int put_option(char **argv, const char *option, const char *value)
 	return 2;
 }
 
-/* Puts the options of the device on the netdev before. */
+/* Puts the options of the device on netdev i. */
 static int put_device(char **argv, const struct ur_options *options, int i)
 {
 	int n = put_option(argv, "--name", options->name[i]);
@@ -102,7 +102,7 @@ static _Noreturn void exec_device(const struct ur_options *options, int ready,
 	if (options->only)
 		argv[n++] = (char *)"--only";
 	argv[n] = NULL;
-	/* The device has the real system, whoever starts it. */
+	/* The device must see the real system. */
 	unsetenv("LD_PRELOAD");
 	unsetenv("UROCE_RUN_DIR");
 	setsid();
@@ -112,8 +112,8 @@ static _Noreturn void exec_device(const struct ur_options *options, int ready,
 	dup2(null, 0);
 	dup2(log, 1);
 	dup2(log, 2);
-	/* Nothing of ours stays open in it: a pipe that the caller waits for
-	 * would never end. */
+	/* Closes our descriptors in the device: it would keep a pipe open whose end the
+	 * caller waits for. */
 	if (ready != 3) {
 		dup2(ready, 3);
 		snprintf(number, sizeof(number), "3");
@@ -125,7 +125,7 @@ static _Noreturn void exec_device(const struct ur_options *options, int ready,
 	ur_launch_exec(argv);
 }
 
-/* Prints the log that the device left before it gave up. */
+/* Prints the log of a device that failed to start. */
 static void show_log(const char *run_dir)
 {
 	char text[4096];
@@ -141,9 +141,8 @@ static void show_log(const char *run_dir)
 }
 
 /*
- * The child in between: a program that this process becomes shall have no
- * child that it did not make, so the device is a grandchild, and init's. Its
- * status: 0, or what the device ended with.
+ * The intermediate child. A program that this process executes must have no unexpected
+ * child, so the device is a grandchild and goes to init. Exit status: 0, or the device's.
  */
 static _Noreturn void start_apart(const struct ur_options *options,
 				  const int *ready, int log)
@@ -235,7 +234,7 @@ int ur_launch(const struct ur_options *options, bool *started)
 	}
 	while (flock(lock, LOCK_EX) && errno == EINTR)
 		;
-	/* Somebody may have started it while we waited for the lock. */
+	/* Another process may have started it while we waited for the lock. */
 	sock = ur_client_connect(options->run_dir);
 	until = ur_clock_ns(CLOCK_MONOTONIC) + BUSY_NS;
 	while (sock < 0 && is_absent(sock)) {

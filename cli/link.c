@@ -14,7 +14,7 @@
 #include "cli/status.h"
 #include "kernel-abi/uroce-tunnel.h"
 
-/* An IPv4 GID as people know it: ::ffff:10.0.0.1. */
+/* Formats an IPv4 GID in the usual form, ::ffff:10.0.0.1. */
 static const char *short_gid(const char *gid, char *buf, socklen_t size)
 {
 	struct in6_addr addr;
@@ -82,7 +82,7 @@ static int show_links(struct ur_options *options)
 	return err ? UR_EXIT_FAILED : 0;
 }
 
-/* One UROCE_TUN_LINK. ret_name (UROCE_TUN_NAME_MAX bytes): the device's. */
+/* Sends a UROCE_TUN_LINK. ret_name (UROCE_TUN_NAME_MAX bytes) gets the device's name. */
 static int ask_daemon(const struct ur_options *options, uint64_t what,
 		      const char *words, char *ret_name)
 {
@@ -151,7 +151,7 @@ static void explain(const char *verb, const char *netdev, const char *name,
 	}
 }
 
-/* The name among the words behind the netdev, or NULL. */
+/* Returns the name among the words behind the netdev, or NULL. */
 static const char *name_of(char **words)
 {
 	while (*words && !strncmp(*words, "node=", 5))
@@ -159,7 +159,7 @@ static const char *name_of(char **words)
 	return *words;
 }
 
-/* Returns whether they fit, and none is empty. */
+/* Returns false if the words do not fit, or one is empty. */
 static bool join(char *to, size_t size, char **words)
 {
 	size_t n = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* uroce link set: settings of a device, by the names that the device gives. */
+/* uroce link set: settings of a device, by the device's names. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -47,7 +47,7 @@ static int show_settings(struct ur_options *options)
 	return 0;
 }
 
-/* The connection becomes the setting: what follows is a write. */
+/* The OPEN makes the connection a setting: the next message is a write. */
 static int write_setting(int sock, const char *path, const char *value)
 {
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_OPEN,

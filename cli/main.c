@@ -65,7 +65,7 @@ const struct ur_command ur_commands[] = {
 	{0},
 };
 
-/* NULL: there is none. */
+/* Returns NULL if there is none. */
 static const struct ur_command *find_command(const char *name)
 {
 	for (const struct ur_command *c = ur_commands; c->name; c++)
@@ -128,7 +128,7 @@ int main(int argc, char **argv)
 	c = find_command(argv[at]);
 	if (!c)
 		return no_command(argv[at]);
-	/* The command goes before the options that stand before it. */
+	/* Moves the command in front of the options before it. */
 	memmove(argv + 1, argv, (size_t)at * sizeof(*argv));
 	argv[1] = (char *)c->name;
 	err = ur_options_parse(&options, c->name, argc - 1, argv + 1);

@@ -59,7 +59,7 @@ static int64_t gid_count(struct json_object *device)
 	return (int64_t)count;
 }
 
-/* All devices' values of one counter stand together, as the form wants. */
+/* The format requires all values of one counter together. */
 static void print_counters(struct json_object *devices, size_t count)
 {
 	struct json_object *first, *counters;
@@ -109,7 +109,7 @@ int ur_cmd_metrics(struct ur_options *options)
 
 	status = ur_status_get(options, "");
 	if (!status) {
-		/* A scrape wants an answer; the reason is on stderr. */
+		/* A scrape needs output; the reason is on stderr. */
 		puts("# TYPE uroce_up gauge\nuroce_up 0");
 		return UR_EXIT_FAILED;
 	}

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * uroce run --mount and uroce enable --host --mount: the classes of the device in
- * /sys/class, and the devices that their links lead to in /sys/devices, for programs that
- * the front-end does not reach; its functions among those of the PCI bus, of which the
- * front-end lists the host's. In a mount namespace of the program's own, or in that of the
- * host, where each of the folders is a tmpfs with everything of the host's bound into it,
- * since nothing can be made in sysfs itself.
+ * uroce run --mount and uroce enable --host --mount: show the device to programs that the
+ * front-end does not reach: its classes in /sys/class, the targets of their links in
+ * /sys/devices, and its functions in those of the PCI bus (of which the front-end lists
+ * only the host's). This is done in a mount namespace of the program, or in the host's.
+ * Since nothing can be made in sysfs itself, each folder becomes a tmpfs into which the
+ * host's entries are bound.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -28,8 +28,8 @@
 /* The name of our file systems in /proc/self/mounts. */
 #define SOURCE "uroce"
 
-/* A folder of sysfs with the entries of it that are ours; none: all that the device has
- * in the folder of that name now. */
+/* A folder of sysfs, and our entries in it; none: all entries of the device's folder of
+ * that name. */
 struct folder {
 	const char *name, *ours[ENTRIES];
 };
@@ -42,7 +42,8 @@ static const struct folder folders[] = {
 
 static int own_namespace(void)
 {
-	/* A user who may have a mount namespace alone keeps all rights. */
+	/* A user who may make a mount namespace needs no user namespace, and keeps all
+	 * rights. */
 	if (unshare(CLONE_NEWNS)) {
 		int err = ur_namespace_own(CLONE_NEWNS);
 
@@ -60,7 +61,7 @@ static bool is_ours(const struct folder *folder, const char *name)
 	return false;
 }
 
-/* Reads a link into @target. Returns whether it is one to a device of the host. */
+/* Reads a link into target. Returns whether it leads to a host device. */
 static bool read_link(const char *path, char target[PATH_MAX])
 {
 	ssize_t n = readlink(path, target, PATH_MAX - 1);
@@ -69,8 +70,8 @@ static bool read_link(const char *path, char target[PATH_MAX])
 	return target[0] == '/';
 }
 
-/* Makes what source is at target: a link to a device of the host leads where it
- * led in host, the folder of before. */
+/* Recreates source at target. A link to a host device is copied from host, the original
+ * folder. */
 static int bind_mount(const char *source, const char *target, const char *host)
 {
 	char link[PATH_MAX];
@@ -82,7 +83,7 @@ static int bind_mount(const char *source, const char *target, const char *host)
 		if (read_link(source, link))
 			read_link(host, link);
 		if (!*link)
-			return 0; /* gone meanwhile */
+			return 0; /* removed meanwhile */
 		return symlink(link, target) ? -errno : 0;
 	}
 	if (S_ISDIR(st.st_mode) ? mkdir(target, 0755)
@@ -91,8 +92,8 @@ static int bind_mount(const char *source, const char *target, const char *host)
 	return mount(source, target, NULL, MS_BIND, NULL) ? -errno : 0;
 }
 
-/* Each entry of directory dir, but "." and "..", and none that is ours of folder, if
- * that is not NULL. host: the same directory of before. */
+/* Shows each entry of directory dir except our entries of folder, if folder is not NULL.
+ * host: the original directory. */
 static int show_all(const char *dir, const char *target, const char *host,
 		    const struct folder *folder)
 {
@@ -149,7 +150,7 @@ static int show_ours(const char *run_dir, const struct folder *folder,
 		return -ENAMETOOLONG;
 	snprintf(to, sizeof(to), "%s/%s", folder->name, name);
 	snprintf(host, sizeof(host), "%s/%s", before, name);
-	/* Shown as a whole, it also shows devices that come later. */
+	/* A folder that is bound as a whole also shows later devices. */
 	if (!has_host_links(from))
 		return bind_mount(from, to, host);
 	return mkdir(to, 0755) ? -errno : show_all(from, to, host, NULL);
@@ -173,7 +174,7 @@ static int make_folder(const char *run_dir, const struct folder *folder)
 	char path[64];
 	int err = 0;
 
-	/* A machine without a PCI bus. */
+	/* The machine has no PCI bus. */
 	if (before < 0)
 		return errno == ENOENT && !folder->ours[0] ? 0 : -errno;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", before);
@@ -224,7 +225,7 @@ int ur_mount(const struct ur_options *options)
 	return make_folders("run", options->run_dir);
 }
 
-/* The topmost file system at that folder is ours. */
+/* Returns whether our file system is mounted on top of that folder. */
 static bool is_mounted(const char *folder)
 {
 	FILE *f = setmntent("/proc/self/mounts", "re");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* A user namespace whose user is who made it. */
+/* Makes a user namespace with the caller's own uid. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* A network namespace with interfaces in it. */
+/* Makes a network namespace with interfaces. */
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
@@ -19,9 +19,9 @@
 #include "cli/namespace.h"
 #include "cli/netns.h"
 
-#define NAME_MAX_BYTES 32 /* with the NUL, as uroced has it */
+#define NAME_MAX_BYTES 32 /* with the NUL, as in uroced */
 
-/* Gives an active MTU of 4096, as on the machines that have many. */
+/* Gives an active MTU of 4096, as on machines with many cards. */
 #define NETDEV_MTU 9000
 
 /* 198.18.0.0/15 is for tests of network devices (RFC 2544); each has a /24. */
@@ -52,7 +52,7 @@ int ur_netns_name(struct ur_options *options)
 		snprintf(names[i], sizeof(names[i]), "%.*s%lu", (int)len, base,
 			 first + (unsigned int)i);
 		snprintf(netdevs[i], sizeof(netdevs[i]), "card%d", i);
-		/* A card's names are uroced's to give. */
+		/* With --like uroced chooses the names. */
 		if (!options->like || options->name[0])
 			options->name[i] = names[i];
 		options->netdev[i] = netdevs[i];
@@ -61,7 +61,7 @@ int ur_netns_name(struct ur_options *options)
 	return 0;
 }
 
-/* Root does without a user namespace; anybody else is himself in one. */
+/* Root needs no user namespace; any other user gets one, with the same uid. */
 static int leave_network(void)
 {
 	if (unshare(CLONE_NEWNET) == 0)
@@ -74,7 +74,7 @@ static int leave_network(void)
 static int set_up(struct nl_sock *sock, const char *name)
 {
 	struct rtnl_link *link, *up;
-	/* It is asked for, since a change sets all flags. */
+	/* Reads the link first, since a change sets all flags. */
 	int err = rtnl_link_get_kernel(sock, 0, name, &link);
 
 	if (err)
@@ -87,9 +87,8 @@ static int set_up(struct nl_sock *sock, const char *name)
 	return err;
 }
 
-/* Adds a cable with both ends here: up, with a carrier, and without listeners.
- * Every kernel that can do containers has veth, but not every one has
- * `dummy`. */
+/* Adds a veth pair with both ends here: up, with a carrier, and without listeners. Every
+ * kernel for containers has veth, but not every one has `dummy`. */
 static int add_cable(struct nl_sock *sock, const char *name, const char *far)
 {
 	struct rtnl_link *link = rtnl_link_veth_alloc(), *peer;
@@ -166,9 +165,8 @@ int ur_netns_make(const struct ur_options *options)
 			    strerror(-err));
 		return err;
 	}
-	/* Nobody else is there to have the addresses: link-local ones are
-	 * usable, and GIDs, at once. Where this cannot be set, they are a
-	 * second later. */
+	/* No duplicates are possible: without detection link-local addresses are usable,
+	 * and GIDs, at once; otherwise a second later. */
 	ur_namespace_write("/proc/sys/net/ipv6/conf/default/accept_dad", "0");
 	err = add_cards(options);
 	if (err)

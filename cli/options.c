@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Reads the options of a command line, by the table. */
+/* Parses the options of a command line by the table. */
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
@@ -35,7 +35,7 @@ int ur_cannot_run(const char *program, int err)
 /* c: what getopt_long() returned for word, or for one of the letters in it. */
 static int complain(const char *command, int c, const char *word)
 {
-	/* A letter may stand behind others, and word be the one before. */
+	/* For a letter behind other letters, word may be the preceding one. */
 	bool is_long = !strncmp(word, "--", 2) && word[2] &&
 		       (c == ':' || !optopt || strchr(word, '='));
 	char letter[] = {'-', (char)optopt, '\0'};
@@ -44,7 +44,7 @@ static int complain(const char *command, int c, const char *word)
 			   : is_long && optopt ? "takes no value"
 					       : "is unknown";
 
-	/* The name alone: its value may be secret. */
+	/* Prints only the name: the value may be secret. */
 	ur_complain("%s: option %.*s %s; see 'uroce help %s'", command,
 		    (int)strcspn(name, "="), name, what, command);
 	return UR_EXIT_USAGE;
@@ -125,7 +125,7 @@ static int add_netdev(struct ur_options *options, const struct ur_option *o,
 	return 0;
 }
 
-/* of: of each device; the option is about the one that was named last. */
+/* Sets an option of the device named last. of: the values by device. */
 static int set_of_last(const struct ur_options *options,
 		       const struct ur_option *o, const char *command,
 		       const char *value, const char **of, const char *taken)
@@ -199,8 +199,8 @@ int ur_too_many(const char *command, const char *word)
 	return UR_EXIT_USAGE;
 }
 
-/* The forms that getopt_long() takes. shorts has room for two bytes a row, the
- * two at its beginning and its NUL. */
+/* Makes the tables for getopt_long(). shorts: room for two bytes per row, two at its
+ * beginning and the NUL. */
 static void make_forms(struct option *longs, char *shorts)
 {
 	for (int i = 0; i < ur_options_count; i++) {
@@ -222,7 +222,7 @@ static void make_forms(struct option *longs, char *shorts)
 	longs[ur_options_count] = (struct option){0};
 }
 
-/* NULL: getopt_long() found none. */
+/* Returns NULL for an unknown option. */
 static const struct ur_option *option_of(int c)
 {
 	if (c >= FIRST_ROW)
@@ -256,8 +256,8 @@ static int check_needs(const char *command, const bool *seen)
 	return 0;
 }
 
-/* Commands about a device that is there find what programs find (preload/place.h):
- * the host's, where the user has none. */
+/* Returns whether the command is about an existing device: it uses the device that programs
+ * would find (preload/place.h), the host's if the user has none. */
 static bool looks_for_device(const struct ur_options *options,
 			     const char *command)
 {
@@ -269,21 +269,20 @@ static bool looks_for_device(const struct ur_options *options,
 	       ur_rundir_serves(UR_RUNDIR_HOST);
 }
 
-/* The verbs of fabric that have a program's words behind them. */
+/* Returns whether a program's words follow this verb of fabric. */
 static bool has_program(const char *command, const char *verb)
 {
 	return !strcmp(command, "fabric") &&
 	       (!strcmp(verb, "run") || !strcmp(verb, "trace"));
 }
 
-/* All words behind this one are for those who know ssh. */
+/* Returns whether the words behind the verb have ssh's syntax. */
 static bool is_ssh(const char *command, const char *verb)
 {
 	return !strcmp(command, "fabric") && !strcmp(verb, "ssh");
 }
 
-/* Puts the verb before the options that stand before it, in place of the
- * command. */
+/* Puts the verb, in place of the command, in front of the options before it. */
 static char **put_verb_first(char **argv, int verb)
 {
 	char *word = argv[verb];

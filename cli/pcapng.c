@@ -28,7 +28,7 @@ static uint32_t padded(size_t len)
 	return (uint32_t)(len + (-len & 3));
 }
 
-/* Bytes up to the next multiple of four. */
+/* Writes bytes, padded to a multiple of four. */
 static void put_bytes(FILE *f, const void *bytes, size_t len)
 {
 	static const uint8_t zero[4];
@@ -44,7 +44,7 @@ static void put_option(FILE *f, uint16_t code, const void *value, size_t len)
 	put_bytes(f, value, len);
 }
 
-/* Numbers are in our byte order, which the section's magic number shows. */
+/* Numbers are in host byte order, which the section's magic number shows. */
 void ur_pcapng_section(FILE *f)
 {
 	put32(f, SECTION);

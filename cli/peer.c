@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Names, addresses and GIDs of others. */
+/* Resolves names, addresses and GIDs of other hosts. */
 #include <errno.h>
 #include <netdb.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "cli/command.h"
 #include "cli/peer.h"
 
-/* A GID is as good as an address: ::ffff:10.0.0.1 is 10.0.0.1. */
+/* Converts the GID of an IPv4 address: ::ffff:10.0.0.1 to 10.0.0.1. */
 static void unmap(struct ur_peer *peer)
 {
 	struct sockaddr_in6 in6;
@@ -26,7 +26,7 @@ static void unmap(struct ur_peer *peer)
 int ur_peer_find(struct ur_peer *peer, const char *name)
 {
 	struct addrinfo hints = {.ai_socktype = SOCK_DGRAM}, *list;
-	/* No name is every address to getaddrinfo(). */
+	/* getaddrinfo() takes an empty name for any address. */
 	int err = *name ? getaddrinfo(name, NULL, &hints, &list) : EAI_NONAME;
 
 	if (err) {

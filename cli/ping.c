@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * uroce ping: asks another RoCE device's connection manager for an answer, and
- * where there is none looks which step fails: our own address and GID, our
- * firewall, the peer's host, its port 4791, the MTU on the way. With --rc it
- * then connects to a service of the peer, and sends packets on the connection.
+ * uroce ping: sends a request to another RoCE device's connection manager. Without a reply
+ * it finds the failing step: our own address and GID, our firewall, the peer's host, its
+ * port 4791, the MTU on the path. With --rc it then connects to a service of the peer, and
+ * sends packets on the connection.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -19,9 +19,8 @@
 #include "cli/port.h"
 #include "cli/status.h"
 
-/* The first request waits for a device that sleeps or is busy. Those after it
- * are against packets lost on the way: a link that loses one in twenty of them
- * is silent four times once in ten thousand pings. */
+/* The first timeout allows for a sleeping or busy device. The further requests make up for
+ * lost packets: with 5 % loss four of them fail once in ten thousand pings. */
 #define TIMEOUT_MS 2000
 #define AGAIN_MS   500
 #define SILENT_MAX 4
@@ -100,7 +99,7 @@ static void explain_silence(struct verdict *v, struct ur_peer *peer)
 			 peer->text);
 }
 
-/* Small packets cross; do those of the device's active MTU? */
+/* Small packets cross: tests those of the device's active MTU. */
 static void check_mtu(struct verdict *v, const struct ur_options *options,
 		      struct ur_peer *peer)
 {
@@ -120,8 +119,8 @@ static void check_mtu(struct verdict *v, const struct ur_options *options,
 			mtu = one;
 	}
 	json_object_put(status);
-	/* UDP, BTH, the longest extended header of data, ICRC. A host that
-	 * answers no small packet says nothing about large ones. */
+	/* UDP, BTH, longest extended header, ICRC. If small packets get no answer either,
+	 * large ones prove nothing. */
 	if (ur_probe_fits(peer, (size_t)mtu + 8 + 12 + 16 + 4) ||
 	    !ur_probe_fits(peer, 64))
 		return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The rdma_cm commands that it takes, over the tunnel. */
+/* Sends the rdma_cm commands over the tunnel. */
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -13,8 +13,7 @@
 #include "cli/ping_cm.h"
 #include "kernel-abi/uroce-tunnel.h"
 
-/* enum rdma_cm_event_type, which no header for programs without librdmacm
- * has. */
+/* enum rdma_cm_event_type, which only librdmacm's headers have. */
 enum {
 	EVENT_ADDR_RESOLVED = 0,
 	EVENT_ROUTE_RESOLVED = 2,
@@ -23,10 +22,10 @@ enum {
 
 #define QPT_UD 4 /* enum ib_qp_type */
 
-/* The kernel asks for a neighbour once a second. */
+/* The kernel queries a neighbour once a second. */
 #define RESOLVE_MS 2000
 
-/* Nobody can listen there, so the answer is a refusal, and at once. */
+/* No service can listen there, so the reply is an immediate refusal. */
 #define SERVICE_PORT 0
 
 int ur_ping_cm_open(struct ur_ping_cm *cm, const char *run_dir)
@@ -63,7 +62,7 @@ void ur_ping_cm_close(struct ur_ping_cm *cm)
 	cm->events = cm->mem = cm->sock = -1;
 }
 
-/* write(2) of one command: its header is filled in here. */
+/* Writes one command, after filling in its header. */
 static int command(struct ur_ping_cm *cm, uint32_t number, void *cmd,
 		   size_t len, size_t out)
 {
@@ -165,7 +164,7 @@ static int next_event(struct ur_ping_cm *cm, int ms, int *ret_status)
 	} while (err == -EAGAIN);
 	if (err)
 		return err;
-	/* The device wrote it behind the compiler's back. */
+	/* The device wrote the memory, unseen by the compiler. */
 	*ret_status = *(volatile int *)&resp.status;
 	return (int)*(volatile uint32_t *)&resp.event;
 }
@@ -230,7 +229,7 @@ int ur_ping_cm_ask(struct ur_ping_cm *cm, const struct sockaddr *peer,
 
 	*ret_step = UR_PING_ADDRESS;
 	memcpy(&to, peer, size);
-	/* sin_port and sin6_port lie at the same place. */
+	/* sin_port and sin6_port have the same offset. */
 	((struct sockaddr_in *)&to)->sin_port = htons(SERVICE_PORT);
 	err = create_id(cm, &id);
 	if (err)

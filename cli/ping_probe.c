@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Asks with UDP and ICMP alone. */
+/* Probes with plain UDP and ICMP. */
 #include <errno.h>
 #include <netinet/icmp6.h>
 #include <netinet/in.h>
@@ -13,7 +13,7 @@
 
 #define PROBE_MS 500
 
-/* traceroute's first port: nobody is expected there. */
+/* traceroute's first port, normally closed. */
 #define CLOSED_PORT 33434
 #define UDP_HEADER  8
 
@@ -33,7 +33,7 @@ int ur_probe_port(struct ur_peer *peer)
 	if (connect(fd, with_port(peer, UR_ROCE_PORT), peer->size) ||
 	    send(fd, "", 1, 0) < 0)
 		err = errno;
-	/* An ICMP error comes back as the socket's. */
+	/* An ICMP error becomes the socket's. */
 	else if (poll(&pfd, 1, PROBE_MS) == 1)
 		getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &len);
 	close(fd);
@@ -54,7 +54,7 @@ static int open_echo(bool v4)
 
 static bool is_reply(const uint8_t *buf, ssize_t n, bool v4)
 {
-	/* A raw IPv4 socket gives the IP header as well. */
+	/* A raw IPv4 socket returns the IP header, too. */
 	if (v4 && n > 20 && buf[0] >> 4 == 4)
 		buf += (buf[0] & 15) * 4;
 	return n > 0 && buf[0] == (v4 ? ICMP_ECHOREPLY : ICMP6_ECHO_REPLY);
@@ -81,7 +81,7 @@ static void dont_fragment(const struct ur_peer *peer, int fd)
 		   sizeof(dont));
 }
 
-/* A datagram to a port where nobody is: the host says so. */
+/* Sends a datagram to a closed port, which the host reports by ICMP. */
 static bool probe_closed_port(struct ur_peer *peer, size_t bytes)
 {
 	int fd = socket(peer->addr.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -105,7 +105,7 @@ static bool probe_closed_port(struct ur_peer *peer, size_t bytes)
 	return refused;
 }
 
-/* An ICMP echo of that many bytes. */
+/* Sends an ICMP echo of that many bytes. */
 static bool probe_echo(struct ur_peer *peer, size_t bytes)
 {
 	bool v4 = peer->addr.ss_family == AF_INET, answered = false;
@@ -123,7 +123,7 @@ static bool probe_echo(struct ur_peer *peer, size_t bytes)
 		echo->type = v4 ? ICMP_ECHO : ICMP6_ECHO_REQUEST;
 		echo->un.echo.id = htons((uint16_t)getpid());
 		echo->un.echo.sequence = htons((uint16_t)bytes);
-		if (v4) /* ICMPv6's is the kernel's to make */
+		if (v4) /* the kernel computes ICMPv6's */
 			echo->checksum = checksum(buf, bytes);
 		if (!connect(fd, with_port(peer, 0), peer->size) &&
 		    send(fd, buf, bytes, 0) == (ssize_t)bytes)
@@ -138,8 +138,8 @@ static bool probe_echo(struct ur_peer *peer, size_t bytes)
 
 bool ur_probe_fits(struct ur_peer *peer, size_t bytes)
 {
-	/* An echo wants a privilege here or a setting; a datagram may be too
-	 * much for the peer's firewall. Either will do. */
+	/* An echo needs a privilege or a setting here; a datagram may be blocked by the
+	 * peer's firewall. Either suffices. */
 	return probe_echo(peer, bytes) ||
 	       probe_closed_port(peer, bytes - UDP_HEADER);
 }

@@ -24,8 +24,8 @@ bool ur_port_taken(const struct sockaddr *addr, socklen_t size)
 	return taken;
 }
 
-/* The inode of a socket of the table that is bound to the port, and whose it is,
- * or 0. */
+/* Returns the inode of the socket in the table that is bound to the port, and its owner in
+ * *uid; 0: none. */
 static unsigned long find_inode(const char *table, uid_t *uid)
 {
 	unsigned long inode = 0;
@@ -85,8 +85,8 @@ static void read_comm(const char *pid, char *comm, size_t size)
 		fclose(f);
 }
 
-/* uroced lets nobody but root look into it: then all there is to see is whose it
- * is. The owner of the folder in /proc is root. */
+/* Returns whether the process may be the uroced of that user. Only root can examine uroced,
+ * so this compares name and uid; the owner of its /proc folder is root. */
 static bool is_uroced_of(const char *pid, uid_t uid)
 {
 	char path[64], comm[32], line[128];
@@ -106,7 +106,7 @@ static bool is_uroced_of(const char *pid, uid_t uid)
 	return found && of == uid;
 }
 
-/* The first process that accepts() does; its number in pid. */
+/* Finds the first process that accepts() accepts, and puts its number into pid. */
 static bool find_process(bool (*accepts)(const char *pid, const void *arg),
 			 const void *arg, char *pid, size_t size)
 {

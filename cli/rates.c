@@ -52,7 +52,7 @@ void ur_samples_free(struct ur_samples *samples)
 	json_object_put(samples->after);
 }
 
-/* The first object of a list that is the one meant, or NULL. */
+/* Returns the first matching object of a list, or NULL. */
 static struct json_object *
 find_object(struct json_object *status, const char *list,
 	    bool (*is)(struct json_object *one, const void *meant),
@@ -82,7 +82,7 @@ struct json_object *ur_status_device(struct json_object *status,
 	return find_object(status, "devices", is_named, name);
 }
 
-/* Numbers are used again: the session too must be the same. */
+/* Compares the session, too, since numbers are reused. */
 static bool is_same_qp(struct json_object *one, const void *meant)
 {
 	struct json_object *qp = (struct json_object *)meant;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* uroce record, uroce report: flight recorders begun, ended, read. */
+/* uroce record, uroce report: starts, stops and reads flight recorders. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -28,7 +28,7 @@ static int set_one(const struct ur_options *options, const char *device,
 	return ur_link_set(&set);
 }
 
-/* Sets the value for all devices, or for the one that is named. */
+/* Sets the value for all devices, or for the named one. */
 static int set_some(const struct ur_options *options, const char *value)
 {
 	struct json_object *status, *devices;
@@ -148,7 +148,7 @@ static const struct format *format_of(const char *name)
 	}
 }
 
-/* Keys and addresses are in it: not for everybody to read. */
+/* Private mode: the file contains keys and addresses. */
 static FILE *create_file(const char *name)
 {
 	int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Puts events together: work requests with their packets and completions, packets
- * that left with the same ones coming in, queue pairs with their peers. Searches
- * are bounded, so that no file makes them long.
+ * Correlates events: work requests with their packets and completions, sent packets with
+ * the same ones received, queue pairs with their peers. Searches are bounded, whatever the
+ * file.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,12 +12,12 @@
 #include "transport/packet.h"
 
 #define PSN_MASK 0xffffffu
-/* Work requests of a queue pair that are looked at, and packets alike. */
+/* Search limits: work requests of a queue pair, and equal packets. */
 #define SEARCH_SENDS   4096
 #define SEARCH_PACKETS 64
-/* Queue pairs of one number. */
+/* Search limit: queue pairs with the same number. */
 #define SEARCH_PEERS 1024
-/* A packet that left so shortly before the end may still be under way. */
+/* A packet sent this shortly before the end may be in flight. */
 #define FLIGHT_NS 2000000ull
 
 struct buckets {
@@ -58,8 +58,7 @@ static void add_send(struct ur_record *record, uint32_t i)
 	qp->last_send = i;
 }
 
-/* A completion ends the oldest work request that it can be of; those before it
- * asked for none. */
+/* A completion matches the oldest work request that fits; earlier ones were unsignaled. */
 static void add_completion(struct ur_record *record, uint32_t i)
 {
 	struct ur_record_event *e = &record->events[i];
@@ -83,7 +82,7 @@ static void add_completion(struct ur_record *record, uint32_t i)
 	}
 }
 
-/* The work request whose PSNs hold psn. */
+/* Finds the work request whose PSN range contains psn. */
 static uint32_t find_send(const struct ur_record *record,
 			  const struct ur_record_qp *qp, uint32_t psn)
 {
@@ -163,16 +162,15 @@ static void packet_in(struct ur_record *record, struct buckets *b, uint32_t i)
 
 /* ---- queue pairs ---- */
 
-/* Chains queue pairs by their number alone: a peer may be in any process of any
- * device. Takes the buckets that ur_record_read() found queue pairs by, which
- * nobody needs any more. */
+/* Chains queue pairs by number only: a peer may be in any process of any device. Reuses the
+ * buckets of ur_record_read(), which needs them no more. */
 static void chain_qps(struct ur_record *record)
 {
 	uint32_t mask = record->qp_buckets - 1;
 
 	memset(record->qp_bucket, 0xff,
 	       record->qp_buckets * sizeof(*record->qp_bucket));
-	/* The last first: the first of several is found first. */
+	/* In reverse, so that the first of equal ones is found first. */
 	for (uint32_t i = record->n_qps; i-- > 0;) {
 		struct ur_record_qp *qp = &record->qps[i];
 		uint32_t *first = &record->qp_bucket[qp->qpn & mask];
@@ -182,7 +180,7 @@ static void chain_qps(struct ur_record *record)
 	}
 }
 
-/* A peer's own number of us decides between several of one number. */
+/* Among queue pairs of one number, prefers one whose peer is ours. */
 static void find_peer(struct ur_record *record, uint32_t i)
 {
 	struct ur_record_qp *qp = &record->qps[i], *other;
@@ -212,8 +210,7 @@ static void note_dest(struct ur_record *record, const struct ur_record_event *e)
 		qp->dest_qpn = dest;
 }
 
-/* Returns whether the device at that end was recorded when the packet came, and
- * longer: it sends from there. */
+/* Returns whether the receiving device was recorded when the packet arrived and later. */
 static bool is_watched(const struct ur_record *record,
 		       const struct ur_record_event *e)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Words for the numbers of records. */
+/* Names for the numbers in records. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -91,7 +91,7 @@ int ur_record_syndrome_of(const struct ur_record_event *e)
 	low = p->op & UR_OPC_MASK;
 	if (p->op >> 5 == UR_SVC_UD >> 5 || p->op == UR_OP_CNP)
 		return -1;
-	/* All responses but the middle of a READ's. */
+	/* All responses except READ RESPONSE MIDDLE. */
 	return low == UR_OPC_ACK || low == UR_OPC_ATOMIC_ACK ||
 			       low == UR_OPC_READ_RESP_FIRST ||
 			       low == UR_OPC_READ_RESP_LAST ||

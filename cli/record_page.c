@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Records as a page: report/page.html, which is in the program, with the data as
- * JSON in it. Nothing in it can end the element that it stands in, and the page
- * puts text into the document as text alone.
+ * Writes records as a page: report/page.html, built into the program, with the data as
+ * JSON. The JSON cannot end its HTML element, and the page inserts text as text only.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -79,7 +78,7 @@ static struct json_object *event(const struct ur_record *record,
 	struct json_object *o = json_object_new_object();
 	char text[UR_RECORD_LINE], wr_id[24];
 
-	/* Nanoseconds since the first: a number that a double holds. */
+	/* Nanoseconds since the first event fit into a double. */
 	add_number(o, "t", e->ns - record->events[0].ns);
 	add_number(o, "qp", e->qp);
 	add_text(o, "kind", ur_record_kind(e->r.kind));
@@ -87,7 +86,7 @@ static struct json_object *event(const struct ur_record *record,
 	add_text(o, "text", text);
 	if (e->r.kind == UROCE_RECORD_SEND || e->r.kind == UROCE_RECORD_RECV ||
 	    e->r.kind == UROCE_RECORD_COMPLETION) {
-		/* 64 bits: more than a number of JavaScript holds. */
+		/* A string: 64 bits do not fit into a JavaScript number. */
 		snprintf(wr_id, sizeof(wr_id), "%" PRIu64,
 			 (uint64_t)e->r.wr_id);
 		add_text(o, "wr_id", wr_id);
@@ -129,8 +128,8 @@ struct json_object *ur_record_data(const struct ur_record *record)
 	return o;
 }
 
-/* Writes JSON for a page of HTML: escapes characters that have a meaning there,
- * which stand in strings only. */
+/* Writes JSON for HTML: escapes characters with a meaning in HTML, which occur in strings
+ * only. */
 static void put_escaped(const char *text, FILE *f)
 {
 	for (; *text; text++)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Packets of records as Wireshark reads them: headers as they were, a comment
- * that says whose they are. Payload was not recorded. It is there as zeros, with
- * an ICRC that fits them, since Wireshark's dissector takes a packet that is cut
- * off for a bad one.
+ * Writes packets of records for Wireshark: the original headers, and a comment with the
+ * owner. Payload is not recorded. It is written as zeros, with a matching ICRC, since
+ * Wireshark's dissector takes a truncated packet for a bad one.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -21,7 +20,7 @@ static void put_ethernet(uint8_t *frame, enum ur_frame_kind kind)
 			: kind == UR_FRAME_V4 ? 0x0800
 					      : 0x86dd;
 
-	/* The addresses are not known. */
+	/* The MAC addresses are unknown. */
 	memset(frame, 0, ETH_BYTES);
 	ur_put_be16(frame + 12, type);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Sections of records, from a device or from files: checked for form, and their
- * events in the order of time. */
+/* Reads sections of records from a device or from files, checks their form, and sorts
+ * events by time. */
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -14,12 +14,11 @@
 #define FILE_MAX   (256u << 20)
 #define MAX_EVENTS (1u << 24)
 #define BTH_BYTES  12
-/* Queue pairs of a bucket, and owners, that are looked at. */
+/* Search limits: queue pairs of a bucket, and owners. */
 #define SEARCH_QPS    64
 #define SEARCH_OWNERS 4096
 
-/* Copies the text with "?" for what is not printable: it goes to terminals and
- * pages. */
+/* Copies the text with "?" for unprintable characters: it is shown on terminals and pages. */
 static void printable(char *to, const char *from, size_t size)
 {
 	size_t i;
@@ -35,12 +34,12 @@ static bool is_packet(uint8_t kind)
 	       kind == UROCE_RECORD_PACKET_IN;
 }
 
-/* One more in an array that grows. NULL: no memory. */
+/* Appends an element to a growing array. Returns NULL without memory. */
 static void *grow_array(void **array, uint32_t *n, size_t size)
 {
 	void *more;
 
-	/* Twice as large at each power of two. */
+	/* Doubles the array at each power of two. */
 	if (!(*n & (*n - 1))) {
 		more = realloc(*array, (*n ? (size_t)*n * 2 : 1) * size);
 		if (!more)
@@ -71,7 +70,7 @@ static uint32_t *bucket_of(struct ur_record *record, uint32_t device,
 	return &record->qp_bucket[(h ^ h >> 15) & (record->qp_buckets - 1)];
 }
 
-/* As many buckets as there may be queue pairs before there are more. */
+/* Keeps as many buckets as queue pairs. */
 static bool grow_buckets(struct ur_record *record)
 {
 	uint32_t n = record->qp_buckets ? 2 * record->qp_buckets : 64;
@@ -93,9 +92,9 @@ static bool grow_buckets(struct ur_record *record)
 	return true;
 }
 
-/* The queue pair of that number; one that came later under the same number, of
- * another process, is another one. One that lies too deep in a bucket, as only a
- * made-up file has it, is taken for a new one. */
+/* Finds or adds the queue pair of that number and process; a later one of another process
+ * is another queue pair. One too deep in a bucket, as only in a forged file, is added
+ * again. */
 static uint32_t find_qp(struct ur_record *record, uint32_t device,
 			const struct uroce_record *r,
 			const struct uroce_record_owner *owners, uint32_t n)
@@ -152,7 +151,7 @@ static int add_event(struct ur_record *record, const struct section *s,
 	e->ns = r.ns - s->head->monotonic_ns + s->head->realtime_ns;
 	e->send = e->done = e->other = e->next_send = e->chain = UR_RECORD_NONE;
 	if (is_packet(r.kind)) {
-		/* The rest of it lies where an ordinary record has more. */
+		/* A packet has other fields in place of these. */
 		e->packet = (const void *)slot;
 		e->r.wr_id = e->r.va = 0;
 		e->r.rkey = e->r.psns = e->r.dest_qpn = e->r.imm = 0;
@@ -193,7 +192,7 @@ static int add_section(struct ur_record *record, const struct section *s)
 	return err;
 }
 
-/* The section at text; returns its length, or 0: there is none. */
+/* Parses the section at text. Returns its length, or 0 if there is none. */
 static size_t look(const char *text, size_t len, struct section *s)
 {
 	size_t owners, slots;
@@ -302,7 +301,7 @@ static int by_time(const void *a, const void *b)
 
 	if (x->ns != y->ns)
 		return x->ns < y->ns ? -1 : 1;
-	/* chain: their order before. */
+	/* chain: the original order. */
 	return x->chain < y->chain ? -1 : x->chain > y->chain;
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Explains failures, as far as the records show them: a headline and a few
- * lines for each failed work request, from both ends where both are
- * recorded. */
+/* Explains failures as far as recorded: a headline and a few lines for each failed work
+ * request, with the records of both ends if available. */
 #include <json-c/json.h>
 
 #include "cli/record.h"
@@ -13,7 +12,7 @@
 #define STATUS_RNR     13 /* RNR retry counter exceeded */
 #define EVENT_COMM_EST 4  /* enum ibv_event_type */
 #define EVENT_SRQ_ERR  14
-/* Lines, and events that are looked at for one story. */
+/* Maximum number of explanations, and of events examined for one. */
 #define MAX_STORIES 1000
 #define LOOK_BACK   20000
 
@@ -30,7 +29,7 @@ static uint32_t index_of(const struct ur_record *record,
 	return (uint32_t)(e - record->events);
 }
 
-/* The attempts of its own end at the work request. */
+/* The attempts of the requester at the work request. */
 struct tries {
 	uint32_t sent, resent, vanished, timeouts, rnr_waits;
 	int nak; /* the last syndrome that was no ACK, or -1 */
@@ -100,7 +99,7 @@ static void tell_tries(struct story *s)
 			     ur_record_syndrome((uint8_t)t.nak), t.nak);
 }
 
-/* Finds what the other end refused: the last refusal before. */
+/* Finds the last refusal of the other end before the failure. */
 static void tell_peer(struct story *s)
 {
 	const struct ur_record *record = s->record;

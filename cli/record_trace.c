@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Records as JSON of Chrome's trace viewer, which Perfetto reads too: a process
- * is a program, a thread a queue pair, each event a short slice of it. Flows lead
- * from a work request through its packets to its completion, and an asynchronous
- * slice is as long as that takes, since work requests overlap.
+ * Writes records as JSON for Chrome's trace viewer and Perfetto: a program is a process, a
+ * queue pair a thread, each event a short slice. Flows lead from a work request through its
+ * packets to its completion. An asynchronous slice has that duration, since work requests
+ * overlap.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -12,8 +12,7 @@
 #include "cli/record.h"
 #include "util/verbs_words.h"
 
-/* The length, in microseconds, of an event that has none: wide enough for a
- * flow to end in. */
+/* The duration, in microseconds, of an instant event: wide enough for a flow to end in. */
 #define POINT_US 0.2
 
 static double since(const struct ur_record *record,
@@ -102,7 +101,7 @@ static void put_slice(const struct ur_record *record, FILE *f,
 
 	ur_record_line(record, e, text, sizeof(text));
 	name_of(e, name, sizeof(name));
-	/* A packet says at once what it is. */
+	/* A packet's slice has the full text. */
 	o = entry("X", e->packet ? text : name, since(record, e));
 	json_object_object_add(o, "dur", json_object_new_double(POINT_US));
 	json_object_object_add(
@@ -133,9 +132,9 @@ static void put_request(const struct ur_record *record, FILE *f, uint32_t i,
 	}
 }
 
-/* Returns the work request that event i, which is none itself, belongs to, or
- * UR_RECORD_NONE. Its flow ends with its completion: an event after that, such as the
- * answer to a packet that was sent again, is no step of it. */
+/* Returns the work request of event i, which is none itself, or UR_RECORD_NONE. A flow ends
+ * with the completion: a later event, such as the response to a retransmission, does not
+ * belong to it. */
 static uint32_t request_of(const struct ur_record *record, uint32_t i)
 {
 	const struct ur_record_event *e = &record->events[i];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* uroce res: what programs have open on the devices, and who they are. */
+/* uroce res: the objects of programs on the devices, and their owners. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "cli/command.h"
 #include "cli/status.h"
 
-/* The words that people type, and the lists of the status text. */
+/* The command's words, and the lists of the status text. */
 static const struct {
 	const char *word, *list;
 } kinds[] = {
@@ -17,7 +17,7 @@ static const struct {
 
 #define KINDS (sizeof(kinds) / sizeof(*kinds))
 
-/* "qp: device uroce0 qpn 17 type RC ...": the members as they come. */
+/* Prints the members in order: "qp: device uroce0 qpn 17 type RC ...". */
 static void print_object(const char *word, struct json_object *object)
 {
 	printf("%s:", word);
@@ -30,7 +30,7 @@ static void print_object(const char *word, struct json_object *object)
 			continue;
 		if (!text || !*text)
 			continue;
-		/* Keys as programs print them. */
+		/* Keys in hexadecimal, as programs print them. */
 		if (!strcmp(name, "key"))
 			printf(" %s 0x%" PRIx64, name,
 			       json_object_get_int64(value));

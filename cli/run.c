@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * uroce run: becomes a program, with the device present. No process stays in
- * between: signals, status and death are the program's own.
+ * uroce run: executes a program with the device present. No process stays in between:
+ * signals, status and death are the program's own.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,9 +24,9 @@
 #include "util/os/elf.h"
 
 /*
- * Keeps an on-demand device for as long as the program runs, though it may not
- * open it for long. One that cannot see this process, or is older, is kept by a
- * connection that the program inherits.
+ * Keeps an on-demand device while the program runs, even before the program opens it. If
+ * the device cannot see this process, or is older, the program inherits the connection,
+ * which keeps the device.
  */
 static void hold_device(int sock, const struct ur_options *options)
 {
@@ -79,7 +79,7 @@ int ur_cmd_run(struct ur_options *options)
 
 	if (options->rest_count < 1)
 		argv = ur_shell(options);
-	/* This comes before a device is started for it. */
+	/* Before a device is started for it. */
 	err = find_program(argv[0]);
 	if (err)
 		return ur_cannot_run(argv[0], -err);

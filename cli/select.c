@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Packets by address and queue pair. */
+/* Selects packets by address and queue pair. */
 #include <arpa/inet.h>
 #include <json-c/json.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "cli/status.h"
 #include "transport/packet.h"
 
-/* Says nothing where there is no device: packets can be looked at without. */
+/* Is silent without a device, which is not required. */
 static struct json_object *ask_device(const struct ur_options *options)
 {
 	int sock = ur_client_connect(options->run_dir);
@@ -30,7 +30,7 @@ static struct json_object *ask_device(const struct ur_options *options)
 	return status;
 }
 
-/* Finds the other end of a connected queue pair: its packets name only that. */
+/* Finds the peer of a connected queue pair: its packets name only the peer. */
 static void find_far_end(struct ur_select *select,
 			 const struct ur_options *options)
 {
@@ -86,7 +86,7 @@ static bool wants_qpn(const struct ur_select *select,
 		    !memcmp(frame->addr.dgid, select->far_gid, 16))
 			return true;
 	}
-	/* Datagrams say whom they are from. */
+	/* Datagrams have the source QPN. */
 	return ur_pkt_parse(&pkt, frame->bth, frame->bth_bytes) == UR_PKT_OK &&
 	       pkt.op->flags & UR_OPF_DETH && pkt.sqpn == select->qpn;
 }
@@ -100,7 +100,7 @@ bool ur_select_wants(const struct ur_select *select, bool v1,
 	if (!select->by_peer && !select->by_qpn)
 		return true;
 	error = ur_frame_parse(&frame, v1, packet, len);
-	/* A damaged one may be whose it says. */
+	/* A packet with a bad ICRC is selected by its headers. */
 	if (error != UR_FRAME_OK && error != UR_FRAME_ICRC)
 		return false;
 	if (select->by_peer && memcmp(frame.addr.sgid, select->peer, 16) &&

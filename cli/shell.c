@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The device without a wrapper before each program: uroce env, for a shell that
- * is there, and the shell that uroce run starts where no program is named.
+ * The device without a wrapper for each program: uroce env, for an existing shell, and the
+ * shell that uroce run starts if no program is named.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -21,8 +21,7 @@
 
 enum language { SH, FISH, CSH };
 
-/* A character that ends a quotation, or means something in it, as it is written
- * there. */
+/* Returns the escaped form of a character that ends a quotation or is special in it. */
 static const char *escaped(enum language language, char c)
 {
 	if (c == '\'')

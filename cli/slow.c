@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* uroce why --slow: two looks at a program's queue pairs and threads. Each sentence names a limit, what
- * shows it, and what to do; `doc/performance.md` has more of that. */
+/* uroce why --slow: compares two samples of a program's queue pairs and threads. Each
+ * sentence names a limit, the evidence, and a remedy; `doc/performance.md` explains more. */
 #include <dirent.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 
 #define PROGRAMS_MAX 64
 #define THREADS_MAX  512
-/* Of one processor, or of the time. */
+/* Fractions of one processor, or of the time. */
 #define BUSY	 0.9
 #define CROWDED	 0.1
 #define SLEEPY	 0.7
@@ -22,7 +22,7 @@
 struct thread {
 	long tid;
 	char comm[16];
-	double run, wait; /* seconds on a processor, and for one */
+	double run, wait; /* seconds running, and waiting for a processor */
 	double sleeps;
 };
 
@@ -33,7 +33,7 @@ struct program {
 	size_t n_before, n_after;
 };
 
-/* Of all its queue pairs, per second. */
+/* Sums over a program's queue pairs, per second. */
 struct load {
 	size_t qps, in_device, small_mtu;
 	double sent, bytes, again, timeouts, rnr, gaps, cnps;
@@ -104,7 +104,7 @@ static bool read_thread(int64_t pid, struct thread *t)
 	return true;
 }
 
-/* None where the program is not to be seen, as in another container. */
+/* Returns no threads if the program is invisible, as in another container. */
 static size_t read_threads(int64_t pid, struct thread *threads)
 {
 	struct dirent *d;
@@ -123,7 +123,8 @@ static size_t read_threads(int64_t pid, struct thread *threads)
 	return n;
 }
 
-/* What it has done meanwhile, as shares of the time and per second. */
+/* Computes what the thread did between the samples, as fractions of the time and per
+ * second. */
 static bool since(const struct slow *s, const struct thread *now,
 		  struct thread *did)
 {
@@ -210,7 +211,7 @@ static struct load load_of(const struct ur_samples *s, int64_t pid)
 	return w;
 }
 
-/* The devices that the program uses; other programs there are counted too. */
+/* Sums the rate of a counter over the program's devices, including their other programs. */
 static double marks_of(const struct ur_samples *s, int64_t pid,
 		       const char *counter)
 {

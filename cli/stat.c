@@ -76,7 +76,7 @@ static void print_qp(const struct ur_samples *s, struct json_object *qp)
 	putchar('\n');
 }
 
-/* The queue pairs of the devices that are left in status. */
+/* Returns the queue pairs of the devices in status. */
 static struct json_object *select_qps(struct json_object *status)
 {
 	struct json_object *kept = json_object_new_array(), *qps;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Reads the status text of the device, and the members of it that the
- * subcommands show.
+ * Reads the status text of the device, and members that several subcommands show.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -149,7 +148,7 @@ struct json_object *ur_status_get(const struct ur_options *options,
 	return object;
 }
 
-/* Is there one with this member? */
+/* Returns whether a device has this member. */
 static bool has_device(struct json_object *devices, size_t count,
 		       const char *member, const char *value)
 {
@@ -185,7 +184,7 @@ static int complain_other(const struct ur_options *options,
 	return -EBUSY;
 }
 
-/* @n: of the options' netdevs and nodes. */
+/* n: index of the options' netdev and node. */
 static int check_node(const struct ur_options *options,
 		      struct json_object *devices, size_t count, int n)
 {

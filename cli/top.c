@@ -38,8 +38,8 @@ static void rates_of(const struct ur_samples *s, struct json_object *device,
 			   columns[c].unit;
 }
 
-/* The sum over all queue pairs of a session, and their number; hidden: the
- * session is somebody else's, and its rates are not shown. */
+/* Sums over all queue pairs of a session. hidden: the session is another user's, and its
+ * rates are not shown. */
 struct work {
 	size_t qps;
 	bool hidden;
@@ -101,7 +101,7 @@ static void print_programs(const struct ur_samples *s)
 	}
 }
 
-/* Prints the trouble of all devices, or that there is none: the first that is asked. */
+/* Prints the trouble of all devices, or that there is none. */
 static void print_trouble(const struct ur_samples *s,
 			  struct json_object *failures)
 {
@@ -156,7 +156,7 @@ static void print_text(const struct ur_samples *s, struct json_object *failures)
 	fflush(stdout);
 }
 
-/* One object a line, for programs that read as it comes. */
+/* Prints one object per line, for programs that read a stream. */
 static void print_json(const struct ur_samples *s, struct json_object *failures)
 {
 	struct json_object *devices, *all = json_object_new_array();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Trouble of a device, as sentences: its port, peers that do not answer, packets sent
- * again, lost, refused or slowed, and requests that failed. */
+/* Describes trouble of a device in sentences: its port, peers that do not answer, packets
+ * retransmitted, lost, refused or slowed, and failed requests. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,12 +8,13 @@
 #include "cli/peer.h"
 #include "cli/trouble.h"
 
-/* A failure that is older is history, for `uroce why`. */
+/* Older failures are left to `uroce why`. */
 #define RECENT_MS (10 * 60 * 1000)
 
 struct trouble {
 	const struct ur_samples *samples;
-	struct json_object *device, *old; /* old: the device before, or NULL */
+	/* old: the device in the first sample, or NULL */
+	struct json_object *device, *old;
 	struct json_object *said;
 };
 
@@ -38,8 +39,8 @@ static void look_at_port(struct trouble *t)
 			     state, ur_status_text(t->device, "netdev"));
 }
 
-/* A queue pair that sends again and gets nothing: its peer, the first of them by
- * name. Returns the packets per second that all queue pairs send again. */
+/* Reports queue pairs that retransmit without any response, with the peer of the first one.
+ * Returns the packets per second that all queue pairs retransmit. */
 static double look_at_queue_pairs(struct trouble *t)
 {
 	struct json_object *qps, *silent = NULL;

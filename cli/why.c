@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* uroce why: the stories of error completions and failed connections. */
+/* uroce why: explains error completions and failed connections. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ static bool is_true(struct json_object *object, const char *name)
 	       json_object_get_boolean(member);
 }
 
-/* Returns the peer's device's record of the request that @mine is about. */
+/* Returns the record of the same request on the peer's device. */
 static struct json_object *other_end(struct json_object *others,
 				     struct json_object *mine)
 {
@@ -46,7 +46,7 @@ static struct json_object *other_end(struct json_object *others,
 	return NULL;
 }
 
-/* Somebody who does not answer: does the host say that nobody has the port? */
+/* For a silent peer, tests whether its host reports the port as closed. */
 static void probe(struct json_object *failure)
 {
 	const char *gid = ur_status_text(failure, "dgid");

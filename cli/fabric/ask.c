@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* A command's connection to the keeper: one question, and its answer. */
+/* A command's connection to the keeper: sends a request and receives the reply. */
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>

@@ -30,7 +30,7 @@ unsigned int ur_fabric_netdev_index(unsigned int card)
 	return NETDEV_INDEX + card;
 }
 
-/* Any frame is passed on at once: no tree to span, no group to learn. */
+/* Forwards frames at once: no spanning tree, no multicast snooping. */
 static int add_bridge(int sock, unsigned int rack)
 {
 	uint8_t snooping = 0;
@@ -54,7 +54,7 @@ static int add_bridge(int sock, unsigned int rack)
 	return err ? err : ur_nlmsg_up(sock, BRIDGE_INDEX + rack, 1);
 }
 
-/* The cable's end within a nest of the message. */
+/* Puts the far end of the cable into a nested attribute. */
 static void put_far_end(struct ur_nl *nl, unsigned int index, const char *name,
 			const uint8_t mac[6], uint32_t mtu, int netns)
 {
@@ -93,7 +93,7 @@ static int end_cable(int sock, struct ur_nl *nl, size_t data, size_t info)
 	return ur_nlmsg_ask(sock, nl);
 }
 
-/* Puts the interface into a rack's switch, and up. */
+/* Adds the interface to a rack's switch and sets it up. */
 static int plug_in(int sock, unsigned int index, unsigned int rack)
 {
 	struct ur_nl nl = {0};
@@ -131,13 +131,13 @@ int ur_fabric_switches(int sock, const struct ur_fabric_plan *plan,
 {
 	int err = ur_nlmsg_up(sock, LO_INDEX, 1);
 
-	/* A switch sends no frame to the filters of IP. */
+	/* Bridged frames must bypass the IP filters. */
 	ur_namespace_write("/proc/sys/net/bridge/bridge-nf-call-iptables", "0");
 	ur_namespace_write("/proc/sys/net/bridge/bridge-nf-call-ip6tables",
 			   "0");
 	ur_namespace_write("/proc/sys/net/bridge/bridge-nf-call-arptables",
 			   "0");
-	/* It has no addresses, and asks nobody for any. */
+	/* The switch needs no addresses. */
 	ur_namespace_write("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");
 	for (unsigned int rack = 0; rack < plan->racks && !err; rack++)
 		err = add_bridge(sock, rack);
@@ -156,7 +156,7 @@ int ur_fabric_cable(int sock, const struct ur_fabric_plan *plan,
 		    unsigned int host, unsigned int card, int netns,
 		    struct ur_fabric_error *error)
 {
-	/* Locally administered, the same in each fabric: node GUIDs follow. */
+	/* Locally administered and the same in each fabric, and so are node GUIDs. */
 	const uint8_t mac[6] = {0x02, 0x18, 0, 0, (uint8_t)card, (uint8_t)host};
 	unsigned int index = ur_fabric_port_index(host, card);
 	char port[IFNAMSIZ], netdev[IFNAMSIZ];
@@ -191,7 +191,7 @@ static int set_netdev_up(int sock, unsigned int host, unsigned int card)
 		err = ur_nlmsg_address(sock, index, AF_INET, ipv4, 24);
 	if (err)
 		return err;
-	/* Without IPv6 in the kernel, or by choice, there is IPv4. */
+	/* IPv6 may be missing or disabled; IPv4 suffices. */
 	err = ur_nlmsg_address(sock, index, AF_INET6, ipv6, 64);
 	return err == -EOPNOTSUPP || err == -EACCES ? 0 : err;
 }
@@ -201,7 +201,8 @@ int ur_fabric_host_net(const struct ur_fabric_plan *plan, unsigned int host,
 {
 	int sock = ur_nlmsg_open(NETLINK_ROUTE), err = sock < 0 ? sock : 0;
 
-	/* Nobody else is there to have the addresses: they are GIDs at once. */
+	/* No duplicates are possible: skip the detection, so that addresses are GIDs at
+	 * once. */
 	ur_namespace_write("/proc/sys/net/ipv6/conf/default/accept_dad", "0");
 	for (unsigned int card = 0; card < plan->devices && !err; card++) {
 		char path[64], netdev[IFNAMSIZ];

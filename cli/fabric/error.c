@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Words of a failure. */
+/* Builds the text of an error. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ int ur_fabric_fail(struct ur_fabric_error *error, int err, const char *format,
 	vsnprintf(error->text, sizeof(error->text), format, ap);
 	va_end(ap);
 	len = strlen(error->text);
-	/* A refusal has no more to it than its words. */
+	/* The text of a refusal is complete. */
 	if (err && err != -EOPNOTSUPP)
 		snprintf(error->text + len, sizeof(error->text) - len, ": %s",
 			 strerror(-err));

@@ -13,7 +13,7 @@
 
 /* ---- show ---- */
 
-/* For people where data is NULL. */
+/* Prints text if data is NULL. */
 static void show_link(struct ur_fabric *fabric, unsigned int host,
 		      unsigned int card, const struct ur_fabric_answer *answer,
 		      struct json_object *data)
@@ -121,7 +121,7 @@ static int set_links(struct ur_fabric *fabric, unsigned int first,
 	return err;
 }
 
-/* NODE.CARD is one card's, NODE all of its, as those in JSON and in text. */
+/* NODE.CARD names one card's link, NODE those of all its cards, as in the output. */
 static int set_named(struct ur_fabric *fabric, char *name,
 		     const struct ur_fabric_link *link, uint32_t traits)
 {
@@ -136,7 +136,7 @@ static int set_named(struct ur_fabric *fabric, char *name,
 	if (dot) {
 		*dot = '\0';
 		if (dot[1] < '0' || dot[1] > '9' || dot[2])
-			card = UR_FABRIC_DEVICES_MAX; /* there is none */
+			card = UR_FABRIC_DEVICES_MAX; /* invalid */
 		else
 			card = (unsigned int)(dot[1] - '0');
 	}
@@ -200,8 +200,8 @@ static int take_down(struct ur_options *options)
 
 /* ---- the command ---- */
 
-/* Returns the name of an option that only 'up' heeds, or only 'show', and that
- * was given with another verb; NULL: there is none. */
+/* Returns the name of an option that was given with the wrong verb, as it is only for 'up'
+ * or only for 'show'; or NULL. */
 static const char *misplaced_option(const struct ur_options *options,
 				    const struct ur_verb *verb)
 {

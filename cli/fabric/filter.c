@@ -35,7 +35,8 @@ static void begin_message(struct ur_nl *nl, unsigned short type,
 	m->version = NFNETLINK_V0;
 }
 
-/* The messages between two of these are done as one, or none is. */
+/* Puts the begin or end of a transaction: the messages between are applied together, or
+ * none. */
 static void put_batch(struct ur_nl *nl, unsigned short type)
 {
 	struct nfgenmsg *m = ur_nlmsg_begin(nl, type, 0, sizeof(*m));
@@ -73,7 +74,7 @@ static void put_chain(struct ur_nl *nl, const char *table, const char *chain,
 	ur_nlmsg_end(nl, hook);
 }
 
-/* An expression's two nests; end_expr() ends them. */
+/* The two nested attributes of an expression; end_expr() ends them. */
 struct nest {
 	size_t element, data;
 };
@@ -102,7 +103,7 @@ static void put_value(struct ur_nl *nl, unsigned short type, const void *value,
 	ur_nlmsg_end(nl, nest);
 }
 
-/* Goes on with the rule if register 1 compares so. */
+/* Continues the rule if the comparison with register 1 holds. */
 static void put_compare(struct ur_nl *nl, enum nft_cmp_ops op,
 			const void *value, size_t size)
 {
@@ -114,7 +115,7 @@ static void put_compare(struct ur_nl *nl, enum nft_cmp_ops op,
 	end_expr(nl, nest);
 }
 
-/* Goes on with the rule for so many packets of a million. */
+/* Continues the rule for ppm packets of a million. */
 static void put_chance(struct ur_nl *nl, uint32_t ppm)
 {
 	uint32_t limit = htonl(ppm);
@@ -124,7 +125,7 @@ static void put_chance(struct ur_nl *nl, uint32_t ppm)
 	put_be32(nl, NFTA_NG_MODULUS, UR_FABRIC_PPM);
 	put_be32(nl, NFTA_NG_TYPE, NFT_NG_RANDOM);
 	end_expr(nl, nest);
-	/* Comparing goes byte by byte, from the first one. */
+	/* The comparison is bytewise, so it needs big-endian. */
 	nest = begin_expr(nl, "byteorder");
 	put_be32(nl, NFTA_BYTEORDER_SREG, NFT_REG_1);
 	put_be32(nl, NFTA_BYTEORDER_DREG, NFT_REG_1);
@@ -149,7 +150,7 @@ static void put_drop(struct ur_nl *nl)
 	end_expr(nl, nest);
 }
 
-/* A rule's beginning: returns the mark of its expressions. */
+/* Begins a rule. Returns the mark of its expressions. */
 static size_t begin_rule(struct ur_nl *nl, const char *table, const char *chain)
 {
 	begin_message(nl, NFT_MSG_NEWRULE, NLM_F_CREATE | NLM_F_APPEND);
@@ -158,8 +159,8 @@ static size_t begin_rule(struct ur_nl *nl, const char *table, const char *chain)
 	return ur_nlmsg_nest(nl, NFTA_RULE_EXPRESSIONS);
 }
 
-/* The two bits of ECN are in the second byte of either header. The kernel mends
- * the checksum of IPv4 for an even place alone, so two bytes are taken. */
+/* The two ECN bits are in the second byte of either header. The kernel updates the IPv4
+ * checksum only for an even offset, so two bytes are used. */
 static const struct ecn_place {
 	uint16_t ethertype;
 	uint8_t bits[2];
@@ -175,8 +176,7 @@ static void put_place(struct ur_nl *nl)
 	put_be32(nl, NFTA_PAYLOAD_LEN, ECN_BYTES);
 }
 
-/* Register 1 becomes the bytes with ECN in them, of which mask stays and bits
- * are turned over. */
+/* Loads the bytes with ECN into register 1, ANDs them with mask and XORs them with bits. */
 static void put_ecn(struct ur_nl *nl, const uint8_t mask[ECN_BYTES],
 		    const uint8_t bits[ECN_BYTES])
 {
@@ -246,12 +246,12 @@ int ur_fabric_filter(const char *port, uint32_t loss, uint32_t mark,
 	char table[IFNAMSIZ + 8];
 	struct ur_nl nl = {0};
 
-	/* Without rules there is nothing to make, nor can there be any. */
+	/* No nftables, so no rules can exist, and none are requested. */
 	if (sock < 0 && !loss && !mark)
 		return 0;
 	snprintf(table, sizeof(table), "link-%s", port);
 	put_batch(&nl, NFNL_MSG_BATCH_BEGIN);
-	/* Made, it can be deleted, whether it was there or not. */
+	/* Creates the table first, so that the deletion cannot fail. */
 	put_table(&nl, NFT_MSG_NEWTABLE, NLM_F_CREATE, table);
 	put_table(&nl, NFT_MSG_DELTABLE, 0, table);
 	if (loss || mark) {
@@ -269,7 +269,7 @@ int ur_fabric_filter(const char *port, uint32_t loss, uint32_t mark,
 		return 0;
 	if (err == -ENOENT || err == -EPROTONOSUPPORT)
 		err = -EOPNOTSUPP;
-	/* Where the kernel has no tables, nothing was there. */
+	/* A kernel without nftables had no rules to delete. */
 	if (err == -EOPNOTSUPP && !loss && !mark)
 		return 0;
 	return ur_fabric_fail(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Starts the two processes of a fabric; the guardian's life is here. */
+/* Starts the two processes of a fabric, and is the guardian. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -18,7 +18,7 @@
 	(CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWUTS | \
 	 CLONE_NEWIPC)
 
-/* Closes all descriptors but standard ones and those. */
+/* Closes all descriptors except the standard ones and keep[]. */
 static void close_others(int *keep, int count)
 {
 	for (int i = 1; i < count; i++)
@@ -39,7 +39,7 @@ static void close_others(int *keep, int count)
 	}
 }
 
-/* It belongs to no terminal and holds nobody's pipe. */
+/* Detaches from the caller's terminal and pipes. */
 static void leave_caller(struct ur_fabric_keeper *keeper)
 {
 	int keep[] = {keeper->dir, keeper->sock, keeper->report};
@@ -55,13 +55,13 @@ static void leave_caller(struct ur_fabric_keeper *keeper)
 		dup2(null, fd);
 	close_others(keep, 3);
 	signal(SIGPIPE, SIG_IGN);
-	/* The devices have the real system, whoever starts them. */
+	/* The devices must see the real system. */
 	unsetenv("LD_PRELOAD");
 	unsetenv("UROCE_RUN_DIR");
 }
 
-/* Root does without a user namespace where it may; anybody else is himself in
- * one. Returns as fork() does. */
+/* Root does without a user namespace if possible; any other user gets one, with the same
+ * uid. Returns as fork() does. */
 static pid_t clone_keeper(struct ur_fabric_keeper *keeper)
 {
 	pid_t pid;
@@ -165,7 +165,7 @@ int ur_fabric_start(const struct ur_fabric_place *place, int dir,
 		ur_fabric_place_clear(place, dir);
 	}
 	close(dir);
-	/* It is the guardian who clears what did not come up. */
+	/* The guardian cleans up a failed start. */
 	if (err && pid > 0)
 		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 			;

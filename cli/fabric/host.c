@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A host is made by its own first process: that leaves the keeper's namespaces,
- * mounts what is the host's, sends the keeper its namespaces, waits for the
- * cables, sets up its interfaces and becomes uroced.
+ * A host is made by its own first process, which leaves the keeper's namespaces, makes the
+ * host's mounts, sends the keeper its namespaces, waits for the cables, sets up its
+ * interfaces and executes uroced.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -42,7 +42,7 @@ int ur_fabric_own_namespaces(int ns[UR_FABRIC_NS_COUNT])
 	return 0;
 }
 
-/* To the keeper: the namespaces, or what went wrong. */
+/* Sends the namespaces, or the error, to the keeper. */
 static int send_namespaces(int talk, int err,
 			   const struct ur_fabric_error *error)
 {
@@ -176,7 +176,7 @@ int ur_fabric_host_meet(struct ur_fabric_keeper *keeper, unsigned int host,
 	    UR_FABRIC_NS_COUNT)
 		return ur_fabric_fail(error, -EMFILE, "node%u's namespaces",
 				      host);
-	/* One for all hosts: the switch's descriptors stand for them. */
+	/* Shared by all hosts: uses the switch's descriptors. */
 	for (int i = UR_FABRIC_NS_USER; i <= UR_FABRIC_NS_PID; i++) {
 		close(h->ns[i]);
 		h->ns[i] = keeper->hosts[0].ns[i];
@@ -194,7 +194,7 @@ int ur_fabric_host_go(struct ur_fabric_keeper *keeper, unsigned int host,
 	return err ? ur_fabric_fail(error, err, "node%u", host) : 0;
 }
 
-/* The device's own last words, of its log. */
+/* Makes the error text from the end of the device's log. */
 static int fail_by_log(struct ur_fabric_keeper *keeper, unsigned int host,
 		       struct ur_fabric_error *error)
 {

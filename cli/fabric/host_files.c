@@ -38,7 +38,7 @@ void ur_fabric_host_log(const struct ur_fabric_place *place, unsigned int host,
 	snprintf(path, size, "%s/%s.log", place->run, name);
 }
 
-/* The first card has the host's name, another one its own as well. */
+/* The first card has the host's name; another card has a name of its own. */
 static void print_hosts(FILE *f, const struct ur_fabric_plan *plan)
 {
 	uint8_t a[4];
@@ -76,14 +76,13 @@ int ur_fabric_files(const struct ur_fabric_place *place,
 {
 	int err;
 
-	/* Mounts that the machine gets later are to be seen here, and ours not
-	 * outside. */
+	/* Later mounts of the machine appear here, ours do not appear there. */
 	if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL))
 		return -errno;
 	if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC,
 		  NULL)) {
 		err = -errno;
-		/* EPERM once more: a container's /proc is covered in part
+		/* EPERM has another reason here: a container's /proc is partly hidden
 		 * (mount_too_revealing() of the kernel). */
 		return ur_fabric_fail(
 			error, err,
@@ -98,9 +97,9 @@ int ur_fabric_files(const struct ur_fabric_place *place,
 		   : 0;
 }
 
-/* The host's own, for programs that look for interfaces there, with the
- * machine's control groups in it as before. A container may not mount it, and
- * the programs that need it are few. */
+/* Mounts the host's own /sys, for programs that look for interfaces there, with the
+ * machine's control groups. A container may forbid that; few programs need it, so a failure
+ * is ignored. */
 static void mount_sys(void)
 {
 	int cgroup =
@@ -126,7 +125,8 @@ static int write_name(const char *path, const char *name)
 	return fclose(f) || chmod(path, 0644) ? -errno : 0;
 }
 
-/* Launchers of MPI give the environment of one host to the ranks on all. */
+/* The name is the same in all hosts, since MPI launchers pass the environment of one host
+ * to all ranks. */
 static int mount_run(const struct ur_fabric_place *place, const char *name,
 		     struct ur_fabric_error *error)
 {
@@ -162,7 +162,7 @@ int ur_fabric_host_mounts(const struct ur_fabric_place *place, const char *name,
 	    errno != ENOENT)
 		return ur_fabric_fail(error, -errno, "%s's /etc/hostname",
 				      name);
-	/* Hosts share no memory. */
+	/* Hosts do not share memory. */
 	if (mount("uroce", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV,
 		  "mode=1777") &&
 	    errno != ENOENT)

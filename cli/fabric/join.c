@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Goes into a host. */
+/* Joins a host. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -14,7 +14,7 @@
 #include "cli/fabric/host_files.h"
 #include "cli/fabric/rights.h"
 
-/* Where we are in it already, setns(2) refuses. */
+/* setns(2) fails for our own user namespace. */
 static bool is_own_user_namespace(int fd)
 {
 	struct stat own, other;
@@ -64,8 +64,7 @@ int ur_fabric_join(struct ur_fabric *fabric, unsigned int host)
 		return err;
 	if (!getcwd(dir, sizeof(dir)))
 		strcpy(dir, "/");
-	/* The library is found before the mounts change, and with them
-	 * /proc. */
+	/* Finds the library before the mounts, and with them /proc, change. */
 	err = set_environment(fabric, host);
 	if (!err) {
 		err = enter(ns);

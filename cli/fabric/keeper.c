@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The keeper's life: makes the fabric, serves, ends all that is in it. */
+/* The keeper: makes the fabric, serves, ends all processes in it. */
 #include <errno.h>
 #include <linux/netlink.h>
 #include <signal.h>
@@ -19,8 +19,7 @@
 
 #define SWITCH_NAME "switch"
 
-/* Returns what the links of the plan have, beside the MTU that they were made
- * with. */
+/* Returns the traits to apply to new links, which already have their MTU. */
 static uint32_t traits_of(const struct ur_fabric_link *link)
 {
 	return (link->rate || link->queue || link->delay_ns ? UR_FABRIC_RATE
@@ -56,8 +55,7 @@ static int make_cables(struct ur_fabric_keeper *keeper, unsigned int host,
 	return err ? err : set_links(keeper, host, error);
 }
 
-/* All hosts take each step before any of them takes the next one, since most of
- * a step is theirs to do, beside each other. */
+/* Runs each step for all hosts before the next step, so that hosts work in parallel. */
 static int make_hosts(struct ur_fabric_keeper *keeper,
 		      struct ur_fabric_error *error)
 {
@@ -99,7 +97,7 @@ static int make_all(struct ur_fabric_keeper *keeper,
 	return err ? err : make_hosts(keeper, error);
 }
 
-/* All processes of the PID namespace but this one. */
+/* Kills all other processes of the PID namespace. */
 static void end_all(void)
 {
 	kill(-1, SIGKILL);
@@ -114,7 +112,7 @@ _Noreturn void ur_fabric_keep(struct ur_fabric_keeper *keeper)
 
 	if (make_all(keeper, &error))
 		dprintf(keeper->report, "%s\n", error.text);
-	/* Whoever asked for it may have gone meanwhile. */
+	/* The requester may have exited meanwhile. */
 	else if (dprintf(keeper->report, "ready\n") > 0) {
 		close(keeper->report);
 		guarded = ur_fabric_serve(keeper);

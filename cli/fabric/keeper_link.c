@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The keeper changes a link, at both of its ends. */
+/* Changes a link at both ends, in the keeper. */
 #include <errno.h>
 #include <linux/netlink.h>
 #include <sched.h>
@@ -19,7 +19,7 @@ static int open_rtnl_of(const struct ur_fabric_keeper *keeper,
 	if (setns(keeper->hosts[host].ns[UR_FABRIC_NS_NET], CLONE_NEWNET))
 		return -errno;
 	sock = ur_nlmsg_open(NETLINK_ROUTE);
-	/* In another's network the keeper is no keeper. */
+	/* The keeper must not go on in a host's namespace. */
 	if (setns(keeper->hosts[0].ns[UR_FABRIC_NS_NET], CLONE_NEWNET))
 		abort();
 	return sock;

@@ -63,7 +63,7 @@ static bool read_number(const char *word, const struct unit *units,
 		if (strcmp(end, units->name))
 			continue;
 		v *= units->factor;
-		/* A whole number, while a double has all of its digits. */
+		/* Rounds to an integer while a double is exact. */
 		*value = v <= NUMBER_MAX ? (double)(uint64_t)(v + 0.5) : v;
 		return true;
 	}
@@ -98,7 +98,7 @@ static int take_trait(const char *name, const char *value,
 			    name);
 		return -EINVAL;
 	}
-	/* A limit can be taken away again; nothing of anything has no unit. */
+	/* "none" removes a limit, and 0 needs no unit. */
 	if (value && ((t->bit == UR_FABRIC_RATE && !strcmp(value, "none")) ||
 		      (!t->min && !strcmp(value, "0")))) {
 		v = 0;
@@ -155,7 +155,7 @@ int ur_fabric_link_words(char **words, struct ur_fabric_link *link,
 	return 0;
 }
 
-/* Appends the value in the greatest unit in which it is at least 1. */
+/* Appends the value in the largest unit in which it is at least 1. */
 static void append(char *text, size_t size, const char *name, double value,
 		   const struct unit *units)
 {
@@ -170,7 +170,7 @@ static void append(char *text, size_t size, const char *name, double value,
 void ur_fabric_link_print(const struct ur_fabric_link *link, char *text,
 			  size_t size)
 {
-	/* From the greatest unit downwards. */
+	/* Largest unit first. */
 	static const struct unit times[] = {
 		{"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {NULL, 0}};
 	static const struct unit bytes[] = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Requests to netlink families, and those of rtnetlink that everybody needs. */
+/* Requests to netlink families, and common rtnetlink requests. */
 #include <errno.h>
 #include <linux/if_addr.h>
 #include <linux/rtnetlink.h>
@@ -11,7 +11,7 @@
 
 #include "cli/fabric/netlink.h"
 
-/* Returns room behind what is there, zeroed; NULL: there is none. */
+/* Appends size zero bytes. Returns them, or NULL without room. */
 static void *take_room(struct ur_nl *nl, size_t size)
 {
 	void *at = nl->room + nl->len;
@@ -101,11 +101,10 @@ int ur_nlmsg_open(int family)
 	return sock < 0 ? -errno : sock;
 }
 
-/* Takes the acknowledgements of one datagram. Returns how many, or the first
- * -errno. */
+/* Receives the acknowledgements of one datagram. Returns their number, or the first -errno. */
 static int take_acks(int sock)
 {
-	/* An error comes with the message that it is about. */
+	/* An error includes the request. */
 	char room[UR_NL_ROOM + 4096] __attribute__((aligned(NLMSG_ALIGNTO)));
 	struct nlmsghdr *head = (struct nlmsghdr *)room;
 	const struct nlmsgerr *answer;

@@ -17,8 +17,8 @@
 #include "util/os/rundir.h"
 
 #define DEFAULT_NAME "default"
-#define INNER	     "fabrics" /* in a fabric, those that are in it */
-#define BESIDE	     "-fabric" /* behind the name of the user's run directory */
+#define INNER	     "fabrics" /* folder of the fabrics inside a fabric */
+#define BESIDE	     "-fabric" /* suffix of the user's run directory */
 
 #define AWAIT_STEP_MS 10
 #define AWAIT_STEPS   1500
@@ -37,9 +37,8 @@ static bool is_name(const char *name)
 	return true;
 }
 
-/* The directory that fabrics are in; inside: that of the fabric in which this
- * process is, whose memory the inner ones are in, or NULL. Returns 0 or
- * -errno. */
+/* Gets the directory for fabrics. inside: the directory of the fabric that contains this
+ * process, whose memory inner fabrics use; or NULL. Returns 0 or -errno. */
 static int find_base(const struct ur_options *options, const char *inside,
 		     char *base, size_t size)
 {
@@ -51,7 +50,7 @@ static int find_base(const struct ur_options *options, const char *inside,
 	} else if (inside) {
 		n = snprintf(base, size, "%s/" UR_FABRIC_RUN "/" INNER, inside);
 	} else {
-		/* That variable is about a device. */
+		/* In a fabric the variable names a device. */
 		unsetenv("UROCE_RUN_DIR");
 		err = ur_rundir(NULL, dir, sizeof(dir));
 		if (err)
@@ -61,7 +60,7 @@ static int find_base(const struct ur_options *options, const char *inside,
 	return n < (int)size ? 0 : -ENAMETOOLONG;
 }
 
-/* Returns the fabric's directory that this process is in, or NULL. */
+/* Returns the directory of the fabric that contains this process, or NULL. */
 static const char *find_inside(void)
 {
 	const char *inside = secure_getenv(UR_FABRIC_VARIABLE);
@@ -112,8 +111,8 @@ int ur_fabric_place_find(const struct ur_options *options,
 	return set_place(place, dir);
 }
 
-/* Anybody can make directories in /tmp. Returns 0 where this one, and not
- * another that has its name meanwhile, is ours and nobody else's. */
+/* Anybody can make directories in /tmp. Returns 0 if dir is ours alone and still has that
+ * name. */
 static int check_dir(int dir, const char *name)
 {
 	struct stat st, now;
@@ -125,8 +124,8 @@ static int check_dir(int dir, const char *name)
 	return st.st_uid == geteuid() && !(st.st_mode & 077) ? 0 : -EPERM;
 }
 
-/* Returns the descriptor of the directory, locked, or -errno; -EBUSY: another
- * has it. */
+/* Returns a locked descriptor of the directory, or -errno; -EBUSY: locked by another
+ * process. */
 static int lock_dir(const char *name)
 {
 	int err, dir;
@@ -161,7 +160,7 @@ int ur_fabric_place_take(const struct ur_fabric_place *place)
 	do {
 		err = ur_rundir_make(base);
 		dir = err ? err : lock_dir(place->dir);
-	} while (dir == -ESTALE); /* another one was removed under it */
+	} while (dir == -ESTALE); /* the directory was removed meanwhile */
 	if (dir == -EBUSY)
 		ur_complain("fabric %s is up, or ends just now: 'uroce fabric "
 			    "show', 'uroce fabric down', or another --name",
@@ -182,7 +181,7 @@ int ur_fabric_place_take(const struct ur_fabric_place *place)
 	return dir;
 }
 
-/* A socket's name holds 107 characters: it goes through the descriptor. */
+/* Through the descriptor: a socket's name is limited to 107 characters. */
 static void name_socket(int dir, struct sockaddr_un *sun)
 {
 	*sun = (struct sockaddr_un){.sun_family = AF_UNIX};
@@ -214,8 +213,8 @@ void ur_fabric_place_clear(const struct ur_fabric_place *place, int dir)
 	unlinkat(dir, UR_FABRIC_SOCKET, 0);
 	unlinkat(dir, UR_FABRIC_RUN, AT_REMOVEDIR);
 	rmdir(place->dir);
-	/* The last fabric takes the directory of all with it, unless the user
-	 * has named that. */
+	/* The last fabric also removes the parent directory, unless the user has named
+	 * that. */
 	get_base(place, base);
 	len = strlen(base);
 	if (len > strlen(BESIDE) &&

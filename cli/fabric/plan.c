@@ -11,7 +11,7 @@
 #define SWITCH "switch"
 #define NODE   "node"
 
-/* 10 Tbit/s, 100 s, 256 MiB: beyond them numbers of the kernel overflow. */
+/* 10 Tbit/s, 100 s, 256 MiB: larger values overflow in the kernel. */
 #define RATE_MAX  10000000000000u
 #define DELAY_MAX 100000000000u
 #define QUEUE_MAX (256u << 20)

@@ -9,7 +9,7 @@
 
 #include "cli/fabric/rights.h"
 
-/* Returns the number that a file of /proc/sys has; -1: there is none. */
+/* Returns the number in a file of /proc/sys, or -1. */
 static int read_sysctl(const char *path)
 {
 	FILE *f = fopen(path, "re");

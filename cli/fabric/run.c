@@ -13,7 +13,7 @@
 
 #define ALL "all"
 
-/* The program in the host of that name, or in all. */
+/* Runs the program in the host of that name, or in all. */
 static int run_in(struct ur_options *options, const char *name, char **argv)
 {
 	struct ur_fabric fabric;
@@ -52,7 +52,7 @@ int ur_fabric_run(struct ur_options *options)
 		      *words ? words : ur_shell(options));
 }
 
-/* Returns the words, as one command for a shell, to be freed. */
+/* Returns the words joined to a shell command, to be freed. */
 static char *join_words(char **words)
 {
 	size_t size = 1;
@@ -69,8 +69,8 @@ static char *join_words(char **words)
 	return text;
 }
 
-/* These ask for things that are so in any case, no X11, no terminal, no chatter,
- * but for -n, which is done. Returns whether the word is one of them. */
+/* Accepts ssh options that are always in effect (no X11, no terminal, quiet), and -n, which
+ * it carries out. Returns whether the word is one of them. */
 static bool take_ssh_option(const char *word)
 {
 	int null;
@@ -114,7 +114,7 @@ int ur_fabric_ssh(struct ur_options *options)
 	return ret;
 }
 
-/* The name of this program, which the hosts find under it as well. */
+/* Gets the name of this program, which is valid in the hosts, too. */
 static int own_name(char *path, size_t size)
 {
 	ssize_t n = readlink("/proc/self/exe", path, size - 1);
@@ -151,8 +151,7 @@ int ur_fabric_trace(struct ur_options *options)
 	return ret;
 }
 
-/* Each host saves its record beside its run directory, where all hosts find
- * it. */
+/* Each host saves its record beside its run directory, where all hosts can read it. */
 static int save_records(struct ur_options *options, char *path)
 {
 	char command[] = "exec \"$0\" record save "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* A program in every host at once, and one output of all of theirs. */
+/* Runs a program in every host at once, and merges the output. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -13,7 +13,7 @@
 
 #define LINE_MAX_BYTES 4096
 
-/* One host's program, and the line that it has not ended yet. */
+/* One host's program, and its unfinished line. */
 struct stream {
 	pid_t pid;
 	char name[UR_FABRIC_NAME_MAX];
@@ -27,8 +27,7 @@ static void print_line(struct stream *s, size_t len)
 	fflush(stdout);
 }
 
-/* Prints the whole lines; one that is longer than there is room for in
- * pieces. Returns whether more can come. */
+/* Prints complete lines, and too long ones in pieces. Returns whether more can come. */
 static bool take_output(struct stream *s, int fd)
 {
 	ssize_t n = read(fd, s->line + s->len, sizeof(s->line) - s->len);

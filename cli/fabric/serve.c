@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The keeper answers commands, and is the father of those who have none. */
+/* Serves commands in the keeper, and reaps orphans. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -14,11 +14,11 @@
 #include "util/os/peer_user.h"
 #include "util/os/scm.h"
 
-/* So long the keeper waits for a command that has connected. All commands are
- * the user's own: one that is stopped holds up the others, and no device. */
+/* How long the keeper waits for a connected command. All commands are the user's own: a
+ * stopped one delays other commands, but no device. */
 #define PATIENCE_S 1
 
-/* Returns 0, or -errno with words where there is no such link. */
+/* Returns 0, or -errno with an error text if there is no such link. */
 static int check_link(const struct ur_fabric_keeper *keeper,
 		      const struct ur_fabric_request *request,
 		      struct ur_fabric_error *error)
@@ -49,7 +49,7 @@ static int change_link(struct ur_fabric_keeper *keeper,
 	ur_fabric_link_take(&link, &request->link, request->traits);
 	if (!ur_fabric_link_check(&link))
 		return ur_fabric_fail(&answer->error, -ERANGE, "the link");
-	/* Without a rate nothing waits. */
+	/* Without a rate there is no queue. */
 	if (request->traits & UR_FABRIC_RATE && !link.rate &&
 	    !(request->traits & UR_FABRIC_QUEUE))
 		link.queue = 0;
@@ -105,7 +105,7 @@ static bool answer_one(struct ur_fabric_keeper *keeper, int sock,
 		answer.err = -EOPNOTSUPP;
 	}
 	ur_scm_put(&mh, &scm, fds, fds ? UR_FABRIC_NS_COUNT : 0);
-	/* Whoever asked may have gone. */
+	/* The requester may have exited. */
 	(void)sendmsg(sock, &mh, MSG_NOSIGNAL);
 	return more;
 }

@@ -15,14 +15,14 @@
 #define NETEM_HANDLE 0x10000u
 #define NETEM_INSIDE 0x10001u /* the class that netem has */
 #define TBF_HANDLE   0x20000u
-/* So many packets are under way at most where there is a delay. */
+/* Maximum number of packets in flight with a delay. */
 #define NETEM_LIMIT 100000u
 
 #define GSO_SEGMENTS_MAX \
 	65535u	       /* the kernel's, for an interface (gso_max_segs) */
-#define FRAME_MORE 64u /* beside the MTU: Ethernet, VLAN, and to spare */
+#define FRAME_MORE 64u /* beyond the MTU: Ethernet, VLAN, and reserve */
 
-/* Parts of a second: bytes that are sent at once, and bytes that may wait. */
+/* Fractions of a second's bytes: of a burst, and of the queue. */
 #define BURST_PER_SECOND 1000u
 #define QUEUE_PER_SECOND 100u
 #define QUEUE_MIN	 65536u
@@ -38,14 +38,14 @@ static int ask_qdisc(const struct ur_fabric_ends *ends, int end,
 	return ur_nlmsg_ask(ends->sock[end], nl);
 }
 
-/* Takes our disciplines away; the interface's own one is in place then. */
+/* Removes our disciplines, which restores the interface's default. */
 static void drop_qdiscs(const struct ur_fabric_ends *ends, int end)
 {
 	struct ur_nl nl = {0};
 	struct tcmsg *m =
 		ur_nlmsg_begin(&nl, RTM_DELQDISC, NLM_F_ACK, sizeof(*m));
 
-	/* Where there is none, it fails, and all is well. */
+	/* Fails if there is none, which is fine. */
 	(void)ask_qdisc(ends, end, &nl, m, TC_H_ROOT, 0);
 }
 
@@ -85,7 +85,7 @@ static int add_tbf(const struct ur_fabric_ends *ends, int end,
 					 sizeof(*m));
 	size_t options;
 
-	/* A burst that no packet fits into would let none pass. */
+	/* A burst smaller than a packet would let nothing pass. */
 	if (burst < 2 * (link->mtu + FRAME_MORE))
 		burst = 2 * (link->mtu + FRAME_MORE);
 	if (queue < QUEUE_MIN)
@@ -106,7 +106,7 @@ static int add_tbf(const struct ur_fabric_ends *ends, int end,
 static int refuse_delay(const struct ur_fabric_link *link, int err,
 			struct ur_fabric_error *error)
 {
-	/* So qdisc_create() of net/sched answers where no module has it. */
+	/* qdisc_create() of net/sched returns ENOENT if no module has it. */
 	if (err != -ENOENT)
 		return ur_fabric_fail(error, err, "delay (netem)");
 	return ur_fabric_fail(
@@ -155,7 +155,7 @@ static int apply_to(const struct ur_fabric_ends *ends, int end,
 		    const struct ur_fabric_link *link, uint32_t traits,
 		    struct ur_fabric_error *error)
 {
-	/* Chance is to pick packets, and no trains of them. */
+	/* Loss and marks must hit single packets, not GSO trains. */
 	uint32_t segments = link->loss || link->mark ? 1 : GSO_SEGMENTS_MAX;
 	int err = 0;
 
@@ -188,8 +188,8 @@ int ur_fabric_link_apply(const struct ur_fabric_ends *ends,
 		err = ur_fabric_filter(ends->port, link->loss, link->mark,
 				       error);
 	if (!err && traits & UR_FABRIC_DOWN) {
-		/* The switch's end alone: the host sees no carrier, and keeps
-		 * its addresses. */
+		/* Only the switch's end: the host loses the carrier, but keeps its
+		 * addresses. */
 		err = ur_nlmsg_up(ends->sock[0], ends->index[0], !link->down);
 		if (err)
 			ur_fabric_fail(error, err, "%s",

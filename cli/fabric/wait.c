@@ -11,7 +11,7 @@
 #include "cli/fabric/fabric.h"
 #include "cli/fabric/rights.h"
 
-/* Those that other processes send a program; it gets them from us. */
+/* Signals that we forward to the program. */
 static const int passed[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM,
 			     SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH};
 
@@ -20,7 +20,7 @@ static _Noreturn void become_program(char **argv, const sigset_t *before)
 {
 	int err;
 
-	/* It has no life without the process that its caller knows. */
+	/* The program ends with the waiting process, which is all its caller knows. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	err = ur_fabric_rights();
 	if (err) {
@@ -32,7 +32,7 @@ static _Noreturn void become_program(char **argv, const sigset_t *before)
 	_exit(ur_cannot_run(argv[0], errno));
 }
 
-/* Returns the exit status, or -1 while the program goes on. */
+/* Returns the exit status, or -1 while the program lives. */
 static int look_after(pid_t pid)
 {
 	int status;
@@ -40,7 +40,7 @@ static int look_after(pid_t pid)
 	if (waitpid(pid, &status, WNOHANG | WUNTRACED) != pid)
 		return -1;
 	if (WIFSTOPPED(status)) {
-		/* As a shell sees it, the program and this are one. */
+		/* Stop with the program, so that a shell sees one job. */
 		raise(SIGSTOP);
 		kill(pid, SIGCONT);
 		return -1;
@@ -79,7 +79,7 @@ int ur_fabric_become(struct ur_fabric *fabric, unsigned int host, char **argv)
 		if (info.si_signo == SIGCHLD)
 			ret = look_after(pid);
 		else if (info.si_code != SI_KERNEL)
-			/* A terminal's go to both by themselves. */
+			/* Except signals of the terminal, which both get. */
 			kill(pid, info.si_signo);
 	}
 	return ret;
@@ -102,7 +102,7 @@ pid_t ur_fabric_spawn(struct ur_fabric *fabric, unsigned int host, char **argv,
 		dup2(out, STDOUT_FILENO);
 		dup2(out, STDERR_FILENO);
 	}
-	/* Each of many at once has a connection of its own. */
+	/* Each of several concurrent programs needs its own connection. */
 	ur_fabric_close(fabric);
 	fabric->sock = ur_fabric_ask_open(&fabric->place);
 	_exit(fabric->sock < 0 ? UR_EXIT_NO_DEVICE

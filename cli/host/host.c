@@ -34,7 +34,7 @@ static int complain(int err)
 	return UR_EXIT_FAILED;
 }
 
-/* The text with our library in front of all others, and nowhere else. */
+/* Returns the text with our library in front of all others, and only there. */
 static char *with_library(const char *text, const char *library)
 {
 	char *rest = strdup(text), *ret = NULL;

@@ -81,7 +81,7 @@ static int write_all(int fd, const char *text, size_t size)
 	return 0;
 }
 
-/* A file in the folder @dir, on the disk. */
+/* Writes a file in the folder dir, and syncs it. */
 static int make(int dir, char *name, const char *text, size_t size,
 		const struct ur_preload_file *like)
 {
@@ -129,7 +129,7 @@ int ur_preload_file_write(const char *root, const char *text, size_t size,
 			unlinkat(dir, name, 0);
 		}
 	}
-	/* Some file systems have no fsync() of a folder. */
+	/* Some file systems do not support fsync() of a folder. */
 	if (!err && fsync(dir) && errno != EINVAL)
 		err = -errno;
 	close(dir);

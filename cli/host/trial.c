@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Tries a library before every program has it. */
+/* Tests a library before every program gets it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -45,7 +45,7 @@ static int check_one(const char *root, const char *path, char *why)
 	return 0;
 }
 
-/* Whether the program headers end where the file ends. */
+/* Checks that the program headers are at the end of the file. */
 static int check_table(const char *root, const char *library, char *why)
 {
 	char name[2 * PATH_MAX];
@@ -111,7 +111,7 @@ static void become(const char *root, char *const argv[], char *const envp[],
 	_exit(127);
 }
 
-/* Reads what it says until it ends, or for as long as it may take. */
+/* Reads its output until it ends, up to a time limit. */
 static void listen_to(int fd, pid_t pid, char *said)
 {
 	struct pollfd p = {.fd = fd, .events = POLLIN};
@@ -185,7 +185,7 @@ int ur_trial_run(const char *root, const char *library, char *why)
 		return fail(why, status, said);
 	if (!library)
 		return 0;
-	/* ld.so(8): it lists what it would load. */
+	/* ld.so(8): lists the libraries that would be loaded. */
 	envp[2] = (char *)"LD_TRACE_LOADED_OBJECTS=1";
 	status = run(root, envp, said);
 	if (status || !strstr(said, library)) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The asker's probes: one of each traffic class, sizes, bursts, and a thousand
- * to be lost. Each series is counted by the listener, so that what is missing
- * is known to be missing there, or of the echoes.
+ * The asker's probes: one per traffic class, sizes, bursts, and a thousand to detect drops.
+ * The listener counts each series, which shows whether probes or echoes were lost.
  */
 #include <arpa/inet.h>
 #include <endian.h>
@@ -16,14 +15,14 @@
 #define MS	     1000000ull
 #define TRIES	     3
 #define TRY_NS	     (100 * MS) /* for an echo or a report */
-#define SETTLE_NS    (30 * MS)	/* between two questions after a burst */
-#define SETTLED	     3		/* equal reports: nothing more is on its way */
+#define SETTLE_NS    (30 * MS)	/* between two ASKs after a burst */
+#define SETTLED	     3		/* equal reports: no more packets in flight */
 #define SMALL	     200u	/* no MAD has that length */
 #define DROP_PROBES  1000u
 #define DROP_GAP_NS  MS
 #define HOPS_AT_LEFT 64
 
-/* All that is sent, but the datagrams to ourselves, goes to the listener. */
+/* Makes the handle for datagrams to the listener. */
 static struct ibv_ah *handle(struct ur_path_asker *a, uint8_t tclass)
 {
 	struct ibv_ah_attr attr = a->attr;
@@ -74,7 +73,7 @@ static int answer(struct ur_path_asker *a, enum ur_path_kind kind,
 	}
 }
 
-/* The listener's count of the series. Zeros where it does not answer. */
+/* Gets the listener's count of the series; zeros if it does not answer. */
 static int get_report(struct ur_path_asker *a, struct ur_path_message *ret)
 {
 	struct ibv_ah *ah = handle(a, 0);
@@ -100,7 +99,7 @@ static uint32_t arrived(const struct ur_path_message *report)
 	return ntohl(report->arrived[0]) + ntohl(report->arrived[1]);
 }
 
-/* The end of a probe that is sent until its echo comes. */
+/* The outcome of a probe that is repeated until its echo comes. */
 struct outcome {
 	bool there, back;
 	uint8_t seen_there, seen_back, hops;
@@ -144,7 +143,7 @@ static int probe(struct ur_path_asker *a, uint8_t tclass, size_t bytes,
 
 static const uint8_t dscps[] = {0, 26, 46};
 
-/* The device sends the class to itself: does it keep it? */
+/* Tests whether the device preserves a traffic class to itself. */
 static int ask_self(struct ur_path_asker *a)
 {
 	struct ibv_ah_attr attr = a->attr;
@@ -163,7 +162,7 @@ static int ask_self(struct ur_path_asker *a)
 		attr.grh.traffic_class = ecn;
 		to.ah = ibv_create_ah(a->queue.pd, &attr);
 		if (!to.ah)
-			return 0; /* no loop on such a device */
+			return 0; /* the device has no loopback */
 		err = ur_path_queue_send(&a->queue, &to, &m, sizeof(m));
 		seen = UR_PATH_LOST;
 		if (!err)
@@ -202,7 +201,7 @@ static int ask_classes(struct ur_path_asker *a)
 			best = o.trip_ns;
 		if (o.back)
 			routers = HOPS_AT_LEFT - o.hops;
-		/* Each of them would take its time in vain. */
+		/* Each further class would only time out. */
 		if (i == 3 && best == UINT64_MAX)
 			break;
 	}
@@ -234,7 +233,7 @@ static int ask_sizes(struct ur_path_asker *a)
 	return largest;
 }
 
-/* A burst, and the count when nothing more comes. */
+/* Sends a burst, and gets the count once it is stable. */
 static int burst(struct ur_path_asker *a, uint8_t tclass, uint16_t packets,
 		 size_t bytes, struct ur_path_message *ret)
 {
@@ -253,17 +252,17 @@ static int burst(struct ur_path_asker *a, uint8_t tclass, uint16_t packets,
 			break;
 		equal = arrived(ret) == before ? equal + 1 : 0;
 		before = arrived(ret);
-		/* Late echoes and reports, if any, end here. */
+		/* Drops late echoes and reports. */
 		err = answer(a, UR_PATH_ECHO, ur_path_now() + SETTLE_NS, &got);
 		err = err < 0 ? err : 0;
 	}
-	/* Not before: Soft-RoCE looks at it when it sends. */
+	/* Not earlier: Soft-RoCE uses the handle when it sends. */
 	if (ah)
 		ibv_destroy_ah(ah);
 	return err;
 }
 
-/* Bursts that grow until some packets are lost, twice. */
+/* Sends growing bursts until packets were lost twice. */
 static int ask_bursts(struct ur_path_asker *a, uint8_t tclass, size_t bytes)
 {
 	for (uint16_t n = 1; n <= UR_PATH_BURST_MAX; n *= 2) {
@@ -283,8 +282,8 @@ static int ask_bursts(struct ur_path_asker *a, uint8_t tclass, size_t bytes)
 	return 0;
 }
 
-/* One probe each millisecond, far less than any queue holds: what is missing
- * was dropped. Marked and unmarked ones alternate without a pattern. */
+/* Sends a probe each millisecond, too few to fill any queue: missing probes were dropped.
+ * ECT and Not-ECT alternate without a pattern. */
 static int ask_drops(struct ur_path_asker *a)
 {
 	struct ibv_ah *ah[2] = {handle(a, 0), handle(a, 2)};
@@ -300,7 +299,7 @@ static int ask_drops(struct ur_path_asker *a)
 		/* Fibonacci hashing: the bit has no period. */
 		int ect = (int)((i * 2654435769u) >> 31);
 
-		/* After the last one, the echoes that are on their way. */
+		/* After the last probe, waits for echoes in flight. */
 		next += i < DROP_PROBES ? DROP_GAP_NS : TRY_NS;
 		if (i < DROP_PROBES) {
 			sent[ect]++;
@@ -339,7 +338,7 @@ static int bye(struct ur_path_asker *a)
 	if (!err)
 		err = send_to(a, ah, UR_PATH_BYE, 0, 0,
 			      sizeof(struct ur_path_message));
-	/* Its completion, or it would go with the queue pair. */
+	/* Waits for the completion: destroying the queue pair would drop the send. */
 	for (int i = 0; i < 2 && !err; i++) {
 		struct ur_path_received got;
 

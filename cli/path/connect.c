@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The asker's way to the listener: rdma_cm's datagram service (SIDR). */
+/* Connects the asker to the listener: rdma_cm's datagram service (SIDR). */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "cli/path/lines.h"
 
 #define STEP_MS 1500
-/* A request that was lost is sent again after 4.3 s (4.096 us * 2^20). */
+/* A lost request is repeated after 4.3 s (4.096 us * 2^20). */
 #define LET_IN_MS 5000
 #define HOPS	  64
 
@@ -72,8 +72,7 @@ static int resolve(struct ur_path_asker *a, const char *address)
 	return expect(a->channel, RDMA_CM_EVENT_ROUTE_RESOLVED);
 }
 
-/* Takes what the answer says of the peer. Return: whether it is a listener of
- * our kind. */
+/* Reads the peer's data from the reply. Returns whether the peer is a compatible listener. */
 static bool take_welcome(struct ur_path_asker *a,
 			 const struct rdma_ud_param *ud)
 {

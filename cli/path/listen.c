@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The listener: one asker at a time, who gets a queue pair of his own for as
- * long as the tally lets him. Others are refused meanwhile.
+ * The listener: serves one asker at a time, which gets a queue pair for as long as the
+ * tally permits. Others are refused meanwhile.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -22,11 +22,11 @@
 #define CLASSES_MAX 16
 
 struct session {
-	struct rdma_cm_id *id; /* NULL: nobody is here */
+	struct rdma_cm_id *id; /* NULL: no asker */
 	struct ur_path_queue queue;
 	struct ur_path_tally tally;
 	char name[NI_MAXHOST];
-	uint32_t qpn; /* of the asker, when the first has come */
+	uint32_t qpn; /* of the asker, after its first datagram */
 	uint32_t qkey, refused;
 	struct ibv_ah *ah[CLASSES_MAX];
 	uint8_t tclass[CLASSES_MAX];
@@ -78,7 +78,7 @@ static void begin_session(struct session *s, struct rdma_cm_id *id)
 	printf("%s %s\n", UR_PATH_SERVING, s->name);
 }
 
-/* The handle to the sender of @got for his traffic class, or NULL. */
+/* Returns the handle to the sender of got for that traffic class, or NULL. */
 static struct ibv_ah *handle(struct session *s, struct ur_path_received *got,
 			     uint8_t tclass)
 {
@@ -106,7 +106,7 @@ static struct ibv_ah *handle(struct session *s, struct ur_path_received *got,
 	return s->ah[s->classes++];
 }
 
-/* Takes one datagram and answers it. Return: whether the session goes on. */
+/* Handles one datagram. Returns false if the session is to end. */
 static bool serve_one(struct session *s, struct ur_path_received *got)
 {
 	struct ur_path_message reply;
@@ -150,7 +150,7 @@ static void serve(struct session *s)
 		end_session(s);
 }
 
-/* Return: an exit status, or 0 to go on. */
+/* Returns an exit status, or 0 to continue. */
 static int take_event(struct rdma_event_channel *channel,
 		      const struct rdma_cm_id *listener, struct session *s)
 {

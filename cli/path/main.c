@@ -16,7 +16,7 @@
 #include "cli/path/asker.h"
 #include "util/os/standard_fds.h"
 
-/* All waits of an asker have their limits, which add up to less. */
+/* Above the sum of an asker's timeouts. */
 #define LIMIT_S 10
 
 static int ask(const char *address)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A UD queue pair and its memory: receives, each with the 40 bytes in front of
- * the payload that show the IP header as it came; headers of what is sent; and
- * one filler that all packets end with.
+ * A UD queue pair and its memory: receive buffers, each with 40 bytes for the received IP
+ * header in front of the payload; headers to send; and one padding for all packets.
  */
 #include <errno.h>
 #include <poll.h>
@@ -192,7 +191,7 @@ static void read_area(struct ur_path_queue *q, const uint8_t *area,
 	q->v1 = area[6] == 0x1b; /* IBTA: next header of a GRH before a BTH */
 }
 
-/* Return: whether it is one for us. */
+/* Returns whether the completion is a valid datagram. */
 static bool take(struct ur_path_queue *q, const struct ibv_wc *wc,
 		 struct ur_path_received *ret)
 {
@@ -212,7 +211,7 @@ static bool take(struct ur_path_queue *q, const struct ibv_wc *wc,
 	return true;
 }
 
-/* Sleeps until something may have come. */
+/* Sleeps until a datagram may have arrived. */
 static int sleep_until(struct ur_path_queue *q, uint64_t until_ns)
 {
 	struct pollfd pfd = {.fd = q->channel->fd, .events = POLLIN};
@@ -253,7 +252,7 @@ int ur_path_queue_receive(struct ur_path_queue *q, uint64_t until_ns,
 			err = post_receive(q, wc.wr_id);
 			if (err || ours)
 				return err ? err : 1;
-			/* A flood of others is no reason to stay. */
+			/* Foreign datagrams must not extend the wait. */
 			if (ur_path_now() >= until_ns)
 				return 0;
 			continue;

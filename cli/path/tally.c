@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Counts the probes of a series and makes the answers. Every field of a
- * datagram is a stranger's. */
+/* Counts the probes of a series and makes the replies. No field of a datagram is trusted. */
 #include <arpa/inet.h>
 #include <endian.h>
 #include <string.h>
@@ -21,8 +20,7 @@ bool ur_path_tally_over(const struct ur_path_tally *tally, uint64_t ns)
 	       ns - tally->last_ns >= UR_PATH_SESSION_IDLE_NS;
 }
 
-/* A later series takes the place of the one that is counted. Return: whether
- * @series is counted now. */
+/* A later series replaces the current one. Returns whether series is the current one. */
 static bool enter(struct ur_path_tally *tally, uint16_t series)
 {
 	if (series > tally->series) {

@@ -146,7 +146,7 @@ static int probe(struct rdma_cm_id *id, int count)
 
 static int connect_to(const char *address, const char *port, int count)
 {
-	/* A service has its own reasons to give few retries; these are ours. */
+	/* Our own retry count, whatever the service proposes. */
 	struct rdma_conn_param param = {.retry_count = RETRIES};
 	struct rdma_addrinfo hints = {.ai_port_space = RDMA_PS_TCP,
 				      .ai_qp_type = IBV_QPT_RC},
@@ -166,7 +166,7 @@ static int connect_to(const char *address, const char *port, int count)
 	why = expect(channel, RDMA_CM_EVENT_ADDR_RESOLVED, &status);
 	if (why)
 		return fail(UR_RCPING_LOCAL, why);
-	/* Older kernels do not know this; then it takes longer. */
+	/* Older kernels do not support this; then it takes longer. */
 	rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT,
 			&timeout, sizeof(timeout));
 	if (rdma_resolve_route(id, STEP_MS))
@@ -245,7 +245,7 @@ int main(int argc, char **argv)
 	ur_open_standard_fds();
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (argc == 5 && !strcmp(argv[1], "connect")) {
-		/* A request to connect is repeated for a minute. */
+		/* rdma_cm repeats a connect request for a minute. */
 		alarm(LIMIT_S + (unsigned int)atoi(argv[4]));
 		return connect_to(argv[2], argv[3], atoi(argv[4]));
 	}

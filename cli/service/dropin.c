@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Writes, finds and removes our drop-ins of systemd's services. */
+/* Writes, finds and removes our drop-ins for systemd services. */
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
@@ -15,7 +15,7 @@
 #include "cli/service/unit.h"
 
 #define FOLDER "/etc/systemd/system"
-/* The first line says whose file it is. */
+/* The first line marks our files. */
 #define MARK "# uroce enable --service: this service's programs see the device."
 /* device/uroced.service.in */
 #define SERVICE	    "uroced.service"
@@ -32,7 +32,7 @@ static void path_of(const char *root, const char *name, char *path)
 		 name);
 }
 
-/* Returns 0, -ENOENT, -EEXIST (it is another's) or another -errno. */
+/* Returns 0, -ENOENT, -EEXIST (not ours) or another -errno. */
 static int check_ours(const char *path)
 {
 	char line[sizeof(MARK) + 1];
@@ -47,7 +47,7 @@ static int check_ours(const char *path)
 	return ours ? 0 : -EEXIST;
 }
 
-/* As systemd.unit(5) has them: a specifier's sign twice. */
+/* Escapes as in systemd.unit(5): "%" is doubled. */
 static void print_assignment(FILE *f, const char *name, const char *value)
 {
 	fprintf(f, "Environment=\"%s=", name);
@@ -83,7 +83,7 @@ static int make_folder(const char *root, const char *folder)
 	return mkdir(folder, 0755) && errno != EEXIST ? -errno : 0;
 }
 
-/* Puts the file in its place whole, or not at all. */
+/* Puts the complete file in its place, or leaves the old one. */
 static int put(FILE *f, int fd, const char *temporary, const char *path)
 {
 	int err = 0;
@@ -148,7 +148,7 @@ int ur_dropin_remove(const char *root, const char *name)
 	return rmdir(folder) && errno != ENOTEMPTY ? -errno : 0;
 }
 
-/* Ours is the last of the list, but for runtimes of sanitizers. */
+/* Our library is the last of the list, except for sanitizer runtimes. */
 static void library_of(const char *path, char *library)
 {
 	char line[2 * PATH_MAX], *at, *end;

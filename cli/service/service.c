@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * uroce enable and disable: the device for services of systemd, without a wrapper
- * in their ExecStart=; host/host.c does it for every program.
+ * uroce enable and disable: give the device to systemd services without a wrapper in their
+ * ExecStart=. host/host.c does it for every program.
  */
 #include <errno.h>
 #include <spawn.h>
@@ -27,7 +27,7 @@ static const char *root_of(const struct ur_options *options)
 								: "";
 }
 
-/* systemd reads the files again, where it runs and they are this machine's. */
+/* Makes systemd read the files again, if it runs and root is this machine's. */
 static int reload(const char *root)
 {
 	char *argv[] = {(char *)"systemctl", (char *)"daemon-reload", NULL};
@@ -62,7 +62,7 @@ static int complain_of_file(const char *name, int err)
 	return UR_EXIT_FAILED;
 }
 
-/* Prints which settings of its own files may keep its programs from the device. */
+/* Prints settings of the service that may keep its programs from the device. */
 static void note(const struct ur_unit *unit, const char *run_dir)
 {
 	if (unit->call_filter)

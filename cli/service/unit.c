@@ -46,8 +46,8 @@ int ur_unit_name(const char *given, char *name)
 		       : -EINVAL;
 }
 
-/* A value of LD_PRELOAD ends where the assignment does: at a space, or at the
- * quotation mark that it began behind. */
+/* A value of LD_PRELOAD ends with the assignment: at a space, or at its closing quotation
+ * mark. */
 static void take_preload(const char *value, char *preload)
 {
 	const char *at = value;
@@ -98,8 +98,7 @@ static bool is_true(const char *value)
 	return false;
 }
 
-/* Lines add up, "~" begins a list of those that are left out, an empty one
- * forgets what was before. */
+/* Lines accumulate; "~" begins a list of exclusions; an empty line resets. */
 static void restrict_families(const char *value, struct ur_unit *unit)
 {
 	bool named = strstr(value, "AF_UNIX");
@@ -148,7 +147,7 @@ static char *trim(char *text)
 	return text;
 }
 
-/* One line, those that "\" continues put together; false: the file is over. */
+/* Reads a line, joined with its continuations ("\"). Returns false at the end of the file. */
 static bool get_line(FILE *f, char *line, size_t size)
 {
 	size_t len = 0;
