@@ -26,7 +26,7 @@ struct ur_capture_meta {
 /**
  * ur_capture_fn - takes a packet
  * @packet: from its Ethernet header, longer than that
- * Return: false: enough.
+ * Return: whether to continue.
  */
 typedef bool (*ur_capture_fn)(void *arg, const struct ur_capture_meta *meta,
 			      const uint8_t *packet, size_t len);

@@ -7,48 +7,47 @@
 #include <stddef.h>
 
 /**
- * ur_client_connect() - connect and see that somebody answers
+ * ur_client_connect() - connect, and check that the device answers
  *
- * The connection counts as use of an on-demand device until it is closed. Where
- * the caller may administer the device's network namespace, the device knows it
- * from now on (util/os/proof.h). With one thread only: it is in that namespace
- * for a moment.
- * Return: socket, close-on-exec, or -errno (-ENOENT, -ECONNREFUSED: nobody is
- * there; -EIO: it went away while we asked).
+ * An on-demand device stays while the connection is open. If the caller may administer the
+ * device's network namespace, proves that to the device (util/os/proof.h). Only with a single
+ * thread, which enters that namespace for a moment.
+ * Return: socket, close-on-exec, or -errno (-ENOENT, -ECONNREFUSED: no device; -EIO: it ended
+ * meanwhile).
  */
 int ur_client_connect(const char *run_dir);
 
 struct uroce_tun_msg;
 
 /**
- * ur_client_ask() - one message and its DONE, which replaces it in @msg
+ * ur_client_ask() - send a message and receive its DONE into @msg
  * @fd: to attach, or -1 (stays the caller's)
- * @ret_fd: what came with the answer, or -1
- * Return: 0 or -errno, as the answer says; -EIO when nobody answers.
+ * @ret_fd: the descriptor of the reply, or -1
+ * Return: 0 or -errno, from the reply; -EIO without a reply.
  */
 int ur_client_ask(int sock, struct uroce_tun_msg *msg, int fd, int *ret_fd);
 
 /**
- * ur_client_ask_text() - the same for a message that text follows
- * @len: bytes of @text, its NUL included where the message wants it
+ * ur_client_ask_text() - the same for a message followed by text
+ * @len: bytes of @text, with its NUL if the message requires that
  * Return: as ur_client_ask().
  */
 int ur_client_ask_text(int sock, struct uroce_tun_msg *msg, const char *text,
 		       size_t len);
 
 /**
- * ur_client_lives() - is the device at @run_dir the one that @sock is connected to
+ * ur_client_lives() - whether the device at @run_dir is still the one behind @sock
  *
- * For where nobody answered: one of an older release ends a connection on which
- * a message comes that it does not know, as one that dies ends them all.
+ * Called after a missing reply: a device of an older release hangs up on an unknown message,
+ * while a dying one ends all connections.
  */
 bool ur_client_lives(int sock, const char *run_dir);
 
 /**
- * ur_client_status() - ask for a status text
- * @subject: "" for the whole
+ * ur_client_status() - get a status text
+ * @subject: "" for all
  * @ret_text: JSON text, NUL terminated, to be freed by the caller
- * Return: 0 or -errno, as the device gave it.
+ * Return: 0 or -errno, from the device.
  */
 int ur_client_status(int sock, const char *subject, char **ret_text,
 		     size_t *ret_size);

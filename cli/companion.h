@@ -13,13 +13,13 @@ struct ur_companion {
 };
 
 /**
- * ur_companion_start() - start one
- * @argv: NULL ended; the first is its name, which lies beside this program in a
- * build tree and in libexec where it is installed
- * @run_dir: of the device that it gets; NULL: it has the host's own
+ * ur_companion_start() - start a program
+ * @argv: NULL terminated; the first is its name, found beside this program in a build tree,
+ * and in libexec if installed
+ * @run_dir: of the device that it gets; NULL: the host's own RDMA devices
  *
- * Says on stderr what is wrong. Return: 0, and ur_companion_wait() is to be
- * called when all lines are read; or -errno.
+ * Prints errors on stderr. Return: 0, and the caller calls ur_companion_wait() after reading
+ * all lines; or -errno.
  */
 int ur_companion_start(struct ur_companion *companion, const char *const argv[],
 		       const char *run_dir);

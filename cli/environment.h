@@ -12,8 +12,9 @@ struct ur_options;
 int ur_environment_library(char *path, size_t size);
 
 /**
- * ur_environment_set() - UROCE_RUN_DIR and LD_PRELOAD, for this process's
- * children; says on stderr what is wrong. Return: 0 or -errno.
+ * ur_environment_set() - set UROCE_RUN_DIR and LD_PRELOAD for this process's children
+ *
+ * Prints errors on stderr. Return: 0 or -errno.
  */
 int ur_environment_set(const char *run_dir);
 
@@ -21,16 +22,17 @@ int ur_environment_set(const char *run_dir);
 bool ur_environment_has_tool(const char *name);
 
 /**
- * ur_environment_check() - does what --check, --check-json and --check-mute ask
- * for: puts the checking library into LD_PRELOAD, in front of all others;
- * nothing where --check was not given. Prints errors on stderr. Return: 0 or
- * -errno.
+ * ur_environment_check() - apply --check, --check-json and --check-mute
+ *
+ * Puts the checking library in front of all others in LD_PRELOAD. Does nothing without
+ * --check. Prints errors on stderr. Return: 0 or -errno.
  */
 int ur_environment_check(const struct ur_options *options);
 
 /**
- * ur_environment_adverse() - puts what --adverse asks for into UROCE_ADVERSE;
- * nothing where it was not given. Prints errors on stderr. Return: 0 or -errno.
+ * ur_environment_adverse() - set UROCE_ADVERSE from --adverse, if that was given
+ *
+ * Prints errors on stderr. Return: 0 or -errno.
  */
 int ur_environment_adverse(const struct ur_options *options);
 

@@ -5,10 +5,9 @@
  *   uroced --run-dir DIR --on-demand --ready-fd N [--netdev IF]
  *          [--name NAME] ... [--only]
  *
- * writes "ready" and a newline to descriptor N when it serves, or says on
- * stderr why it cannot and exits; status 3 says that another one, perhaps on
- * its way out, still holds the run directory. With --on-demand it exits by
- * itself some seconds after its last connection has closed.
+ * writes "ready" and a newline to descriptor N when it serves. Otherwise it prints the reason
+ * on stderr and exits; status 3: another uroced, perhaps an ending one, still holds the run
+ * directory. With --on-demand it exits some seconds after its last connection has closed.
  */
 #ifndef UR_CLI_LAUNCH_H
 #define UR_CLI_LAUNCH_H
@@ -16,11 +15,10 @@
 #include "cli/command.h"
 
 /**
- * ur_launch() - a connection to the device of options->run_dir, which is
- * started where there is none
+ * ur_launch() - connect to the device of options->run_dir, after starting it if needed
  *
- * Any number of processes may do this at once: one starts it, under a lock in
- * the run directory. Says on stderr what is wrong. *started: it was this one.
+ * Any number of processes may call this at once: one starts the device, under a lock in the
+ * run directory. *started: this one did. Prints errors on stderr.
  * Return: socket (see ur_client_connect()) or -errno.
  */
 int ur_launch(const struct ur_options *options, bool *started);

@@ -11,20 +11,20 @@
 #include "cli/command.h"
 
 /**
- * ur_netns_name() - fills in netdev[] and name[] of options->devices devices
+ * ur_netns_name() - fill in netdev[] and name[] of options->devices devices
  *
- * They count up from the number at the end of name[0] (mlx5_2: mlx5_2, mlx5_3
- * ...), from 0 where it has none, from uroce0 where no name was given. Prints
- * errors on stderr. Return: 0 or -errno.
+ * Names count up from the number at the end of name[0] (mlx5_2: mlx5_2, mlx5_3 ...), from 0
+ * if it has none, and from uroce0 without a name. Prints errors on stderr. Return: 0 or
+ * -errno.
  */
 int ur_netns_name(struct ur_options *options);
 
 /**
- * ur_netns_make() - puts this process into a new network namespace that has the
- * interfaces of options->netdev, up, each with an address
+ * ur_netns_make() - put this process into a new network namespace with the interfaces of
+ * options->netdev, up, each with an address
  *
- * Takes CAP_SYS_ADMIN and CAP_NET_ADMIN, or a user namespace that gives them.
- * Says on stderr what is wrong. Return: 0 or -errno.
+ * Needs CAP_SYS_ADMIN and CAP_NET_ADMIN, or makes a user namespace that gives them. Prints
+ * errors on stderr. Return: 0 or -errno.
  */
 int ur_netns_make(const struct ur_options *options);
 

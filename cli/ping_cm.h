@@ -28,11 +28,11 @@ enum ur_ping_step {
 };
 
 /**
- * ur_ping_cm_ask() - one question
- * @timeout_ms: for the answer; finding address and route has its own limit
- * @ret_step: how far it came
- * @ret_us: time to the answer, in microseconds
- * Return: 0 answered; -ETIMEDOUT; or -errno of the step.
+ * ur_ping_cm_ask() - send one request
+ * @timeout_ms: for the reply; resolving address and route has its own limit
+ * @ret_step: gets the step that was reached
+ * @ret_us: gets the time to the reply, in microseconds
+ * Return: 0 (answered), -ETIMEDOUT, or -errno of the step.
  */
 int ur_ping_cm_ask(struct ur_ping_cm *cm, const struct sockaddr *peer,
 		   socklen_t size, int timeout_ms, enum ur_ping_step *ret_step,

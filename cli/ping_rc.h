@@ -25,13 +25,13 @@ struct ur_ping_rc {
 };
 
 /**
- * ur_ping_rc() - an RC connection to a service of rdma_cm, and packets on it
+ * ur_ping_rc() - make an RC connection to an rdma_cm service, and send packets on it
  * @peer: numeric address
- * @port: the service's
- * @count: small packets
- * @times: gets a number for each answer; NULL: prints them
+ * @port: of the service
+ * @count: number of small packets
+ * @times: gets the time of each answer; NULL: prints them
  *
- * Return: 0, *ret filled; or -errno after saying what is wrong.
+ * Return: 0 with *ret filled, or -errno after a message on stderr.
  */
 int ur_ping_rc(const struct ur_options *options, const char *peer, int port,
 	       int count, struct json_object *times, struct ur_ping_rc *ret);

@@ -13,9 +13,10 @@
 bool ur_port_taken(const struct sockaddr *addr, socklen_t size);
 
 /**
- * ur_port_owner() - "uroced (process 4711)" in @buf where we may look into
- * the process, else its user, and which uroced of that user it may be; false
- * where nobody has the port.
+ * ur_port_owner() - describe the owner of the port in @buf
+ *
+ * "uroced (process 4711)" if we may examine the process; else its user, and which uroced of
+ * that user it may be. Return: false if the port is free.
  */
 bool ur_port_owner(char *buf, size_t size);
 

@@ -12,8 +12,8 @@ struct ur_samples {
 };
 
 /**
- * ur_samples_first() - the first status text
- * Return: 0 or -errno after saying why; end with ur_samples_free().
+ * ur_samples_first() - take the first status text
+ * Return: 0, or -errno after a message on stderr; free with ur_samples_free().
  */
 int ur_samples_first(struct ur_samples *samples,
 		     const struct ur_options *options);

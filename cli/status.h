@@ -31,9 +31,9 @@
 int ur_status_connect(const struct ur_options *options);
 
 /**
- * ur_status_unanswered() - print why nobody answered on @sock
- * @command: the question, in the words of the command line
- * Return: -ENOTCONN, as where there was no device: the reason has been printed.
+ * ur_status_unanswered() - print why @sock got no reply
+ * @command: the request, in the words of the command line
+ * Return: -ENOTCONN, as without a device: the reason has been printed.
  */
 int ur_status_unanswered(const struct ur_options *options, int sock,
 			 const char *command);

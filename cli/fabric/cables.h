@@ -20,8 +20,7 @@ int ur_fabric_switches(int sock, const struct ur_fabric_plan *plan,
 		       struct ur_fabric_error *error);
 
 /**
- * ur_fabric_cable() - from the switch of a host to a card of it, up at the
- * switch's end
+ * ur_fabric_cable() - make a cable from a host's switch to its card, up at the switch's end
  * @netns: the host's network namespace
  * Return: 0 or -errno.
  */

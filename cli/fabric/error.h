@@ -8,9 +8,8 @@ struct ur_fabric_error {
 };
 
 /**
- * ur_fabric_fail() - keeps the words, unless there are some, with ": " and those
- * of err behind them
- * @err: -errno; 0, and -EOPNOTSUPP: the words are all there is to say
+ * ur_fabric_fail() - set the text, unless there is one, with ": " and strerror() behind it
+ * @err: -errno; for 0 and -EOPNOTSUPP nothing is appended
  * Return: err, or -EINVAL for 0.
  */
 __attribute__((format(printf, 3, 4))) int

@@ -30,25 +30,23 @@ void ur_fabric_close(struct ur_fabric *fabric);
 int ur_fabric_find_host(const struct ur_fabric *fabric, const char *name);
 
 /**
- * ur_fabric_join() - puts this process into a host, and its children into the
+ * ur_fabric_join() - put this process into a host, and its children into the
  * fabric's PID namespace
  *
- * The working directory stays where its name leads there as well, and the
- * environment gets the device.
+ * Keeps the working directory if its name exists in the host, and sets the environment for
+ * the device.
  *
  * Return: 0, or -errno after a line on stderr.
  */
 int ur_fabric_join(struct ur_fabric *fabric, unsigned int host);
 
 /**
- * ur_fabric_spawn() - a program in a host, by a process of its own that has
- * joined it and waits for the program
- * @argv: the program; NULL ended
- * @out: becomes its standard output and error; -1: they are this process's
+ * ur_fabric_spawn() - start a program in a host, with a process that waits for it
+ * @argv: the program; NULL terminated
+ * @out: becomes its standard output and error; -1: inherits this process's
  *
- * The waiting process passes on the signals that it gets from other processes,
- * stops and goes on with the program, and ends as it does; the program dies
- * with it.
+ * The waiting process forwards signals from other processes, stops, continues and ends with
+ * the program; the program is killed when it dies.
  *
  * Return: the waiting process, or -errno after a line on stderr.
  */

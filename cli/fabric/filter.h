@@ -8,14 +8,14 @@
 #include "cli/fabric/error.h"
 
 /**
- * ur_fabric_filter() - drop and mark by chance what passes a port, both ways
+ * ur_fabric_filter() - drop and mark random packets at a port, in both directions
  * @port: the interface, in this thread's network namespace
  * @loss: packets of a million that are dropped
  * @mark: packets of a million that get CE, of those that are ECN capable
  *
- * In place of what was there. Both 0: nothing is left of it.
+ * Replaces the port's former rules. Both 0: removes them.
  *
- * Return: 0 or -errno; -EOPNOTSUPP: the kernel has not what it takes.
+ * Return: 0 or -errno; -EOPNOTSUPP: not supported by the kernel.
  */
 int ur_fabric_filter(const char *port, uint32_t loss, uint32_t mark,
 		     struct ur_fabric_error *error);

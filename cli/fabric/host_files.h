@@ -16,16 +16,16 @@ void ur_fabric_host_log(const struct ur_fabric_place *place, unsigned int host,
 			char *path, size_t size);
 
 /**
- * ur_fabric_files() - in the keeper's mount namespace: /proc of the new PID
- * namespace, the file system in memory, and /etc/hosts for all in it
- * Return: 0 or -errno; -EPERM where the namespaces give no rights.
+ * ur_fabric_files() - mount, in the keeper's namespace, /proc of the new PID namespace and
+ * the memory file system, and write /etc/hosts for all hosts into that
+ * Return: 0 or -errno; -EPERM if the namespaces give no rights.
  */
 int ur_fabric_files(const struct ur_fabric_place *place,
 		    const struct ur_fabric_plan *plan,
 		    struct ur_fabric_error *error);
 
 /**
- * ur_fabric_host_mounts() - in a host's: /sys of its network, its run
+ * ur_fabric_host_mounts() - mount, in a host's namespace, /sys of its network, its run
  * directory, /dev/shm, /etc/hosts, /etc/hostname
  */
 int ur_fabric_host_mounts(const struct ur_fabric_place *place, const char *name,

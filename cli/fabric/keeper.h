@@ -40,10 +40,10 @@ struct ur_fabric_keeper {
 };
 
 /**
- * ur_fabric_start() - the guardian and the keeper, as processes of their own
- * @place, @dir: locked; the lock goes over to them
- * Return: 0 when every host's device serves; else -errno after a line on stderr,
- * and nothing is left.
+ * ur_fabric_start() - start the guardian and the keeper
+ * @place, @dir: locked; they take the lock over
+ * Return: 0 when every host's device serves; else -errno after a line on stderr, with
+ * everything removed.
  */
 int ur_fabric_start(const struct ur_fabric_place *place, int dir,
 		    const struct ur_fabric_plan *plan);
@@ -61,7 +61,7 @@ int ur_fabric_keeper_link(struct ur_fabric_keeper *keeper, unsigned int host,
 			  uint32_t traits, struct ur_fabric_error *error);
 
 /**
- * ur_fabric_host_fork() - the first process of a host, which becomes its device
+ * ur_fabric_host_fork() - start the first process of a host, which becomes its device
  * @host: its namespaces come to keeper->hosts[host] by ur_fabric_host_meet()
  * Return: 0 or -errno.
  */

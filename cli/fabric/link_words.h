@@ -6,17 +6,17 @@
 #include "cli/fabric/plan.h"
 
 /**
- * ur_fabric_link_spec() - reads --link: a rate, a delay, or both with a comma
- * @traits: the bits of what it has are set
+ * ur_fabric_link_spec() - parse --link: a rate, a delay, or both with a comma
+ * @traits: gets the bits of the given traits
  * Return: 0, or -EINVAL after a line on stderr.
  */
 int ur_fabric_link_spec(const char *spec, struct ur_fabric_link *link,
 			uint32_t *traits);
 
 /**
- * ur_fabric_link_words() - reads words as they follow 'link HOST': up, down, and
- * pairs of a name and a value
- * @words: NULL terminated; none at all is an error
+ * ur_fabric_link_words() - parse the words after 'link HOST': up, down, and pairs of a name
+ * and a value
+ * @words: NULL terminated; an empty list is an error
  * Return: as ur_fabric_link_spec().
  */
 int ur_fabric_link_words(char **words, struct ur_fabric_link *link,

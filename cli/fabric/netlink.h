@@ -23,11 +23,10 @@ struct ur_nl {
 };
 
 /**
- * ur_nlmsg_begin() - a message behind those that are there
+ * ur_nlmsg_begin() - append a message
  * @type, @flags: of its header; NLM_F_REQUEST is added
  * @body: bytes of its fixed part
- * Return: the fixed part, zeroed, in @nl; a place to write to even where there
- * was no room.
+ * Return: the fixed part, zeroed, in @nl; always writable, even without room.
  */
 void *ur_nlmsg_begin(struct ur_nl *nl, unsigned short type,
 		     unsigned short flags, size_t body);
@@ -46,16 +45,16 @@ size_t ur_nlmsg_nest(struct ur_nl *nl, unsigned short type);
 void ur_nlmsg_end(struct ur_nl *nl, size_t mark);
 
 /**
- * ur_nlmsg_open() - a socket of a family in this thread's network namespace
+ * ur_nlmsg_open() - open a socket of a family in this thread's network namespace
  * Return: the socket, close-on-exec, or -errno.
  */
 int ur_nlmsg_open(int family);
 
 /**
- * ur_nlmsg_ask() - send the request, wait for its answers, and make it {0} again
+ * ur_nlmsg_ask() - send the request, wait for its acknowledgements, and reset it to {0}
  *
- * Return: 0, the first -errno that the kernel answers, -EMSGSIZE where the
- * request did not fit, or -errno of the socket.
+ * Return: 0, the first -errno of the kernel, -EMSGSIZE if the request did not fit, or -errno
+ * of the socket.
  */
 int ur_nlmsg_ask(int sock, struct ur_nl *nl);
 

@@ -26,12 +26,11 @@ struct ur_fabric_place {
 };
 
 /**
- * ur_fabric_place_find() - the directory, by --run-dir and --name
+ * ur_fabric_place_find() - determine the directory, by --run-dir and --name
  *
- * --run-dir DIR: DIR/NAME. Else, in a host, the fabric that it is in, or with
- * another NAME one that was made inside that; else NAME in the directory that is
- * called as the user's usual run directory, with "-fabric" behind. Nothing is
- * made or looked at.
+ * With --run-dir DIR: DIR/NAME. Otherwise, in a host: its own fabric, or with another NAME a
+ * fabric inside that. Otherwise: NAME in the user's usual run directory with the suffix
+ * "-fabric". Neither makes nor examines the directory.
  *
  * Return: 0, or -EINVAL after a line on stderr.
  */
@@ -41,10 +40,10 @@ int ur_fabric_place_find(const struct ur_options *options,
 /**
  * ur_fabric_place_take() - make the directory and lock it
  *
- * What a fabric left that was killed with all its processes is removed.
+ * Removes the remains of a killed fabric.
  *
- * Return: the locked descriptor, close-on-exec, for ur_fabric_place_clear();
- * -errno after a line on stderr, of which -EBUSY is: the fabric is up.
+ * Return: the locked descriptor, close-on-exec, for ur_fabric_place_clear(); or -errno after
+ * a line on stderr; -EBUSY: the fabric is up.
  */
 int ur_fabric_place_take(const struct ur_fabric_place *place);
 
@@ -59,14 +58,14 @@ void ur_fabric_place_clear(const struct ur_fabric_place *place, int dir);
 int ur_fabric_place_await(const struct ur_fabric_place *place);
 
 /**
- * ur_fabric_ask_open() - a connection to the keeper, which is this user's
+ * ur_fabric_ask_open() - connect to the keeper, which must be this user's
  * Return: the socket, close-on-exec, or -errno after a line on stderr.
  */
 int ur_fabric_ask_open(const struct ur_fabric_place *place);
 
 /**
- * ur_fabric_ask() - one request and its answer
- * @fds: UR_FABRIC_NS_COUNT descriptors that come with it, or NULL
+ * ur_fabric_ask() - send a request and receive its reply
+ * @fds: gets UR_FABRIC_NS_COUNT descriptors of the reply, or NULL
  * Return: 0, or -errno after a line on stderr.
  */
 int ur_fabric_ask(int sock, const struct ur_fabric_request *request,

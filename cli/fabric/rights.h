@@ -6,18 +6,19 @@
 #include "cli/fabric/error.h"
 
 /**
- * ur_fabric_refused() - why namespaces are refused, and what to type
- * @err: -errno of clone(2), or of the first thing that took a right in them
+ * ur_fabric_refused() - explain why namespaces are refused, and what to type
+ * @err: -errno of clone(2), or of the first action that needed a right in them
  * Return: @err.
  */
 int ur_fabric_refused(int err, struct ur_fabric_error *error);
 
 /**
- * ur_fabric_rights() - lets the program that this process becomes have what the
- * administrator of a network has: CAP_NET_ADMIN, CAP_NET_RAW,
- * CAP_NET_BIND_SERVICE, and CAP_SYS_ADMIN with CAP_SYS_CHROOT, by which it can go
- * to the other hosts. They are those of the fabric's user namespace, and the
- * user stays who he is. Root has what it had.
+ * ur_fabric_rights() - give network administration rights to the program that this process
+ * executes
+ *
+ * These are CAP_NET_ADMIN, CAP_NET_RAW, CAP_NET_BIND_SERVICE, and CAP_SYS_ADMIN with
+ * CAP_SYS_CHROOT, to join other hosts, in the fabric's user namespace. The uid stays. Root's
+ * rights do not change.
  *
  * Return: 0 or -errno.
  */

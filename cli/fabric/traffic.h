@@ -17,13 +17,13 @@ struct ur_fabric_ends {
 };
 
 /**
- * ur_fabric_link_apply() - make a link what it shall be
- * @ends: the link; what it was before is undone
- * @traits: those that may differ from what it was
+ * ur_fabric_link_apply() - apply traits to a link, in place of the former ones
+ * @ends: the link
+ * @traits: those that may have changed
  *
- * After an error it is as it was in part; applying the old values undoes that.
+ * After an error some traits may have changed; applying the old values undoes that.
  *
- * Return: 0 or -errno; -EOPNOTSUPP: the kernel has not what it takes.
+ * Return: 0 or -errno; -EOPNOTSUPP: not supported by the kernel.
  */
 int ur_fabric_link_apply(const struct ur_fabric_ends *ends,
 			 const struct ur_fabric_link *link, uint32_t traits,

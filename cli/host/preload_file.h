@@ -23,9 +23,9 @@ struct ur_preload_file {
 };
 
 /**
- * ur_preload_file_read() - reads it
+ * ur_preload_file_read() - read the file
  * @root: of the file system; "" for this machine's
- * @file: its text, empty where there is no such file
+ * @file: gets its text, empty if there is no such file
  *
  * Return: 0; -EINVAL: it is a link or no plain file, has a 0 byte, or more than
  * 1 MiB; -ENOMEM or another -errno.
@@ -33,10 +33,10 @@ struct ur_preload_file {
 int ur_preload_file_read(const char *root, struct ur_preload_file *file);
 
 /**
- * ur_preload_file_write() - puts a whole new one in its place, or leaves it as it
- * is: a new file in the same folder, written to the disk and renamed
- * @text, @size: what shall be in it; size 0: there shall be no such file
- * @like: has its mode and owner, where it exists
+ * ur_preload_file_write() - replace the file atomically: write a new file in the same
+ * folder, sync it and rename it
+ * @text, @size: the new content; size 0: removes the file
+ * @like: the old file, whose mode and owner are kept
  *
  * Return: 0 or -errno; -EBUSY: it is a mount point.
  */
@@ -44,11 +44,11 @@ int ur_preload_file_write(const char *root, const char *text, size_t size,
 			  const struct ur_preload_file *like);
 
 /**
- * ur_preload_file_ours() - an entry that names our library, in whatever folder
- * @entry: its name goes here, as a string; PATH_MAX bytes
+ * ur_preload_file_ours() - find an entry that names our library, in any folder
+ * @entry: gets its name, as a string; PATH_MAX bytes
  * @len: bytes of the name
  *
- * Return: where it begins in the text, or NULL where there is none.
+ * Return: its position in the text, or NULL.
  */
 const char *ur_preload_file_ours(const char *text, char *entry, size_t *len);
 

@@ -8,28 +8,27 @@
 #define UR_TRIAL_WHY_MAX 512
 
 /**
- * ur_trial_place() - whether nobody but root can change the library
+ * ur_trial_place() - check that only root can change the library
  * @root: of the file system; "" for this machine's
  * @library: its name there, without links
- * @why: else what is wrong, UR_TRIAL_WHY_MAX bytes
+ * @why: gets the reason of an error, UR_TRIAL_WHY_MAX bytes
  *
- * It and the folders above are root's and written by root alone, everybody may read
- * it, and it is no build tree's, which the next build writes anew under the programs
- * that run. Its program headers are its last bytes, so that the dynamic linker
- * finds out where the end is missing (preload/table_last.sh).
+ * The library and the folders above must be root's and writable by root only. Everybody must
+ * be able to read it. It must not be in a build tree, where the next build would overwrite it
+ * under running programs. Its program headers must be its last bytes, so that the dynamic
+ * linker notices a truncated file (preload/table_last.sh).
  *
  * Return: 0 or -EPERM.
  */
 int ur_trial_place(const char *root, const char *library, char *why);
 
 /**
- * ur_trial_run() - runs true(1) as every program will be run
- * @library: with it in LD_PRELOAD, and the dynamic linker asked whether it loads
- * it; NULL: with what /etc/ld.so.preload has
- * @why: what went wrong, UR_TRIAL_WHY_MAX bytes
+ * ur_trial_run() - run true(1) as every program will be run
+ * @library: put into LD_PRELOAD, and checked to be loaded by the dynamic linker; NULL: uses
+ * /etc/ld.so.preload
+ * @why: gets the reason of an error, UR_TRIAL_WHY_MAX bytes
  *
- * Return: 0, or -ENOEXEC where a program ends otherwise than without it, or says
- * anything.
+ * Return: 0, or -ENOEXEC if the program fails or prints anything.
  */
 int ur_trial_run(const char *root, const char *library, char *why);
 

@@ -9,14 +9,14 @@
 struct ur_unit;
 
 /**
- * ur_dropin_write() - gives the service the device from its next start on
+ * ur_dropin_write() - give the service the device from its next start on
  * @root: of the file system; "" for this machine's
  * @unit: of ur_unit_read()
- * @preload: what its LD_PRELOAD shall be
- * @run_dir: the device's; where it is the service uroced's own, the unit also
- * starts after that service, and starts it
+ * @preload: the value of its LD_PRELOAD
+ * @run_dir: of the device; if it is that of the service uroced, the unit also wants that
+ * service (Wants=), and starts after it
  *
- * A file that is there is replaced at once; what others wrote stays as it is.
+ * Replaces our existing file atomically; does not touch files of others.
  *
  * Return: 0, -EEXIST (there is a file of that name which is not ours) or another
  * -errno.

@@ -31,21 +31,21 @@ struct ur_unit {
 };
 
 /**
- * ur_unit_name() - the name of a service's unit
- * @given: as on a command line; ".service" may lack
- * @name: it goes here; UR_UNIT_NAME_MAX bytes
+ * ur_unit_name() - get the unit name of a service
+ * @given: from a command line; ".service" is optional
+ * @name: gets the name; UR_UNIT_NAME_MAX bytes
  *
- * Return: 0, or -EINVAL where it is no name of a service.
+ * Return: 0, or -EINVAL (not a name for a service).
  */
 int ur_unit_name(const char *given, char *name);
 
 /**
- * ur_unit_read() - reads the files of a unit, its drop-ins but ours included
+ * ur_unit_read() - read the files of a unit, with all drop-ins except ours
  * @root: of the file system; "" for this machine's
  * @name: from ur_unit_name(). An instance's files count, and its template's.
- * @unit: what they say
+ * @unit: gets the settings
  *
- * Return: 0, -ENOENT where there is no such unit, or another -errno.
+ * Return: 0, -ENOENT (no such unit) or another -errno.
  */
 int ur_unit_read(const char *root, const char *name, struct ur_unit *unit);
 
