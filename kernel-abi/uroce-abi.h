@@ -238,7 +238,7 @@ struct uroce_query_dm_resp {
 
 /*
  * Driver methods of a context whose engine is in its program (UROCE_ENGINE in the
- * environment; uroce-engine.h). All other objects are made by the kernel's own commands,
+ * environment; uroce-engine.h). Objects are still made by the kernel's own commands,
  * which also assign the numbers of queue pairs and XRC SRQs and the keys of regions. Queue
  * pairs made with UROCE_QP_F_DEVICE still use the device's engine and rings.
  *
