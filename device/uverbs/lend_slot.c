@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #include <errno.h>
 #include <stdio.h>
+#include <sys/socket.h>
 #include <unistd.h>
 #include "device/memory.h"
 #include "device/quota.h"
@@ -145,4 +146,30 @@ void ur_slot_lent(const struct ur_lent *lent)
 		close(lent->relay);
 	if (lent->bell >= 0)
 		close(lent->bell);
+}
+
+int ur_slot_give_context(const struct ur_ufile *file,
+			 const struct ur_engine_process *process, u32 kib,
+			 struct uroce_apart_context *context, int *fds,
+			 int *sock)
+{
+	int pair[2], err;
+
+	context->pid = file->session->pid;
+	context->ring_bytes = context->object_bytes = (u64)kib << 9;
+	context->adverse = file->adverse;
+	context->adverse_seed = file->adverse_seed;
+	context->realm = ur_ufile_realm(file);
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return -errno;
+	fds[UROCE_APART_SOCKET] = pair[1];
+	fds[UROCE_APART_MEM] = file->session->mem->fd;
+	fds[UROCE_APART_MAPS] = file->session->mem->maps;
+	err = ur_engine_process_give(process, context, fds);
+	close(pair[1]);
+	if (err)
+		close(pair[0]);
+	else
+		*sock = pair[0];
+	return err;
 }

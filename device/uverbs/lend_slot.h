@@ -4,7 +4,8 @@
 #ifndef UR_DEVICE_UVERBS_LEND_SLOT_H
 #define UR_DEVICE_UVERBS_LEND_SLOT_H
 
-#include "device/device.h"
+#include "device/engine_process.h"
+#include "device/uverbs/ufile.h"
 #include "engine/engine.h"
 #include "kernel-abi/uroce-apart.h"
 
@@ -34,5 +35,13 @@ void ur_slot_give_apart(uid_t uid, u32 *kib);
 /* Closes the descriptors of *lent that the device's engine does not use. Called once the
  * other engine has its copies, or failed. */
 void ur_slot_lent(const struct ur_lent *lent);
+
+/* Gives the process a context of the file, whose rings and objects may take kib there. The caller fills in
+ * context->engine, context->open and the descriptors of what is lent. *sock gets the program's end of the
+ * socket between the two. Returns 0 or -errno. */
+int ur_slot_give_context(const struct ur_ufile *file,
+			 const struct ur_engine_process *process, u32 kib,
+			 struct uroce_apart_context *context, int *fds,
+			 int *sock);
 
 #endif

@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <rdma/ib_user_ioctl_cmds.h>
-#include <sys/socket.h>
 #include <unistd.h>
 #include "device/administrator.h"
 #include "device/client_rights.h"
@@ -130,13 +129,6 @@ int ur_program_engine_qp(const struct ur_cmd *cmd, struct ur_qp_args *a)
 	return 0;
 }
 
-static enum ur_lend_way way_of(const struct ur_ufile *file)
-{
-	return file->far       ? UR_LEND_FAR
-	       : file->relayed ? UR_LEND_RELAYED
-			       : UR_LEND_SOCKETS;
-}
-
 static int take_part(struct ur_ufile *file, bool small, enum ur_lend_way way)
 {
 	file->small = small;
@@ -147,8 +139,8 @@ static int take_part(struct ur_ufile *file, bool small, enum ur_lend_way way)
 
 static void give_part(struct ur_ufile *file)
 {
-	ur_slot_give_part(file->dev, file->uid, file->small, way_of(file),
-			  file->rings);
+	ur_slot_give_part(file->dev, file->uid, file->small,
+			  ur_ufile_lend_way(file), file->rings);
 	file->rings = 0;
 }
 
@@ -262,48 +254,24 @@ int ur_m_engine_open(struct ur_cmd *cmd)
 
 /* ---- in an engine process ---- */
 
-/* Sends the context to the process, with its end of the socket, sock. */
-static int give_context(const struct ur_ufile *file, const struct ur_lent *lent,
-			int sock)
-{
-	struct uroce_apart_context context = {
-		.pid = file->session->pid,
-		.adverse = file->adverse,
-		.ring_bytes = (u64)file->apart_kib << 9,
-		.object_bytes = (u64)file->apart_kib << 9,
-		.adverse_seed = file->adverse_seed,
-		.realm = ur_ufile_realm(file),
-		.open = ur_slot_describe(file->dev, lent),
-	};
-	int fds[UROCE_APART_FDS];
-
-	ur_slot_fds(lent, file->far, fds);
-	fds[UROCE_APART_SOCKET] = sock;
-	fds[UROCE_APART_MEM] = file->session->mem->fd;
-	fds[UROCE_APART_MAPS] = file->session->mem->maps;
-	return ur_engine_process_give(file->apart, &context, fds);
-}
-
 /* *sock gets the program's end of the socket. */
 static int begin_apart(struct ur_ufile *file, const struct ur_lent *lent,
 		       int *sock)
 {
-	int pair[2], err = ur_slot_charge_apart(file->uid, &file->apart_kib);
+	struct uroce_apart_context context = {
+		.open = ur_slot_describe(file->dev, lent),
+	};
+	int fds[UROCE_APART_FDS];
+	int err = ur_slot_charge_apart(file->uid, &file->apart_kib);
 
 	if (!err)
 		err = ur_engine_process_get(file->session, ur_ufile_end_apart,
 					    &file->apart);
 	if (err)
 		return err;
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-		return -errno;
-	err = give_context(file, lent, pair[1]);
-	close(pair[1]);
-	if (err)
-		close(pair[0]);
-	else
-		*sock = pair[0];
-	return err;
+	ur_slot_fds(lent, file->far, fds);
+	return ur_slot_give_context(file, file->apart, file->apart_kib,
+				    &context, fds, sock);
 }
 
 /* Takes back a slot whose engine the program could not start. */

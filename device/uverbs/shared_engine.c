@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/socket.h>
 #include <unistd.h>
 #include "device/administrator.h"
 #include "device/device.h"
@@ -27,13 +26,6 @@ static pid_t kept_as(enum ur_lend_way way)
 	return -1 - (pid_t)way;
 }
 
-static enum ur_lend_way way_of(const struct ur_ufile *file)
-{
-	return file->far       ? UR_LEND_FAR
-	       : file->relayed ? UR_LEND_RELAYED
-			       : UR_LEND_SOCKETS;
-}
-
 static bool has_ended(const struct ur_shared_engine *e)
 {
 	return e->ended ||
@@ -46,7 +38,7 @@ static struct ur_shared_engine *find(const struct ur_ufile *file, u32 slot)
 		struct ur_shared_engine *e = engine_at(it);
 
 		if (e->dev == file->dev && e->uid == file->uid &&
-		    e->way == way_of(file) && !has_ended(e) &&
+		    e->way == ur_ufile_lend_way(file) && !has_ended(e) &&
 		    (slot ? e->slot == slot : !e->left))
 			return e;
 	}
@@ -62,7 +54,7 @@ static struct ur_shared_engine *new_engine(const struct ur_ufile *file)
 		return NULL;
 	e->dev = file->dev;
 	e->uid = file->uid;
-	e->way = way_of(file);
+	e->way = ur_ufile_lend_way(file);
 	e->number = ++numbers ? numbers : ++numbers;
 	ur_list_add_tail(&engines, &e->node);
 	return e;
@@ -76,47 +68,23 @@ static void free_engine(struct ur_shared_engine *e)
 
 /* ---- its process ---- */
 
-static int give(const struct ur_ufile *file, const struct ur_shared_engine *e,
-		const struct ur_lent *lent, int life, int sock)
+/* *sock gets the program's end of the socket. */
+static int talk(const struct ur_ufile *file, const struct ur_shared_engine *e,
+		const struct ur_lent *lent, int life, int *sock)
 {
 	struct uroce_apart_context context = {
-		.pid = file->session->pid,
 		.engine = e->number,
-		.ring_bytes = (u64)file->shared_kib << 9,
-		.object_bytes = (u64)file->shared_kib << 9,
-		.adverse = file->adverse,
-		.adverse_seed = file->adverse_seed,
-		.realm = ur_ufile_realm(file),
 		.open = ur_slot_describe(e->dev, lent),
 	};
 	int fds[UROCE_APART_FDS];
 
 	context.open.slot = e->slot;
 	ur_slot_fds(lent, e->way == UR_LEND_FAR, fds);
-	fds[UROCE_APART_SOCKET] = sock;
-	fds[UROCE_APART_MEM] = file->session->mem->fd;
-	fds[UROCE_APART_MAPS] = file->session->mem->maps;
 	fds[UROCE_APART_ASYNC_TX] = ur_easync_lend(file->async->async);
 	fds[UROCE_APART_ASYNC_RX] = ur_easync_reader(file->async->async);
 	fds[UROCE_APART_LIFE] = life;
-	return ur_engine_process_give(e->process, &context, fds);
-}
-
-/* *sock gets the program's end of the socket. */
-static int talk(const struct ur_ufile *file, const struct ur_shared_engine *e,
-		const struct ur_lent *lent, int life, int *sock)
-{
-	int pair[2], err;
-
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-		return -errno;
-	err = give(file, e, lent, life, pair[1]);
-	close(pair[1]);
-	if (err)
-		close(pair[0]);
-	else
-		*sock = pair[0];
-	return err;
+	return ur_slot_give_context(file, e->process, file->shared_kib,
+				    &context, fds, sock);
 }
 
 /* Notifies the process that no more contexts come. */

@@ -67,6 +67,14 @@ struct ur_ufile *ur_ufile_next(const struct ur_device *dev,
 	for (struct ur_ufile *file = ur_ufile_next(dev, NULL); (file); \
 	     (file) = ur_ufile_next(dev, file))
 
+/* Returns how packets of the file's engine leave and arrive. */
+static inline enum ur_lend_way ur_ufile_lend_way(const struct ur_ufile *file)
+{
+	return file->far       ? UR_LEND_FAR
+	       : file->relayed ? UR_LEND_RELAYED
+			       : UR_LEND_SOCKETS;
+}
+
 /* Returns the realm of the file's queue pairs: its user's, if users are isolated, else 0. */
 static inline u32 ur_ufile_realm(const struct ur_ufile *file)
 {
