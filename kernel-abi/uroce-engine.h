@@ -42,7 +42,8 @@ struct uroce_guest_info {
 	__s32 wake_fd;
 };
 
-/* Another process whose context is to be opened. open_apart() takes the descriptors over. */
+/* Another process whose context is to be opened. open_apart() takes the descriptors over. mem is
+ * -1 for a process that shows no memory: it registers none. */
 struct uroce_guest_client {
 	__s32 mem;  /* its /proc/PID/mem, open for reading and writing */
 	__s32 maps; /* its /proc/PID/maps, or -1 */

@@ -184,7 +184,7 @@ int ur_apart_begin(const struct uroce_door *door,
 	struct ur_apart_client *c = calloc(1, sizeof(*c));
 	int err = c ? 0 : -ENOMEM;
 
-	if (fds[UROCE_APART_SOCKET] < 0 || fds[UROCE_APART_MEM] < 0)
+	if (fds[UROCE_APART_SOCKET] < 0)
 		err = -EPROTO;
 	if (c) {
 		c->door = door;

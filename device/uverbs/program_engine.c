@@ -56,7 +56,7 @@ static int check_open(const struct ur_cmd *cmd, bool apart)
 }
 
 /* In another network namespace the engine's own sockets cannot send for the device. If the
- * namespace is unknown, neither way is safe. */
+ * namespace is unknown, only an engine process may send, by the outbox, which is right for all. */
 static int find_way(const struct ur_ufile *file, enum ur_lend_way *way)
 {
 	switch (ur_client_network(file->session->sock)) {
@@ -211,7 +211,7 @@ static int lend(const struct ur_cmd *cmd, bool apart, size_t bytes,
 	int unknown = find_way(file, &way);
 	int err = check_open(cmd, apart);
 
-	if (!err)
+	if (!err && !apart)
 		err = unknown;
 	/* An older provider does not support the outbox. */
 	if (!err && way == UR_LEND_FAR &&
@@ -289,8 +289,6 @@ int ur_m_engine_apart(struct ur_cmd *cmd)
 	int err, sock = -1;
 
 	end_own(file);
-	if (!ur_user_mem_reaches(file->session->mem))
-		return -EOPNOTSUPP;
 	err = lend(cmd, true, sizeof(struct uroce_engine_open), &lent);
 	if (err)
 		return err;
@@ -402,14 +400,13 @@ static bool is_of_realm(const struct ur_ufile *file, u32 slot)
 static int resume(struct ur_cmd *cmd, const struct uroce_engine_resume *in)
 {
 	enum ur_lend_way way;
-	int unknown = find_way(cmd->file, &way);
 	int err;
 
+	/* If it is unknown, the engine is in an engine process. */
+	find_way(cmd->file, &way);
 	if (!in->slot || in->slot >= UR_SLOTS)
 		return -EINVAL;
 	err = check_open(cmd, true);
-	if (!err)
-		err = unknown;
 	if (!err && !is_of_realm(cmd->file, in->slot))
 		err = -EOPNOTSUPP;
 	if (!err)

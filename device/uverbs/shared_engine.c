@@ -164,8 +164,6 @@ int ur_shared_engine_join(struct ur_ufile *file, ur_engine_process_ended *ended,
 		ur_is_one_user(file->uid) ? find(file, 0) : NULL;
 	int err;
 
-	if (!ur_user_mem_reaches(file->session->mem))
-		return -EOPNOTSUPP;
 	err = ur_slot_charge_apart(file->uid, &file->shared_kib);
 	if (err)
 		return err;

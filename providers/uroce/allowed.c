@@ -14,6 +14,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -57,10 +58,12 @@ enum tried {
 static void make_calls(void)
 {
 	struct timespec now = {0};
+	struct stat st;
 	cpu_set_t all;
 
 	sched_yield();
 	poll(NULL, 0, 0);
+	fstat(-1, &st);
 	nanosleep(&now, NULL);
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	sched_getcpu();

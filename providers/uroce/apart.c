@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "allowed.h"
 #include "apart.h"
 #include "apart_channels.h"
 #include "util/os/high_fd.h"
@@ -511,14 +512,15 @@ static void nothing(struct uroce_guest *guest)
 }
 
 /* Checks for the end of the process, and for a program that closed all
- * descriptors. */
+ * descriptors. A call that the program's filter refuses reports neither. */
 static bool is_there(const struct ur_apart *a)
 {
 	struct pollfd pfd = {.fd = a->sock};
 	struct stat st;
 
-	return !fstat(a->sock, &st) && st.st_ino == a->ino &&
-	       poll(&pfd, 1, 0) >= 0 && !(pfd.revents & (POLLHUP | POLLERR));
+	if (fstat(a->sock, &st) < 0 ? errno == EBADF : st.st_ino != a->ino)
+		return false;
+	return poll(&pfd, 1, 0) < 0 || !(pfd.revents & (POLLHUP | POLLERR));
 }
 
 static void look(struct uroce_guest *guest)
@@ -527,7 +529,7 @@ static void look(struct uroce_guest *guest)
 	int error = errno;
 
 	if (__atomic_add_fetch(&a->vain, 1, __ATOMIC_RELAXED) % LOOK_POLLS ||
-	    !*a->own)
+	    !*a->own || !ur_calls_allowed())
 		return;
 	if (!is_there(a)) {
 		__atomic_store_n(&a->dead, true, __ATOMIC_RELAXED);

@@ -87,9 +87,8 @@ void ur_guest_batches(struct ur_doorbell *db)
 		db->posted = posted_datagram;
 }
 
-/* Returns whether the device lends no engine to this context, which then
- * uses the device's: not permitted, none left, users kept apart, or an older
- * device. */
+/* Returns whether the device lends no engine to this context: not permitted, none left, users kept
+ * apart, or an older device. */
 static bool is_not_lent(int err)
 {
 	return err == EPERM || err == EBUSY || err == EOPNOTSUPP ||
@@ -157,9 +156,8 @@ static int use_guest(struct uroce_context *ctx,
 	return err;
 }
 
-/* Leaves ctx->guest NULL where the device lends no engine, or this process cannot run one.
- * EAGAIN: an engine process can, since only the library, a thread, or a large enough file is
- * missing here. */
+/* Opens an engine in this process. EAGAIN: the device lends none, or this process cannot run one.
+ * ELIBACC: it lacks the library. */
 static int open_guest(struct uroce_context *ctx,
 		      const struct uroce_alloc_ucontext_resp *resp,
 		      struct uroce_guest_info *info)
@@ -172,26 +170,27 @@ static int open_guest(struct uroce_context *ctx,
 					 .bell_fd = -1};
 	int err;
 
-	ctx->door = find_door();
 	if (!ur_calls_engine())
-		return 0;
-	if (!ctx->door || !may_have_rings())
+		return EAGAIN;
+	ctx->door = find_door();
+	if (!ctx->door)
+		return ELIBACC;
+	if (!may_have_rings())
 		return EAGAIN;
 	err = ur_guest_call(&ctx->ibv, UVERBS_OBJECT_DEVICE,
 			    UROCE_METHOD_ENGINE_OPEN, UR_GUEST_NO_IN, 0, 0,
 			    UROCE_ATTR_ENGINE_OPEN_RESP, &open, sizeof(open));
 	if (err)
-		return is_not_lent(err) ? 0 : err;
+		return is_not_lent(err) ? EAGAIN : err;
 	/* The device has lent an engine, whether or not it opens here. */
 	ctx->elsewhere = true;
 	err = -ctx->door->open(&open, ctx->ibv.cmd_fd, &ctx->guest, info);
 	close_lent(&open);
-	if (err)
-		return err == EAGAIN ? EAGAIN : 0;
-	return use_guest(ctx, resp, open.slot);
+	return err ? EAGAIN : use_guest(ctx, resp, open.slot);
 }
 
-/* Does the same for an engine in an engine process. */
+/* Does the same for an engine in an engine process. Leaves ctx->guest NULL where the device lends
+ * none. */
 static int open_apart(struct uroce_context *ctx,
 		      const struct uroce_alloc_ucontext_resp *resp,
 		      struct uroce_guest_info *info)
@@ -228,10 +227,8 @@ int ur_guest_open(struct uroce_context *ctx,
 	if (asked == ASKED_DEVICE)
 		return 0;
 	err = apart ? EAGAIN : open_guest(ctx, resp, &info);
-	if (err == EAGAIN && (apart || asked != ASKED_PROCESS))
+	if (err == EAGAIN || (err && asked != ASKED_PROCESS))
 		err = open_apart(ctx, resp, &info);
-	else if (err == EAGAIN)
-		err = ctx->door ? 0 : ELIBACC;
 	if (!ctx->guest)
 		return asked == ASKED_NOT ? 0 : err;
 	ctx->guest_fd = info.fd;

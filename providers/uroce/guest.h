@@ -18,10 +18,10 @@
 #include "apart.h"
 #include "uroce.h"
 
-/* Gives a new context an engine, and puts the offset of its doorbell page into *resp. The context
- * uses the device's engine, or one in an engine process, if the device grants none or this process
- * cannot run one (no library, thread or /proc, or a system call filter). With UROCE_ENGINE=process
- * this is an error. EINVAL: UROCE_ENGINE has an unknown value. */
+/* Gives a new context an engine, and puts the offset of its doorbell page into *resp. It is in an
+ * engine process if this process cannot run one (no library or thread, few descriptors, a limit of
+ * file sizes, or a system call filter), and the device's if the device grants none. With
+ * UROCE_ENGINE=process, errors but these are returned. EINVAL: UROCE_ENGINE has an unknown value. */
 int ur_guest_open(struct uroce_context *ctx,
 		  struct uroce_alloc_ucontext_resp *resp);
 /* Calls an ioctl method with at most one input attribute and one output attribute. */

@@ -294,18 +294,75 @@ def test_raw(lab, process):
     raw_pair(lab, "raw_ethernet_bw", "-s", "1000", "-n", "500")
 
 
-@pytest.mark.parametrize("asked, got", [("process", "device"), ("", "process")])
-def test_limit_of_file_sizes(pair, monkeypatch, asked, got):
-    """The engine of a program that may make no large file is in an engine process."""
+QUEUE_PAIR = """
+import signal
+from pyverbs.cq import CQ
+from pyverbs.device import Context
+from pyverbs.pd import PD
+from pyverbs.qp import QP, QPCap, QPInitAttr
+
+ctx = Context(name="uroce0")
+cq = CQ(ctx, 10)
+qp = QP(PD(ctx), QPInitAttr(scq=cq, rcq=cq, cap=QPCap(max_recv_wr=1)))
+print("made", flush=True)
+signal.pause()
+"""
+
+# A filter refuses the call, in whichever form the program asks with.
+FILTER = """
+import ctypes, os, struct, sys
+
+def refuse(call, number, argument=None):
+    code = [(0x20, 0, 0, 0), (0x15, 0, 1 if argument is None else 3, call)]
+    if argument is not None:
+        code += [(0x20, 0, 0, 16 + 8 * argument[0]), (0x15, 0, 1, argument[1])]
+    code += [(0x06, 0, 0, 0x50000 | number), (0x06, 0, 0, 0x7fff0000)]
+    lines = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *c) for c in code))
+    prog = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(code), ctypes.addressof(lines)))
+    libc = ctypes.CDLL(None)
+    assert not libc.prctl(38, 1, 0, 0, 0) and not libc.prctl(22, 2, prog)
+"""
+NO_EPOLL = FILTER + "refuse(291, 1)\nos.execvp(sys.argv[1], sys.argv[1:])\n"
+# SO_NETNS_COOKIE, which came with Linux 5.14, and SIOCGSKNS, which takes a right.
+OLD_KERNEL = FILTER + """
+refuse(55, 92, (2, 71))
+refuse(16, 1, (1, 0x894c))
+os.execvp(sys.argv[1], sys.argv[1:])
+"""
+NO_PROC = "umount -l /proc && exec prlimit --fsize=1000000 \"$@\""
+
+
+@pytest.mark.parametrize("lead", [
+    ["prlimit", "--fsize=1000000"], ["prlimit", "--nofile=18"],
+    pytest.param(["python3", "-c", NO_EPOLL], marks=pytest.mark.skipif(
+        os.uname().machine != "x86_64", reason="numbers of calls")),
+    ["unshare", "-m", "sh", "-c", NO_PROC, "sh"]],
+    ids=["file sizes", "descriptors", "filter", "no /proc"])
+@pytest.mark.parametrize("asked", ["process", ""])
+def test_no_room(pair, monkeypatch, asked, lead):
+    """The engine of a program without room for one is in an engine process."""
     monkeypatch.setenv("UROCE_ENGINE", asked)
-    port = pair.a.lab.next_port()
-    p = pair.a.start("prlimit", "--fsize=1000000", "ibv_rc_pingpong", "-d", "uroce0",
-                     "-p", str(port))
-    wait_for("a queue pair", lambda: p.listens(port) or not p.running())
+    p = pair.a.start(*lead, "/usr/bin/python3", "-c", QUEUE_PAIR)
+    wait_for("a queue pair", lambda: "made" in p.text() or not p.running())
     try:
-        assert set(engines(pair.a).values()) == {got}, p.report()
+        assert engines(pair.a) == {p.pid: "process"}, p.report()
     finally:
         p.kill()
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="numbers of calls")
+def test_unknown_network(lab, monkeypatch):
+    """Where uroced cannot tell a program's network namespace, the engine is in an engine process and
+    uroced sends for it."""
+    monkeypatch.delenv("UROCE_ENGINE", raising=False)
+    with monkeypatch.context() as m:
+        m.setattr(lab.a, "own", lambda: ["/usr/bin/python3", "-c", OLD_KERNEL])
+        lab.a.serve("--netdev", "eth0")
+    lab.b.serve("--netdev", "eth0")
+    p = serve(lab.a)
+    assert engines(lab.a) == {p.pid: "process"}
+    p.kill()
+    run_pair(lab.a, lab.b, ["ibv_rc_pingpong", "-c", "-n", "100"])
 
 
 NO_LIBRARY = "mount --bind /dev/null {}/liburoce-engine.so && exec ibv_rc_pingpong -d uroce0 -p {}"

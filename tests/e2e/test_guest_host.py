@@ -63,9 +63,9 @@ def test_other_services(host, places, program):
     run_pair(As(host, places[0]), As(host, places[1]), [*program, "-c", "-n", "300"])
 
 
-@pytest.mark.parametrize("limit, place", [("2", "program"), ("1", "device")])
+@pytest.mark.parametrize("limit, place", [("2", "program"), ("1", "process")])
 def test_no_thread_for_it(host, monkeypatch, limit, place):
-    """A program that may have no thread has the device's engine. The uid is its own: threads
+    """The engine of a program that may have no thread is in an engine process. The uid is its own: threads
     are counted by user, on the whole machine."""
     monkeypatch.setenv("UROCE_ENGINE", "process")
     wait_for("an empty device", lambda: not engines(host))

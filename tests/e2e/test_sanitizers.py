@@ -103,7 +103,7 @@ def test_starts(labs, make, name):
 
 
 @pytest.mark.parametrize("name,place", [("gcc-asan", "program"), ("gcc-ubsan", "program"),
-                                        ("gcc-tsan", "device"), ("clang-tsan", "device")])
+                                        ("gcc-tsan", "process"), ("clang-tsan", "process")])
 def test_engine(labs, make, monkeypatch, name, place):
     """ThreadSanitizer would take each message of an engine in its program for a race."""
     monkeypatch.setenv("UROCE_ENGINE", "process")

@@ -316,8 +316,13 @@ static int take_room(void *arg, u64 bytes)
 static int take_memory(const struct uroce_guest_client *client,
 		       struct ur_user_mem **mem)
 {
-	int err = ur_user_mem_create(client->mem, client->pid, mem);
+	int err;
 
+	if (client->mem < 0) {
+		*mem = ur_user_mem_unreached(client->pid);
+		return *mem ? 0 : -ENOMEM;
+	}
+	err = ur_user_mem_create(client->mem, client->pid, mem);
 	if (err)
 		close(client->mem);
 	if (err && client->maps >= 0)
