@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Ethernet addresses of neighbours, from the kernel's neighbour table. Makes the
- * kernel resolve addresses that it does not know. Engine thread only.
+ * kernel resolve addresses that it does not know. A thread of its own asks the kernel.
+ * Engine thread only.
  */
 #ifndef UR_ENGINE_WIRE_V1_NEIGH_H
 #define UR_ENGINE_WIRE_V1_NEIGH_H
@@ -11,15 +12,21 @@
 
 struct ur_neigh;
 
-/* Makes a resolver in *neigh. Returns 0 or -errno. */
-int ur_neigh_create(struct ur_neigh **neigh);
-/* Frees a resolver. */
+/* Opens a socket of rtnetlink. Returns it or -errno. Any thread. */
+int ur_neigh_socket(void);
+/* Makes a resolver in *neigh that asks by such a socket, which it closes, also on error. Returns 0
+ * or -errno. */
+int ur_neigh_create(int fd, struct ur_neigh **neigh);
+/* Ends a resolver. Never waits. */
 void ur_neigh_destroy(struct ur_neigh *neigh);
 
-/* Returns the descriptor on which the kernel's late replies arrive. */
+/* Returns the descriptor that is readable when an address has come. */
 int ur_neigh_fd(const struct ur_neigh *neigh);
-/* Reads all replies that have arrived. Never waits. */
-void ur_neigh_read(struct ur_neigh *neigh, ur_time now);
+/* Makes it unreadable, and updates. Never waits. */
+void ur_neigh_read(struct ur_neigh *neigh);
+/* Makes ur_neigh_mac() use what has come. In between it returns the same for an address, so that
+ * frames to a peer stay in order. */
+void ur_neigh_update(struct ur_neigh *neigh);
 
 /*
  * Returns the Ethernet address of dgid on the netdev, 6 bytes that are valid until

@@ -186,7 +186,7 @@ static void answered(struct ur_watch *watch, u32 events)
 	struct ur_wire_v1 *w =
 		ur_container_of(watch, struct ur_wire_v1, neigh_watch);
 
-	ur_neigh_read(w->neigh, w->wire.engine->now);
+	ur_neigh_read(w->neigh);
 	ur_v1_pending_retry(w);
 }
 
@@ -221,8 +221,10 @@ int ur_wire_v1_create(struct ur_engine *engine, struct ur_wire **wire)
 	err = fd < 0 ? fd : ur_v1_io_init(w);
 	if (fd >= 0)
 		close(fd);
-	if (!err)
-		err = ur_neigh_create(&w->neigh);
+	if (!err) {
+		fd = ur_neigh_socket();
+		err = fd < 0 ? fd : ur_neigh_create(fd, &w->neigh);
+	}
 	if (!err)
 		err = ur_engine_watch(engine, ur_neigh_fd(w->neigh), EPOLLIN,
 				      &w->neigh_watch);

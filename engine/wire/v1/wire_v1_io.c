@@ -198,6 +198,7 @@ u32 ur_v1_send(struct ur_wire *wire, const struct ur_tx *tx, u32 first, u32 end,
 	struct ur_engine *e = wire->engine;
 	u32 i = first;
 
+	ur_neigh_update(w->neigh);
 	ur_v1_pending_retry(w);
 	while (i < end) {
 		u8 sl = tx->desc[i].av->sl;

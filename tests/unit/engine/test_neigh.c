@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Neighbours' addresses where the kernel answers at once, and where it answers late. */
-#include <errno.h>
+/* Neighbours' addresses where the kernel answers at once, and where it keeps a request for long. */
 #include <net/if.h>
+#include <poll.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 #include "engine/wire/v1/neigh.h"
 #include "tests/machine.h"
 #include "tests/own_net.h"
+#include "util/os/clock.h"
 
-#define NETDEV "v0"
-#define SECOND 1000000000ull
+#define NETDEV	"v0"
+#define SECOND	1000000000ull
+#define WAIT_MS 10000
 
-static bool late; /* nothing has come yet */
+static atomic_bool held; /* the kernel takes no request */
 
-/* In front of the C library's. */
-ssize_t recvfrom(int fd, void *buf, size_t len, int flags,
-		 struct sockaddr *from, socklen_t *from_len)
+/* In front of the C library's, whose function the thread calls. */
+ssize_t send(int fd, const void *buf, size_t len, int flags)
 {
-	if (late) {
-		errno = EAGAIN;
-		return -1;
-	}
-	return syscall(SYS_recvfrom, fd, buf, len, flags, from, from_len);
+	while (atomic_load(&held))
+		ur_nap_ns(1000000);
+	return syscall(SYS_sendto, fd, buf, len, flags, NULL, 0);
 }
 
 static const u8 own[16] = {[10] = 0xff, 0xff, 10, 1, 1, 1},
@@ -55,45 +56,78 @@ static u32 make_neighbours(void)
 	return if_nametoindex(NETDEV);
 }
 
+/* Waits for a reply. */
+static void wait_for(struct ur_neigh *n)
+{
+	struct pollfd pfd = {.fd = ur_neigh_fd(n), .events = POLLIN};
+
+	CHECK_EQ(poll(&pfd, 1, WAIT_MS), 1);
+	ur_neigh_read(n);
+}
+
+static struct ur_neigh *make(void)
+{
+	struct ur_neigh *n;
+	int fd = ur_neigh_socket();
+
+	CHECK(fd >= 0);
+	CHECK_EQ(ur_neigh_create(fd, &n), 0);
+	return n;
+}
+
+/* Returns the address that the resolver has after its next reply. */
+static const u8 *look(struct ur_neigh *n, u32 ifindex, const u8 gid[16],
+		      ur_time now)
+{
+	ur_neigh_mac(n, ifindex, own, gid, now);
+	wait_for(n);
+	return ur_neigh_mac(n, ifindex, own, gid, now);
+}
+
 static void test_at_once(void)
 {
 	u32 ifindex = make_neighbours();
-	struct ur_neigh *n;
+	struct ur_neigh *n = make();
 
-	CHECK_EQ(ur_neigh_create(&n), 0);
+	CHECK(!ur_neigh_mac(n, ifindex, own, one, SECOND));
+	wait_for(n);
 	check_mac(ur_neigh_mac(n, ifindex, own, one, SECOND), 2);
-	check_mac(ur_neigh_mac(n, ifindex, own, two, SECOND), 3);
-	check_mac(ur_neigh_mac(n, ifindex, own, six, SECOND), 6);
-	CHECK(!ur_neigh_mac(n, ifindex, own, none, SECOND));
+	check_mac(look(n, ifindex, two, SECOND), 3);
+	check_mac(look(n, ifindex, six, SECOND), 6);
+	CHECK(!look(n, ifindex, none, SECOND));
 	/* The entry is given up: the next look finds that. */
 	CHECK(!system("ip neigh del 10.1.1.2 dev " NETDEV));
-	CHECK(!ur_neigh_mac(n, ifindex, own, one, 2 * SECOND));
+	CHECK(!look(n, ifindex, one, 2 * SECOND));
 	check_mac(ur_neigh_mac(n, ifindex, own, two, 2 * SECOND), 3);
 	ur_neigh_destroy(n);
 }
 
-/* An answer that comes after the next question is still its own question's. */
-static void test_late(void)
+/* The engine's thread goes on while the kernel holds a request up, and ends. */
+static void test_held(void)
 {
 	u32 ifindex = make_neighbours();
-	struct ur_neigh *n;
+	struct ur_neigh *n = make();
 
-	CHECK_EQ(ur_neigh_create(&n), 0);
-	late = true;
-	CHECK(!ur_neigh_mac(n, ifindex, own, one, SECOND));
-	CHECK(!ur_neigh_mac(n, ifindex, own, none, SECOND));
-	late = false;
-	check_mac(ur_neigh_mac(n, ifindex, own, two, SECOND), 3);
-	/* That has taken the answers before its own. */
-	check_mac(ur_neigh_mac(n, ifindex, own, one, SECOND), 2);
-	CHECK(!ur_neigh_mac(n, ifindex, own, none, SECOND));
+	check_mac(look(n, ifindex, one, SECOND), 2);
+	atomic_store(&held, true);
+	check_mac(ur_neigh_mac(n, ifindex, own, one, 2 * SECOND), 2);
+	CHECK(!ur_neigh_mac(n, ifindex, own, two, 2 * SECOND));
+	check_mac(ur_neigh_mac(n, ifindex, own, one, 3 * SECOND), 2);
+	atomic_store(&held, false);
+	wait_for(n);
+	while (!ur_neigh_mac(n, ifindex, own, two, 4 * SECOND))
+		wait_for(n);
+	check_mac(ur_neigh_mac(n, ifindex, own, two, 4 * SECOND), 3);
+	atomic_store(&held, true);
+	ur_neigh_mac(n, ifindex, own, six, 4 * SECOND);
 	ur_neigh_destroy(n);
+	atomic_store(&held, false);
 }
 
 int main(int argc, char **argv)
 {
 	cases(&argc, argv);
 	CASE(test_at_once());
-	CASE(test_late());
+	CASE(test_held());
 	return cases_status();
 }
