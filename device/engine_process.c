@@ -68,10 +68,10 @@ static struct ur_engine_process *find(uid_t uid)
 }
 
 /* With user isolation the process must not belong to the user whom it isolates, even before
- * it is confined. */
+ * it is confined; with RoCEv1 it has packet sockets, by which its user could send anything. */
 static uid_t runs_as(const struct ur_session *s)
 {
-	return s->daemon->by_user ? geteuid() : s->uid;
+	return s->daemon->by_user || s->daemon->roce_v1 ? geteuid() : s->uid;
 }
 
 static int start(const struct ur_session *s, int *link)

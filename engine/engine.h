@@ -66,6 +66,18 @@ struct ur_engine_events {
  * device. */
 #define UR_SHARD_RAW 0u
 
+/* Packet sockets that receive and send, on the netdev and on the loopback interface; TX_HIGH: with
+ * priority 7. And a socket of rtnetlink. */
+enum {
+	UR_V1_RX,
+	UR_V1_LO_RX,
+	UR_V1_TX,
+	UR_V1_TX_HIGH,
+	UR_V1_LO_TX,
+	UR_V1_NEIGH,
+	UR_V1_SOCKETS
+};
+
 /* A device lends this to an engine in a program (engine_lend.h). Descriptors stay the
  * lender's. */
 struct ur_lent {
@@ -86,6 +98,8 @@ struct ur_lent {
 	 * an eventfd by which it wakes the device, and a socket by which the device wakes it (wire/udp_outbox.h); or
 	 * -1. */
 	int outbox, door, bell;
+	/* Sockets for RoCEv1, of an engine process on a device that has it; or -1 (wire/v1/v1_sockets.h). */
+	int v1[UR_V1_SOCKETS];
 	u32 realm; /* that its user has there; 0: none is kept apart */
 	u32 off;   /* options of the device that are off: UROCE_ENGINE_NO_* */
 	u32 tx_bytes; /* and that one */

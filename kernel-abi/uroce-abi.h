@@ -502,7 +502,7 @@ struct uroce_engine_path {
 	__u8 traffic_class;
 	__u8 hop_limit;
 	__u8 sl;
-	__u8 rsv;
+	__u8 v1;	  /* RoCEv1 */
 	__u32 peer_slots; /* bit mask of slots, if it leads to this device */
 };
 

@@ -21,7 +21,7 @@
 
 /* ---- from uroced: a context ---- */
 
-#define UROCE_APART_VERSION 2
+#define UROCE_APART_VERSION 3
 
 /* Descriptors that come with a context, in this order; has tells which are present. */
 enum uroce_apart_fd {
@@ -42,7 +42,8 @@ enum uroce_apart_fd {
 	UROCE_APART_ASYNC_TX, /* of a shared engine: those of set_async() */
 	UROCE_APART_ASYNC_RX,
 	UROCE_APART_LIFE,
-	UROCE_APART_FDS
+	UROCE_APART_V1, /* the first of UROCE_V1_FDS, on a device with RoCEv1 */
+	UROCE_APART_FDS = UROCE_APART_V1 + UROCE_V1_FDS
 };
 
 /* A message without descriptors reports that no more contexts come for the shared engine. */

@@ -13,7 +13,7 @@
 #include <linux/types.h>
 #include "kernel-abi/uroce-abi.h"
 
-#define UROCE_DOOR_VERSION 16
+#define UROCE_DOOR_VERSION 17
 #define UROCE_DOOR_SYMBOL  "uroce_door"
 #define UROCE_DOOR_LIBRARY "liburoce-engine.so"
 
@@ -41,6 +41,9 @@ struct uroce_guest_info {
 	/* wakes the engine if the page says asleep; stays the engine's */
 	__s32 wake_fd;
 };
+
+/* Descriptors for RoCEv1: packet sockets, and one of rtnetlink. */
+#define UROCE_V1_FDS 6
 
 /* Another process whose context is to be opened. open_apart() takes the descriptors over. mem is
  * -1 for a process that shows no memory: it registers none. */
@@ -132,11 +135,11 @@ struct uroce_door {
 	 * the engine. The descriptors in open stay the caller's. */
 	int (*open)(const struct uroce_engine_open *open, int file,
 		    struct uroce_guest **guest, struct uroce_guest_info *info);
-	/* Makes an engine for contexts of other processes, one or several. isolated: its
-	 * contexts have realms. file: the engine ends when it hangs up; the caller keeps it
-	 * open as long as the engine. The descriptors in open stay the caller's. */
-	int (*make_home)(const struct uroce_engine_open *open, __u32 isolated,
-			 int file, struct uroce_home **home);
+	/* Makes an engine for contexts of other processes, one or several. v1: UROCE_V1_FDS
+	 * descriptors, all -1 without RoCEv1. isolated: its contexts have realms. file: the engine ends when it hangs up; the caller keeps it
+	 * open as long as the engine. The descriptors in open and v1 stay the caller's. */
+	int (*make_home)(const struct uroce_engine_open *open, const int *v1,
+			 __u32 isolated, int file, struct uroce_home **home);
 	/* Ends the engine. All its contexts have been closed. */
 	void (*end_home)(struct uroce_home *home);
 	/* Opens a context of another process. info->own is NULL; the client accesses

@@ -62,8 +62,6 @@ bool ur_apart_modify_is_good(const struct uroce_apart_modify *m)
 		return false;
 	if ((m->mask & UR_QP_ATTR_PATH_MTU) && !is_mtu(a->path_mtu))
 		return false;
-	if ((m->mask & UR_QP_ATTR_AV) && a->v1)
-		return false;
 	return a->dest_qpn < 1u << QPN_BITS && a->rq_psn < 1u << 24 &&
 	       a->sq_psn < 1u << 24 && a->timeout < 32 &&
 	       a->min_rnr_timer < 32 && a->retry_cnt < 8 && a->rnr_retry < 8 &&

@@ -119,12 +119,14 @@ static int find_engine(struct ur_apart_client *c,
 		       const struct uroce_apart_context *in, const int *fds)
 {
 	struct uroce_engine_open open = in->open;
+	const int *v1 = fds + UROCE_APART_V1;
 	int err;
 
 	take_lent(&open, fds);
 	if (!in->engine)
-		return c->door->make_home(&open, in->realm, c->sock, &c->home);
-	err = ur_apart_engine_get(c->door, in->engine, &open, in->realm,
+		return c->door->make_home(&open, v1, in->realm, c->sock,
+					  &c->home);
+	err = ur_apart_engine_get(c->door, in->engine, &open, v1, in->realm,
 				  fds[UROCE_APART_LIFE], &c->engine);
 	if (!err)
 		c->home = ur_apart_engine_home(c->engine);

@@ -49,8 +49,8 @@ static void end(struct ur_apart_engine *e)
 }
 
 static int make(const struct uroce_door *door, u32 number,
-		const struct uroce_engine_open *open, bool isolated, int life,
-		struct ur_apart_engine **ret)
+		const struct uroce_engine_open *open, const int *v1,
+		bool isolated, int life, struct ur_apart_engine **ret)
 {
 	struct ur_apart_engine *e = calloc(1, sizeof(*e));
 	int err;
@@ -62,7 +62,7 @@ static int make(const struct uroce_door *door, u32 number,
 	e->users = 1;
 	e->life = err = ur_high_fd_copy(life);
 	if (err >= 0)
-		err = door->make_home(open, isolated, e->life, &e->home);
+		err = door->make_home(open, v1, isolated, e->life, &e->home);
 	if (err) {
 		end(e);
 		return err;
@@ -73,8 +73,8 @@ static int make(const struct uroce_door *door, u32 number,
 }
 
 int ur_apart_engine_get(const struct uroce_door *door, u32 number,
-			const struct uroce_engine_open *open, bool isolated,
-			int life, struct ur_apart_engine **ret)
+			const struct uroce_engine_open *open, const int *v1,
+			bool isolated, int life, struct ur_apart_engine **ret)
 {
 	int err = 0;
 
@@ -82,7 +82,8 @@ int ur_apart_engine_get(const struct uroce_door *door, u32 number,
 	*ret = find(number);
 	if (!*ret)
 		err = life < 0 ? -EINVAL
-			       : make(door, number, open, isolated, life, ret);
+			       : make(door, number, open, v1, isolated, life,
+				      ret);
 	if (!err)
 		(*ret)->users++;
 	pthread_mutex_unlock(&lock);

@@ -5,6 +5,7 @@
  * forgotten one does no harm; a call that no mistake of ours can make ends the process.
  */
 #include <errno.h>
+#include <linux/if_packet.h>
 #include <linux/netlink.h>
 #include <linux/sockios.h>
 #include <sched.h>
@@ -88,6 +89,13 @@ static const struct call_rule rules[] = {
 	{"socketpair", 1, {ARG_IS(0, AF_UNIX)}},
 	{"setsockopt", 1, {ARG_IS(1, SOL_SOCKET)}},
 	{"setsockopt", 1, {ARG_IS(1, IPPROTO_UDP)}},
+	/* Groups of RoCEv1 and raw Ethernet, on packet sockets that exist. */
+	{"setsockopt",
+	 2,
+	 {ARG_IS(1, SOL_PACKET), ARG_IS(2, PACKET_ADD_MEMBERSHIP)}},
+	{"setsockopt",
+	 2,
+	 {ARG_IS(1, SOL_PACKET), ARG_IS(2, PACKET_DROP_MEMBERSHIP)}},
 	/* Neighbour events, on the existing netlink socket. */
 	{"setsockopt",
 	 2,

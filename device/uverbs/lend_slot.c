@@ -117,6 +117,8 @@ void ur_slot_fds(const struct ur_lent *lent, bool far, int fds[UROCE_APART_FDS])
 	fds[UROCE_APART_OUTBOX] = lent->outbox;
 	fds[UROCE_APART_DOOR] = lent->door;
 	fds[UROCE_APART_BELL] = lent->bell;
+	for (u32 i = 0; i < UROCE_V1_FDS; i++)
+		fds[UROCE_APART_V1 + i] = lent->v1[i];
 }
 
 int ur_slot_charge_apart(uid_t uid, u32 *kib)
@@ -146,6 +148,9 @@ void ur_slot_lent(const struct ur_lent *lent)
 		close(lent->relay);
 	if (lent->bell >= 0)
 		close(lent->bell);
+	for (u32 i = 0; i < UROCE_V1_FDS; i++)
+		if (lent->v1[i] >= 0)
+			close(lent->v1[i]);
 }
 
 int ur_slot_give_context(const struct ur_ufile *file,

@@ -45,14 +45,13 @@ static int check_open(const struct ur_cmd *cmd, bool apart)
 
 	if (file->slot || has_objects(file))
 		return -EINVAL;
-	/* With RoCEv1 all queue pairs use the device's engine: an engine in a program
-	 * cannot send Ethernet frames, and which queue pairs need that is unknown when they
-	 * are made. */
-	if (cmd->dev->roce_v1)
-		return -EOPNOTSUPP;
-	/* A program could switch off user isolation or a hostile card in its own engine. */
-	return (ur_ufile_realm(file) || file->adverse) && !apart ? -EOPNOTSUPP
-								 : 0;
+	/* A program could switch off user isolation or a hostile card in its own engine. With
+	 * RoCEv1 it could send any Ethernet frame, and which queue pairs need that is unknown
+	 * when they are made. */
+	return (ur_ufile_realm(file) || file->adverse || cmd->dev->roce_v1) &&
+			       !apart
+		       ? -EOPNOTSUPP
+		       : 0;
 }
 
 /* In another network namespace the engine's own sockets cannot send for the device. If the

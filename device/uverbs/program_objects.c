@@ -58,7 +58,7 @@ int ur_m_engine_qp(struct ur_cmd *cmd)
 				&resp.traffic_class, &resp.hop_limit);
 		slot = ur_slot_of(resp.dest_qpn);
 		own = ur_slot_of(ur_eqp_number(qp->qp));
-		if (!ur_slot_is_small(slot) &&
+		if (!resp.v1 && !ur_slot_is_small(slot) &&
 		    (peers(cmd, own, resp.dgid) >> slot & 1))
 			resp.peer_slot = (u8)slot;
 	}
@@ -80,10 +80,12 @@ int ur_m_engine_ah(struct ur_cmd *cmd)
 		.traffic_class = path.traffic_class,
 		.hop_limit = path.hop_limit,
 		.sl = path.sl,
+		.v1 = path.v1,
 	};
 	memcpy(resp.sgid, path.sgid, sizeof(resp.sgid));
 	memcpy(resp.dgid, path.dgid, sizeof(resp.dgid));
-	resp.peer_slots = peers(cmd, cmd->file->slot, path.dgid);
+	if (!path.v1)
+		resp.peer_slots = peers(cmd, cmd->file->slot, path.dgid);
 	return ur_attr_out(cmd, UROCE_ATTR_ENGINE_AH_RESP, &resp, sizeof(resp));
 }
 

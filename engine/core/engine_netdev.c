@@ -27,8 +27,7 @@ void ur_engine_set_mtu(struct ur_engine *engine, u32 mtu_bytes)
 static int set_ifindex(struct ur_engine *engine, u32 ifindex)
 {
 	engine->config.ifindex = ifindex;
-	if (engine->raw)
-		engine->raw->ops->rebind(engine->raw);
+	ur_wire_rebind(engine);
 	return 0;
 }
 UR_ENGINE_ORDER(1, set_ifindex, u32);

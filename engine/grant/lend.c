@@ -66,6 +66,7 @@ int ur_engine_lend(struct ur_engine *engine, uid_t uid, pid_t pid, bool small,
 				 .realm = engine->config.isolated ? uid + 1 : 0,
 				 .off = ur_engine_options_off(&engine->opt),
 				 .tx_bytes = engine->opt.tx_bytes,
+				 .v1 = {-1, -1, -1, -1, -1, -1},
 				 .relay = -1,
 				 .relay_words = -1,
 				 .outbox = -1,
@@ -86,6 +87,8 @@ int ur_engine_lend(struct ur_engine *engine, uid_t uid, pid_t pid, bool small,
 		err = ur_settings_lend(engine, &lent->settings);
 	if (!err && way != UR_LEND_SOCKETS)
 		err = call_lend_relay(engine, lent, way == UR_LEND_FAR);
+	if (!err && engine->config.roce_v1)
+		err = ur_wire_v1_lend(engine, lent->slot, lent->v1);
 	if (err)
 		return err;
 	ur_slot_set_add(&engine->slots, lent->slot);

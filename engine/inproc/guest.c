@@ -115,8 +115,7 @@ static void follow_netdev(struct ur_engine *e)
 	if (!ifindex || ifindex == e->config.ifindex)
 		return;
 	e->config.ifindex = ifindex;
-	if (e->raw)
-		e->raw->ops->rebind(e->raw);
+	ur_wire_rebind(e);
 }
 
 static void follow(struct ur_engine *e)

@@ -130,6 +130,18 @@ bool ur_wire_forward(struct ur_engine *engine)
 	return wire->ops->forward(wire);
 }
 
+void ur_wire_rebind(struct ur_engine *engine)
+{
+	u32 type = UR_WIRES;
+	struct ur_wire *wire;
+
+	while ((wire = next_wire(engine, &type)))
+		if (wire->ops->rebind)
+			wire->ops->rebind(wire);
+	if (engine->raw)
+		engine->raw->ops->rebind(engine->raw);
+}
+
 int ur_wire_join(struct ur_engine *engine, const u8 gid[16])
 {
 	u32 type = UR_WIRES;

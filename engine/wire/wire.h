@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include "engine/engine.h"
 #include "engine/slots.h"
 #include "transport/transport.h"
 
@@ -134,8 +135,8 @@ struct ur_wire_ops {
 	 * Returns 0, or -errno; then it still receives at least the frames of
 	 * before. NULL in other wires. */
 	int (*listen)(struct ur_wire *wire, const struct ur_wire_wants *want);
-	/* The netdev has another index. NULL in other wires, which depend on
-	 * addresses only. */
+	/* The netdev has another index. NULL in a wire that depends on addresses
+	 * only. */
 	void (*rebind)(struct ur_wire *wire);
 	void (*destroy)(struct ur_wire *wire);
 	/* Closes the sockets that occupy ports, of an engine that never uses the wire
@@ -154,9 +155,16 @@ int ur_wire_udp_create(struct ur_engine *engine, struct ur_wire **wire);
 /* v1/wire_v1.c: makes the RoCEv1 wire, over packet sockets, in *wire. Returns 0,
  * -EPERM (no CAP_NET_RAW) or another -errno. */
 int ur_wire_v1_create(struct ur_engine *engine, struct ur_wire **wire);
+/* Makes the sockets for an engine in a slot; they are the caller's. Returns 0 or -errno. */
+int ur_wire_v1_lend(struct ur_engine *engine, u32 slot, int fd[UR_V1_SOCKETS]);
 #else
 static inline int ur_wire_v1_create(struct ur_engine *engine,
 				    struct ur_wire **wire)
+{
+	return -EOPNOTSUPP;
+}
+static inline int ur_wire_v1_lend(struct ur_engine *engine, u32 slot,
+				  int fd[UR_V1_SOCKETS])
 {
 	return -EOPNOTSUPP;
 }
@@ -176,6 +184,7 @@ bool ur_wire_waits(const struct ur_engine *engine);
 void ur_wire_sleeps(struct ur_engine *engine, bool asleep);
 void ur_wire_look(struct ur_engine *engine);
 bool ur_wire_forward(struct ur_engine *engine);
+void ur_wire_rebind(struct ur_engine *engine);
 int ur_wire_join(struct ur_engine *engine, const u8 gid[16]);
 void ur_wire_leave(struct ur_engine *engine, const u8 gid[16]);
 void ur_wire_destroy(struct ur_engine *engine);
@@ -184,6 +193,10 @@ void ur_wire_destroy(struct ur_engine *engine);
 void ur_wire_hang_up(struct ur_engine *engine);
 /* Closes the RoCEv2 sockets of all lost addresses. Any thread. */
 void ur_wire_udp_end_away(struct ur_wire *wire);
+/* Fills in slot, slot_bits, loan and realm of *meta for a packet of the engine in that slot of this
+ * device; 0: the device's own. */
+void ur_wire_udp_sender(struct ur_wire *wire, u32 slot,
+			struct ur_rx_meta *meta);
 /* In a program: returns the index of the netdev that the device is on, or 0. */
 u32 ur_wire_udp_netdev(struct ur_wire *wire);
 

@@ -390,6 +390,7 @@ static const struct ur_wire_ops udp_ops = {
 static const struct ur_wire_ops far_ops = {
 	.name = "outbox",
 	.borrow = borrow,
+	.is_here = ur_udp_is_here,
 	.loan = ur_udp_loan,
 	.borrow_ring = ur_udp_borrow_ring,
 	.has_ring = ur_udp_has_ring,

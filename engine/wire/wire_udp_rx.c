@@ -87,6 +87,18 @@ static bool forged(const struct ur_wire_udp *w, const struct ur_udp_peer *peer,
 	return !ur_udp_own_holds(w->own, meta->udp_sport, meta->v4);
 }
 
+void ur_wire_udp_sender(struct ur_wire *wire, u32 slot, struct ur_rx_meta *meta)
+{
+	const struct ur_wire_udp *w =
+		ur_container_of(wire, struct ur_wire_udp, wire);
+	const struct ur_udp_peer peer = {.own = true, .here = true};
+
+	meta->loan = slot ? ur_udp_own_loan(w->own, w->device, slot) : 0;
+	meta->slot = (u16)ur_slot_prefix(slot);
+	meta->slot_bits = slot ? (u8)ur_slot_bits(slot) : 0;
+	meta->realm = realm_of(w, &peer, slot, meta->loan);
+}
+
 /* Returns whether the engine itself sent the multicast packet. The kernel loops it back for
  * other engines of this host; the members here already have it. */
 static bool is_own(const struct ur_wire_udp *w, const struct ur_udp_peer *peer,

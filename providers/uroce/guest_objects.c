@@ -435,7 +435,8 @@ int ur_guest_create_ah(struct uroce_context *ctx, struct uroce_ah *ah,
 			    UROCE_ATTR_ENGINE_AH_HANDLE, 0, ah->ibv.handle,
 			    UROCE_ATTR_ENGINE_AH_RESP, &path, sizeof(path));
 	own = own_of(ctx);
-	if (!err)
+	/* RoCEv1 has no socket for each address. */
+	if (!err && !path.v1)
 		err = borrow(&own, path.sgid_index, path.sgid);
 	if (!err)
 		borrow_rings(&own, path.peer_slots);
@@ -477,7 +478,7 @@ int ur_guest_modified_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 	const struct borrower engine = borrower_of(ctx, qp);
 	int err = 0;
 
-	if (mask & IBV_QP_AV)
+	if ((mask & IBV_QP_AV) && !to->v1)
 		err = borrow(&engine, to->sgid_index, to->sgid);
 	if (!err && qp->qpt_bit == UR_SENDS_UD && (mask & IBV_QP_STATE) &&
 	    asked->qp_state == IBV_QPS_RTR)

@@ -289,7 +289,7 @@ static const struct field fields[] = {
 	FIELD(uroce_engine_path, traffic_class, 40, 1),
 	FIELD(uroce_engine_path, hop_limit, 41, 1),
 	FIELD(uroce_engine_path, sl, 42, 1),
-	FIELD(uroce_engine_path, rsv, 43, 1),
+	FIELD(uroce_engine_path, v1, 43, 1),
 	FIELD(uroce_engine_path, peer_slots, 44, 4),
 	END(uroce_engine_path, 48),
 	/* uroce-tunnel.h */

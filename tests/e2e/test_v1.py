@@ -189,13 +189,13 @@ def test_tshark(v1):
 
 
 def test_engine(v1, monkeypatch):
-    """No engine in a program has frames, so this device lends none."""
+    """No engine in a program has frames: they are in engine processes."""
     monkeypatch.setenv("UROCE_ENGINE", "process")
     port = v1.next_port()
     p = v1.a.start("ibv_rc_pingpong", "-d", "uroce0", "-p", str(port))
     wait_for("a queue pair", lambda: p.listens(port) or not p.running())
     shown = json.loads(v1.a.run(v1.a.lab.bin("uroce"), "res", "qp", "--json"))
-    assert [qp["engine"] for qp in shown if qp["pid"] == p.pid] == ["device"], p.report()
+    assert [qp["engine"] for qp in shown if qp["pid"] == p.pid] == ["process"], p.report()
     p.kill()
 
 

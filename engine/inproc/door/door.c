@@ -82,9 +82,12 @@ static int look_for_descriptors(int some)
 	return err;
 }
 
-/* file: the engine ends when this file is closed. */
+_Static_assert(UROCE_V1_FDS == UR_V1_SOCKETS, "the same descriptors");
+
+/* file: the engine ends when this file is closed. v1: NULL, or the sockets of RoCEv1. */
 static int make_engine(struct uroce_home *home, bool apart, bool isolated,
-		       const struct uroce_engine_open *o, int file)
+		       const struct uroce_engine_open *o, const int *v1,
+		       int file)
 {
 	struct ur_engine_config config = {
 		.netdev = o->netdev,
@@ -99,6 +102,7 @@ static int make_engine(struct uroce_home *home, bool apart, bool isolated,
 		.guest = true,
 		.apart = apart,
 		.isolated = isolated,
+		.roce_v1 = v1 && v1[0] >= 0,
 		.lent = {.slot = o->slot,
 			 .device = o->device,
 			 .file = o->own_fd,
@@ -118,6 +122,8 @@ static int make_engine(struct uroce_home *home, bool apart, bool isolated,
 		.file = file,
 	};
 
+	for (u32 i = 0; i < UR_V1_SOCKETS; i++)
+		config.lent.v1[i] = v1 ? v1[i] : -1;
 	if (syscall(SYS_getrandom, &config.seed, sizeof(config.seed), 0) !=
 		    sizeof(config.seed) ||
 	    syscall(SYS_getrandom, config.secret, sizeof(config.secret), 0) !=
@@ -220,13 +226,14 @@ static struct uroce_guest *new_guest(void)
 }
 
 static int fill_home(struct uroce_home *home, bool apart, bool isolated,
-		     const struct uroce_engine_open *open, int file)
+		     const struct uroce_engine_open *open, const int *v1,
+		     int file)
 {
 	int err = 0;
 
 	if (open->relay_fd >= 0 && open->outbox_fd < 0)
 		err = look_at_net(lent_socket(open));
-	return err ? err : make_engine(home, apart, isolated, open, file);
+	return err ? err : make_engine(home, apart, isolated, open, v1, file);
 }
 
 /* Makes the engine's context; its file and memory exist. */
@@ -284,7 +291,7 @@ static int open_guest(const struct uroce_engine_open *open, int file,
 	if (!err)
 		g->fd = err = make_file(false);
 	if (err >= 0)
-		err = fill_home(g->home, false, false, open, file);
+		err = fill_home(g->home, false, false, open, NULL, file);
 	if (!err)
 		err = make_context(g, &ectx);
 	if (!err)
@@ -335,8 +342,8 @@ static int take_memory(const struct uroce_guest_client *client,
 	return 0;
 }
 
-static int make_home(const struct uroce_engine_open *open, u32 isolated,
-		     int file, struct uroce_home **ret)
+static int make_home(const struct uroce_engine_open *open, const int *v1,
+		     u32 isolated, int file, struct uroce_home **ret)
 {
 	struct uroce_home *home;
 	int err;
@@ -346,7 +353,7 @@ static int make_home(const struct uroce_engine_open *open, u32 isolated,
 	home = new_home();
 	if (!home)
 		return -ENOMEM;
-	err = fill_home(home, true, isolated, open, file);
+	err = fill_home(home, true, isolated, open, v1, file);
 	if (err)
 		end_home(home);
 	else

@@ -105,6 +105,7 @@ int ur_process_create_ah(struct uroce_guest *guest, u32 pdn,
 		.traffic_class = in->traffic_class,
 		.hop_limit = in->hop_limit,
 		.sl = in->sl,
+		.v1 = in->v1,
 	};
 	struct uroce_guest_ah *ah = calloc(1, sizeof(*ah));
 	int err;

@@ -53,18 +53,18 @@ struct key {
 	u32 ifindex;
 };
 
-struct entry {
+struct station {
 	u8 mac[6];
 	bool known;
 };
 
 struct place {
 	struct key key;
-	struct entry is, came; /* came: the last reply */
-	u64 came_at;	       /* of struct ur_neigh; 0: "is" has it */
-	bool asking;	       /* it is in the queue, or with the thread */
-	ur_time asked;	       /* 0: never */
-	u64 nudged;	       /* the thread's: when, 0: never */
+	struct station is, came; /* came: the last reply */
+	u64 came_at;		 /* of struct ur_neigh; 0: "is" has it */
+	bool asking;		 /* it is in the queue, or with the thread */
+	ur_time asked;		 /* 0: never */
+	u64 nudged;		 /* the thread's: when, 0: never */
 };
 
 /* RTM_GETNEIGH, for one entry. */
@@ -182,7 +182,7 @@ static bool ask_kernel(struct ur_neigh *n, const struct key *key)
 }
 
 /* Returns the state of the entry, NUD_*, or 0 if the kernel has none. */
-static u32 take_entry(const struct nlmsghdr *h, struct entry *to)
+static u32 take_entry(const struct nlmsghdr *h, struct station *to)
 {
 	const struct ndmsg *entry = NLMSG_DATA(h);
 	int left = (int)NLMSG_PAYLOAD(h, sizeof(*entry));
@@ -200,7 +200,8 @@ static u32 take_entry(const struct nlmsghdr *h, struct entry *to)
 }
 
 /* Receives the reply to the last request, with the state of the entry. Returns whether it came. */
-static bool take_answer(const struct ur_neigh *n, u32 *state, struct entry *to)
+static bool take_answer(const struct ur_neigh *n, u32 *state,
+			struct station *to)
 {
 	_Alignas(struct nlmsghdr) u8 buf[2048];
 	struct pollfd pfd = {.fd = n->fd, .events = POLLIN};
@@ -240,7 +241,7 @@ static void ask(struct ur_neigh *n, struct place *p)
 {
 	const struct key key = p->key;
 	u64 nudged = p->nudged, one = 1;
-	struct entry got = {.known = false};
+	struct station got = {.known = false};
 	bool came;
 	u32 state;
 

@@ -1,125 +1,141 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/*
- * Life and sockets of the RoCEv1 wire: one packet socket receives, and one for
- * each service level sends.
- */
+/* Life and sockets of the RoCEv1 wire. */
 #include <errno.h>
-#include <linux/filter.h>
+#include <linux/if_packet.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 #include "engine/several/shards.h"
 #include "engine/wire/v1/wire_v1.h"
+#include "util/os/high_fd.h"
 
-#ifndef PACKET_IGNORE_OUTGOING
-#define PACKET_IGNORE_OUTGOING 23
-#endif
+#define HIGHEST 7 /* priority, of a socket of its own */
 
 static struct ur_wire_v1 *to_v1(struct ur_wire *wire)
 {
 	return ur_container_of(wire, struct ur_wire_v1, wire);
 }
 
-/* Opens a packet socket. type 0: it receives nothing. */
-static int open_socket(const struct ur_wire_v1 *w, u16 type)
-{
-	struct sockaddr_ll sa = {
-		.sll_family = AF_PACKET,
-		.sll_protocol = htons(type),
-		.sll_ifindex = (int)w->wire.engine->config.ifindex,
-	};
-	int fd =
-		socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	int err;
-
-	if (fd < 0)
-		return -errno;
-	if (bind(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0) {
-		err = -errno;
-		close(fd);
-		return err;
-	}
-	return fd;
-}
-
 int ur_v1_out(struct ur_wire_v1 *w, u8 sl)
 {
-	int priority = ur_sl_priority(sl), *fd = &w->out[priority];
+	int priority = ur_sl_priority(sl);
 
-	if (*fd < 0) {
-		*fd = open_socket(w, 0);
-		if (*fd < 0)
-			return *fd;
-		ur_wire_tx_buffer(*fd);
-		ur_wire_set_priority(w->wire.engine, *fd, sl);
-	}
-	return *fd;
+	if (priority == HIGHEST)
+		return w->fd[UR_V1_TX_HIGH];
+	if (priority != w->priority && w->fd[UR_V1_TX] >= 0)
+		ur_wire_set_priority(w->wire.engine, w->fd[UR_V1_TX], sl);
+	w->priority = priority;
+	return w->fd[UR_V1_TX];
+}
+
+/* A program's engine has only addresses that it uses in its own table. */
+bool ur_v1_is_mine(const struct ur_wire_v1 *w, const u8 gid[16])
+{
+	struct ur_engine *e = w->wire.engine;
+	const struct ur_wire *udp = ur_wire_of(e, false);
+
+	return e->config.guest ? udp->ops->is_here(udp, gid)
+			       : ur_engine_own_gid(e, gid);
 }
 
 static void close_all(struct ur_wire_v1 *w)
 {
-	if (w->fd >= 0) {
-		ur_engine_unwatch(w->wire.engine, w->fd);
-		close(w->fd);
-		w->fd = -1;
+	if (w->fd[UR_V1_RX] >= 0) {
+		ur_engine_unwatch(w->wire.engine, w->fd[UR_V1_RX]);
+		ur_engine_unwatch(w->wire.engine, w->fd[UR_V1_LO_RX]);
 	}
-	for (u32 i = 0; i < UR_V1_SLS; i++) {
-		if (w->out[i] >= 0)
-			close(w->out[i]);
-		w->out[i] = -1;
-	}
+	ur_v1_close(w->fd);
+	w->priority = -1;
 }
 
-/* Filters the frames of each of several engines: it receives those for its own queue
- * pairs, and multicast. Behind the GRH, bytes 5 to 7 of the BTH are the number of the
- * queue pair. */
-static void steer(const struct ur_wire_v1 *w)
+/* The numbers of this engine's queue pairs. Those that are lent are in no engine of uroced. */
+static struct ur_v1_numbers numbers_of(const struct ur_engine *e)
 {
-	const struct ur_shards *s = w->wire.engine->shards;
-	u32 shard = w->wire.engine->shard;
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, UR_GRH_BYTES + 4),
-		BPF_STMT(BPF_ALU | BPF_AND | BPF_K, UR_QPN_MASK),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, UR_QPN_MULTICAST, 4, 0),
-		BPF_STMT(BPF_ALU | BPF_RSH | BPF_K, 24 - s->bits),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, shard, 2, 0),
-		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, s->max, shard ? 0 : 1, 0),
-		BPF_STMT(BPF_RET | BPF_K, 0),
-		BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
-	};
-	struct sock_fprog prog = {UR_ARRAY_SIZE(code), code};
+	const struct ur_shards *s = e->shards;
 
-	setsockopt(w->fd, SOL_SOCKET, SO_ATTACH_FILTER, &prog, sizeof(prog));
+	if (e->opt.guests)
+		return (struct ur_v1_numbers){.bits = UR_PLACE_BITS,
+					      .prefix = e->shard};
+	if (!s)
+		return (struct ur_v1_numbers){0};
+	return (struct ur_v1_numbers){s->bits, e->shard, !e->shard, s->max};
+}
+
+int ur_wire_v1_lend(struct ur_engine *engine, u32 slot, int fd[UR_V1_SOCKETS])
+{
+	const struct ur_v1_numbers numbers = {.bits = ur_slot_bits(slot),
+					      .prefix = ur_slot_prefix(slot)};
+
+	return ur_v1_open(engine->config.ifindex, &numbers, fd);
+}
+
+static int watch(struct ur_wire_v1 *w)
+{
+	struct ur_engine *e = w->wire.engine;
+	int err = ur_engine_watch(e, w->fd[UR_V1_RX], EPOLLIN, &w->watch);
+
+	if (err)
+		return err;
+	err = ur_engine_watch(e, w->fd[UR_V1_LO_RX], EPOLLIN, &w->lo_watch);
+	if (err)
+		ur_engine_unwatch(e, w->fd[UR_V1_RX]);
+	return err;
 }
 
 static int addr_add(struct ur_wire *wire, const u8 gid[16])
 {
 	struct ur_wire_v1 *w = to_v1(wire);
+	const struct ur_v1_numbers numbers = numbers_of(wire->engine);
 	u32 ifindex = wire->engine->config.ifindex;
-	int one = 1, err;
+	int err;
 
 	/* The sockets stay after the last address was removed, for their
 	 * memberships. */
-	if (w->fd >= 0 && w->ifindex == ifindex)
+	if (w->fd[UR_V1_RX] >= 0 && w->ifindex == ifindex)
 		return 0;
 	close_all(w);
 	w->ifindex = ifindex;
-	err = w->fd = open_socket(w, UR_ROCE_V1_ETHERTYPE);
-	if (err < 0)
-		goto err_close;
-	ur_wire_rx_buffer(w->fd);
-	if (wire->engine->shards)
-		steer(w);
-	setsockopt(w->fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &one,
-		   sizeof(one));
-	err = ur_engine_watch(wire->engine, w->fd, EPOLLIN, &w->watch);
-	if (!err)
-		return 0;
-	close(w->fd);
-err_close:
-	w->fd = -1;
+	err = ur_v1_open(ifindex, &numbers, w->fd);
+	if (err)
+		return err;
+	/* This engine's resolver has its socket. */
+	close(w->fd[UR_V1_NEIGH]);
+	w->fd[UR_V1_NEIGH] = -1;
+	err = watch(w);
+	if (err)
+		ur_v1_close(w->fd);
 	return err;
+}
+
+/* In a program: takes copies of the sockets that were lent. */
+static int borrow(struct ur_wire_v1 *w)
+{
+	const int *lent = w->wire.engine->config.lent.v1;
+	int err = 0;
+
+	for (u32 i = 0; i < UR_V1_SOCKETS && !err; i++) {
+		int fd = ur_high_fd_copy(lent[i]);
+
+		if (fd < 0)
+			err = fd;
+		else
+			w->fd[i] = fd;
+	}
+	if (!err)
+		err = watch(w);
+	if (err)
+		ur_v1_close(w->fd);
+	return err;
+}
+
+/* The groups of the netdev before are lost. */
+static void rebind(struct ur_wire *wire)
+{
+	struct ur_wire_v1 *w = to_v1(wire);
+
+	if (wire->engine->config.guest && wire->engine->config.ifindex)
+		ur_v1_move(w->fd, wire->engine->config.ifindex);
 }
 
 /* Nothing to do: take_frame() checks addresses against the engine's table. */
@@ -137,10 +153,11 @@ static int member(struct ur_wire_v1 *w, const u8 gid[16], int what)
 	};
 
 	ur_neigh_mcast_mac(m.mr_address, gid);
-	if (w->fd < 0) /* there is no socket without an address */
+	if (w->fd[UR_V1_RX] < 0) /* there is no socket without an address */
 		return -EADDRNOTAVAIL;
-	return setsockopt(w->fd, SOL_PACKET, what, &m, sizeof(m)) < 0 ? -errno
-								      : 0;
+	return setsockopt(w->fd[UR_V1_RX], SOL_PACKET, what, &m, sizeof(m)) < 0
+		       ? -errno
+		       : 0;
 }
 
 static int join(struct ur_wire *wire, const u8 gid[16])
@@ -160,9 +177,11 @@ static int check(struct ur_wire *wire, const struct ur_av *av)
 	struct ur_wire_v1 *w = to_v1(wire);
 	struct ur_engine *e = wire->engine;
 
-	if (w->fd < 0)
+	if (w->fd[UR_V1_RX] < 0)
 		return -EADDRNOTAVAIL;
-	ur_neigh_mac(w->neigh, e->config.ifindex, av->sgid, av->dgid, e->now);
+	if (!ur_v1_is_mine(w, av->dgid))
+		ur_neigh_mac(w->neigh, e->config.ifindex, av->sgid, av->dgid,
+			     e->now);
 	return 0;
 }
 
@@ -190,6 +209,14 @@ static void answered(struct ur_watch *watch, u32 events)
 	ur_v1_pending_retry(w);
 }
 
+/* Loans are of slots, whichever way packets go. */
+static u32 loan(const struct ur_wire *wire, const u8 gid[16], u32 qpn)
+{
+	const struct ur_wire *udp = ur_wire_of(wire->engine, false);
+
+	return udp->ops->loan ? udp->ops->loan(udp, gid, qpn) : 0;
+}
+
 static const struct ur_wire_ops v1_ops = {
 	.name = "v1",
 	.addr_add = addr_add,
@@ -197,34 +224,65 @@ static const struct ur_wire_ops v1_ops = {
 	.join = join,
 	.leave = leave,
 	.check = check,
+	.loan = loan,
+	.rebind = rebind,
 	.poll = ur_v1_poll,
 	.send = ur_v1_send,
 	.destroy = destroy,
 };
 
-int ur_wire_v1_create(struct ur_engine *engine, struct ur_wire **wire)
+static struct ur_wire_v1 *new_wire(struct ur_engine *engine)
 {
 	struct ur_wire_v1 *w = calloc(1, sizeof(*w));
-	int err, fd;
 
 	if (!w)
-		return -ENOMEM;
+		return NULL;
 	w->wire.ops = &v1_ops;
 	w->wire.engine = engine;
 	w->watch.fn = ur_v1_readable;
+	w->lo_watch.fn = ur_v1_lo_readable;
 	w->neigh_watch.fn = answered;
-	w->fd = -1;
-	for (u32 i = 0; i < UR_V1_SLS; i++)
-		w->out[i] = -1;
-	/* Try now, so that an error shows at creation, not at the first address. */
-	fd = open_socket(w, 0);
-	err = fd < 0 ? fd : ur_v1_io_init(w);
-	if (fd >= 0)
-		close(fd);
-	if (!err) {
-		fd = ur_neigh_socket();
-		err = fd < 0 ? fd : ur_neigh_create(fd, &w->neigh);
+	w->priority = -1;
+	for (u32 i = 0; i < UR_V1_SOCKETS; i++)
+		w->fd[i] = -1;
+	return w;
+}
+
+/* *neigh gets the socket of the resolver. */
+static int begin(struct ur_wire_v1 *w, int *neigh)
+{
+	struct ur_engine *e = w->wire.engine;
+	const struct ur_v1_numbers none = {0};
+	int fd[UR_V1_SOCKETS], err;
+
+	if (e->config.guest) {
+		err = borrow(w);
+		*neigh = w->fd[UR_V1_NEIGH];
+		w->fd[UR_V1_NEIGH] = -1;
+		return err;
 	}
+	/* Try now, so that an error shows at creation, not at the first address. */
+	err = ur_v1_open(0, &none, fd);
+	if (err)
+		return err;
+	*neigh = fd[UR_V1_NEIGH];
+	fd[UR_V1_NEIGH] = -1;
+	ur_v1_close(fd);
+	return 0;
+}
+
+int ur_wire_v1_create(struct ur_engine *engine, struct ur_wire **wire)
+{
+	struct ur_wire_v1 *w = new_wire(engine);
+	int neigh, err;
+
+	if (!w)
+		return -ENOMEM;
+	err = begin(w, &neigh);
+	if (!err)
+		err = ur_neigh_create(neigh, &w->neigh);
+	if (!err)
+		err = ur_v1_io_init(w);
 	if (!err)
 		err = ur_engine_watch(engine, ur_neigh_fd(w->neigh), EPOLLIN,
 				      &w->neigh_watch);

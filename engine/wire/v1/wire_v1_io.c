@@ -14,9 +14,33 @@
 
 /* ---- receive ---- */
 
-static void take_frame(struct ur_engine *e, const struct sockaddr_ll *from,
-		       const u8 *data, u32 len)
+/* Returns whether the frame came the way that its addresses say: from this device itself by the
+ * loopback interface, from others by the netdev. Fills in *meta which engine sent it. */
+static bool is_genuine(const struct ur_wire_v1 *w, bool lo,
+		       const struct sockaddr_ll *from, const u8 sgid[16],
+		       struct ur_rx_meta *meta)
 {
+	const struct ur_engine *e = w->wire.engine;
+	u32 slot;
+
+	/* Frames of our own never come back from the wire: this one is forged. */
+	if (ur_v1_is_mine(w, sgid) != lo)
+		return false;
+	if (!lo)
+		return true;
+	slot = ur_get_be16(from->sll_addr + 4);
+	/* The members here have what this engine, or another of uroced, sent to a group. */
+	if (from->sll_halen != 6 || slot >= UR_SLOTS ||
+	    slot == e->config.lent.slot)
+		return false;
+	ur_wire_udp_sender(ur_wire_of(e, false), slot, meta);
+	return true;
+}
+
+static void take_frame(const struct ur_wire_v1 *w, bool lo,
+		       const struct sockaddr_ll *from, const u8 *data, u32 len)
+{
+	struct ur_engine *e = w->wire.engine;
 	struct ur_rx_meta meta = {.v1 = true};
 	enum ur_frame_error error;
 	struct ur_frame f;
@@ -37,14 +61,11 @@ static void take_frame(struct ur_engine *e, const struct sockaddr_ll *from,
 		ur_port_count(e->port, UR_CNT_bad_length, 1);
 		return;
 	}
-	if (!ur_gid_is_mcast(f.addr.dgid) &&
-	    !ur_engine_own_gid(e, f.addr.dgid)) {
-		ur_port_count(e->port, UR_CNT_bad_gid, 1);
-		return;
-	}
-	/* Frames of our own never come back from the wire: this one is forged. */
-	if (ur_engine_own_gid(e, f.addr.sgid)) {
-		ur_port_count(e->port, UR_CNT_bad_gid, 1);
+	if (!is_genuine(w, lo, from, f.addr.sgid, &meta) ||
+	    (!ur_gid_is_mcast(f.addr.dgid) && !ur_v1_is_mine(w, f.addr.dgid))) {
+		/* By the loopback interface go other devices' frames, too. */
+		if (!lo)
+			ur_port_count(e->port, UR_CNT_bad_gid, 1);
 		return;
 	}
 	/* The frame came before the socket had its filter. */
@@ -59,25 +80,28 @@ static void take_frame(struct ur_engine *e, const struct sockaddr_ll *from,
 	ur_engine_rx(e, &meta, f.bth, (u32)f.bth_bytes);
 }
 
-static bool receive(struct ur_wire_v1 *w)
+/* Receives from one of the sockets. */
+static bool receive(struct ur_wire_v1 *w, u32 which)
 {
 	bool any = false;
 
-	for (int round = 0; w->fd >= 0 && round < ROUNDS; round++) {
+	for (int round = 0; w->fd[which] >= 0 && round < ROUNDS; round++) {
 		int n;
 
 		for (u32 i = 0; i < UR_V1_RX_MSGS; i++)
 			w->rx_msg[i].msg_hdr.msg_namelen =
 				sizeof(w->rx_name[i]);
-		n = recvmmsg(w->fd, w->rx_msg, UR_V1_RX_MSGS, MSG_DONTWAIT,
-			     NULL);
+		n = recvmmsg(w->fd[which], w->rx_msg, UR_V1_RX_MSGS,
+			     MSG_DONTWAIT, NULL);
 		if (n <= 0)
 			break;
 		any = true;
+		w->last = which;
 		w->wire.engine->rx_any = true;
 		for (int i = 0; i < n; i++)
 			if (!(w->rx_msg[i].msg_hdr.msg_flags & MSG_TRUNC))
-				take_frame(w->wire.engine, &w->rx_name[i],
+				take_frame(w, which == UR_V1_LO_RX,
+					   &w->rx_name[i],
 					   w->rx_iov[i].iov_base,
 					   w->rx_msg[i].msg_len);
 		if ((u32)n < UR_V1_RX_MSGS)
@@ -88,12 +112,20 @@ static bool receive(struct ur_wire_v1 *w)
 
 void ur_v1_readable(struct ur_watch *watch, u32 events)
 {
-	receive(ur_container_of(watch, struct ur_wire_v1, watch));
+	receive(ur_container_of(watch, struct ur_wire_v1, watch), UR_V1_RX);
+}
+
+void ur_v1_lo_readable(struct ur_watch *watch, u32 events)
+{
+	receive(ur_container_of(watch, struct ur_wire_v1, lo_watch),
+		UR_V1_LO_RX);
 }
 
 bool ur_v1_poll(struct ur_wire *wire)
 {
-	return receive(ur_container_of(wire, struct ur_wire_v1, wire));
+	struct ur_wire_v1 *w = ur_container_of(wire, struct ur_wire_v1, wire);
+
+	return receive(w, w->last);
 }
 
 /* ---- send ---- */
@@ -143,15 +175,39 @@ static void fill(struct ur_wire_v1 *w, u32 m, const struct ur_tx *tx, u32 i,
 	u8 *bth = tx->buf + d->off;
 
 	finish(w, tx, i, w->tx_grh[m]);
-	w->tx_iov[m][0].iov_base = w->tx_grh[m];
-	w->tx_iov[m][0].iov_len = UR_GRH_BYTES;
-	w->tx_iov[m][1].iov_base = bth;
-	w->tx_iov[m][1].iov_len = d->len + UR_ICRC_BYTES;
+	w->tx_iov[m][1].iov_base = w->tx_grh[m];
+	w->tx_iov[m][1].iov_len = UR_GRH_BYTES;
+	w->tx_iov[m][2].iov_base = bth;
+	w->tx_iov[m][2].iov_len = d->len + UR_ICRC_BYTES;
 	ur_v1_addr(w, &w->tx_name[m], mac);
 	msg->msg_name = &w->tx_name[m];
 	msg->msg_namelen = sizeof(w->tx_name[m]);
-	msg->msg_iov = w->tx_iov[m];
+	msg->msg_iov = w->tx_iov[m] + 1;
 	msg->msg_iovlen = 2;
+}
+
+/* Makes message m go by the loopback interface. */
+static void turn_round(struct ur_wire_v1 *w, u32 m, bool mcast)
+{
+	struct msghdr *msg = &w->tx_msg[m].msg_hdr;
+
+	w->tx_name[m].sll_ifindex = 1;
+	w->tx_iov[m][0].iov_base = w->tx_eth[mcast];
+	w->tx_iov[m][0].iov_len = UR_V1_ETH_BYTES;
+	msg->msg_iov = w->tx_iov[m];
+	msg->msg_iovlen = 3;
+}
+
+/* Gives other engines of this host what went to groups. */
+static void copy_to_groups(struct ur_wire_v1 *w, const struct ur_tx *tx,
+			   u32 first, u32 n)
+{
+	for (u32 m = 0; m < n; m++) {
+		if (!tx->desc[first + m].av->mcast)
+			continue;
+		turn_round(w, m, true);
+		sendmsg(w->fd[UR_V1_LO_TX], &w->tx_msg[m].msg_hdr, 0);
+	}
 }
 
 static bool keep_pending(struct ur_wire_v1 *w, const struct ur_tx *tx, u32 i)
@@ -191,48 +247,92 @@ static u32 put_out(struct ur_wire_v1 *w, int fd, u32 n)
 	}
 }
 
+/* Where a packet goes. */
+struct way {
+	int fd; /* -1: nowhere yet */
+	bool lo;
+	const u8 *mac; /* NULL: not known yet */
+};
+
+static struct way find_way(struct ur_wire_v1 *w, const struct ur_av *av)
+{
+	static const u8 none[6];
+	struct ur_engine *e = w->wire.engine;
+	struct way way = {.lo = !av->mcast && ur_v1_is_mine(w, av->dgid)};
+
+	if (way.lo) {
+		way.fd = w->fd[UR_V1_LO_TX];
+		way.mac = none;
+		return way;
+	}
+	way.fd = ur_v1_out(w, av->sl);
+	if (way.fd >= 0)
+		way.mac = ur_neigh_mac(w->neigh, e->config.ifindex, av->sgid,
+				       av->dgid, e->now);
+	return way;
+}
+
+/* Fills messages with packets from *i on that go out by one socket with one priority. Returns their
+ * number. */
+static u32 gather(struct ur_wire_v1 *w, const struct ur_tx *tx, u32 *i, u32 end,
+		  struct way *first)
+{
+	u8 sl = tx->desc[*i].av->sl;
+	u32 n = 0;
+
+	for (; *i < end && n < UR_V1_TX_MSGS && tx->desc[*i].av->sl == sl;
+	     (*i)++) {
+		struct way way = find_way(w, tx->desc[*i].av);
+
+		if (n && (!way.mac || way.lo != first->lo))
+			break;
+		if (!way.mac) {
+			if (way.fd < 0 || !keep_pending(w, tx, *i))
+				lost(w, EHOSTUNREACH);
+			continue;
+		}
+		*first = way;
+		fill(w, n, tx, *i, way.mac);
+		if (way.lo)
+			turn_round(w, n, false);
+		n++;
+	}
+	return n;
+}
+
 u32 ur_v1_send(struct ur_wire *wire, const struct ur_tx *tx, u32 first, u32 end,
 	       int *wait_fd)
 {
 	struct ur_wire_v1 *w = ur_container_of(wire, struct ur_wire_v1, wire);
-	struct ur_engine *e = wire->engine;
 	u32 i = first;
 
 	ur_neigh_update(w->neigh);
 	ur_v1_pending_retry(w);
 	while (i < end) {
-		u8 sl = tx->desc[i].av->sl;
-		int fd = ur_v1_out(w, sl);
-		u32 start = i, n = 0, done;
+		struct way way;
+		u32 n = gather(w, tx, &i, end, &way), done;
 
-		for (; i < end && n < UR_V1_TX_MSGS; i++) {
-			const struct ur_av *av = tx->desc[i].av;
-			const u8 *mac;
-
-			if (av->sl != sl)
-				break;
-			mac = fd < 0 ? NULL
-				     : ur_neigh_mac(w->neigh, e->config.ifindex,
-						    av->sgid, av->dgid, e->now);
-			if (!mac) {
-				if (n)
-					break;
-				if (fd < 0 || !keep_pending(w, tx, i))
-					lost(w, EHOSTUNREACH);
-				start = i + 1;
-				continue;
-			}
-			fill(w, n++, tx, i, mac);
-		}
 		if (!n)
 			continue;
-		done = put_out(w, fd, n);
+		done = put_out(w, way.fd, n);
+		if (!way.lo)
+			copy_to_groups(w, tx, i - n, done);
 		if (done < n) {
-			*wait_fd = fd;
-			return start + done - first;
+			*wait_fd = way.fd;
+			return i - n + done - first;
 		}
 	}
 	return end - first;
+}
+
+static void write_eth(const struct ur_wire_v1 *w, u8 *eth, bool mcast)
+{
+	memset(eth, 0, UR_V1_ETH_BYTES);
+	eth[0] = mcast ? 0x33 : 0;
+	eth[1] = eth[0];
+	eth[6] = 0x02; /* locally administered */
+	ur_put_be16(eth + 10, (u16)w->wire.engine->config.lent.slot);
+	ur_put_be16(eth + 12, UR_ROCE_V1_ETHERTYPE);
 }
 
 int ur_v1_io_init(struct ur_wire_v1 *w)
@@ -242,6 +342,8 @@ int ur_v1_io_init(struct ur_wire_v1 *w)
 		w->rx_buf = NULL;
 		return -ENOMEM;
 	}
+	write_eth(w, w->tx_eth[false], false);
+	write_eth(w, w->tx_eth[true], true);
 	for (u32 i = 0; i < UR_V1_RX_MSGS; i++) {
 		struct msghdr *m = &w->rx_msg[i].msg_hdr;
 

@@ -61,8 +61,8 @@ static int left_sender(struct uroce_guest *guest)
 	return -1;
 }
 
-static int make_home(const struct uroce_engine_open *open, u32 isolated,
-		     int file, struct uroce_home **home)
+static int make_home(const struct uroce_engine_open *open, const int *v1,
+		     u32 isolated, int file, struct uroce_home **home)
 {
 	*home = (struct uroce_home *)(void *)object;
 	return 0;
@@ -124,8 +124,11 @@ static void domains(void)
 	int file = memfd_create("life", MFD_CLOEXEC);
 	u32 first;
 
-	CHECK_EQ(ur_apart_engine_get(&door, 1, &open, false, file, &engine), 0);
-	CHECK_EQ(ur_apart_engine_get(&door, 1, &open, false, -1, &same), 0);
+	CHECK_EQ(ur_apart_engine_get(&door, 1, &open, NULL, false, file,
+				     &engine),
+		 0);
+	CHECK_EQ(ur_apart_engine_get(&door, 1, &open, NULL, false, -1, &same),
+		 0);
 	CHECK(engine == same);
 	msg.qp.init.pdn = 7;
 	CHECK_EQ(call(&msg), 0);
@@ -335,8 +338,6 @@ static void impossible_values(void)
 	m = (struct uroce_apart_modify){.attr.dest_qpn = 1u << 24};
 	CHECK(!ur_apart_modify_is_good(&m));
 	m = (struct uroce_apart_modify){.attr.rnr_retry = 8};
-	CHECK(!ur_apart_modify_is_good(&m));
-	m = (struct uroce_apart_modify){.attr.v1 = 1, .mask = 1u << 7};
 	CHECK(!ur_apart_modify_is_good(&m));
 	CHECK(ur_apart_mr_is_good(&mr));
 	mr.length = UINT64_MAX;
