@@ -27,6 +27,7 @@ import neighbours
 import programs
 import registrations
 import shaped
+import threads
 from lab import Lab, set_loss
 from meters import (bandwidth, bare_datagrams, connections_per_second, latency_us, many_qps,
                     memcpy, rate, shared_bandwidth, shared_memory_us, tcp, udp_latency_us,
@@ -226,6 +227,12 @@ def pairs_of_programs(t, o):
                 programs.rows(t, o, lab, path + how)
 
 
+def threads_of_programs(t, o):
+    for path, mtu in ("one host", None), ("two hosts, MTU 1500", 1500):
+        with of_programs(o.build, mtu) as lab:
+            threads.rows(t, o, lab, path + IN_PROGRAM)
+
+
 def machine(build):
     model = re.search(r"model name\s*:\s*(.*)", open("/proc/cpuinfo").read())
     commit = subprocess.run(["git", "-C", TOP, "describe", "--always",
@@ -260,8 +267,8 @@ def main():
     ap.add_argument("--seconds", type=int, default=2)
     ap.add_argument("--count", type=int, default=50000)
     ap.add_argument("--only", help="rows that contain this text; slow links: "
-                    "bit/s; those shared with bulk: beside; several pairs: of programs; programs of tests/apps: "
-                    "apps")
+                    "bit/s; those shared with bulk: beside; several pairs: of programs; threads of one "
+                    "program: threads; programs of tests/apps: apps")
     ap.add_argument("--engine-opt", action="append", default=[],
                     help="for uroced, in place of its default")
     ap.add_argument("--engine", choices=("process", "device"),
@@ -289,6 +296,9 @@ def main():
     only = o.only or ""
     if only == "apps":
         apps.rows(t.add, o.build, o.rounds, engine=o.engine)
+        return 0
+    if only == "threads":
+        threads_of_programs(t, o)
         return 0
     if "two hosts" not in only and "beside" not in only:
         one_host_in_program(t, o)
