@@ -35,7 +35,7 @@ struct program {
 
 /* Sums over a program's queue pairs, per second. */
 struct load {
-	size_t qps, in_device, small_mtu;
+	size_t qps, elsewhere, small_mtu;
 	double sent, bytes, again, timeouts, rnr, gaps, cnps;
 };
 
@@ -196,7 +196,8 @@ static struct load load_of(const struct ur_samples *s, int64_t pid)
 		if (ur_json_hidden(qp) || ur_json_number(qp, "pid") != pid)
 			continue;
 		w.qps++;
-		w.in_device += !strcmp(ur_status_text(qp, "engine"), "device");
+		w.elsewhere +=
+			!!strcmp(ur_status_text(qp, "engine"), "program");
 		w.small_mtu += dev && mtu > 0 &&
 			       mtu < ur_json_number(dev, "active_mtu");
 		w.sent += ur_rate(s, old, qp, "sent_pkts");
@@ -267,12 +268,12 @@ static void look_at_queue_pairs(struct slow *s)
 		    "%.0f CNPs a second slowed the device's senders: a queue on "
 		    "the way is full",
 		    cnps);
-	if (w->in_device)
+	if (w->elsewhere)
 		say(s, "engine",
-		    "%zu of its %zu queue pairs have the device's engine, which "
-		    "is slower: UROCE_ENGINE, more than 24 contexts, isolated "
-		    "users or XRC",
-		    w->in_device, w->qps);
+		    "%zu of its %zu queue pairs have their engine in another "
+		    "process, which is slower: UROCE_ENGINE, isolated users, "
+		    "XRC, or a program without room for an engine",
+		    w->elsewhere, w->qps);
 	if (w->small_mtu)
 		say(s, "mtu",
 		    "%zu of its %zu queue pairs have a smaller path MTU than the "

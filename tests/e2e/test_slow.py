@@ -85,8 +85,9 @@ def test_sleeps(lab):
     found(lab.b, str(c.pid), "sleeps")
 
 
-def test_engine_and_mtu(lab, monkeypatch):
-    monkeypatch.setenv("UROCE_ENGINE", "device")
+@pytest.mark.parametrize("place", ["device", "apart"])
+def test_engine_and_mtu(lab, monkeypatch, place):
+    monkeypatch.setenv("UROCE_ENGINE", place)
     s, c = pair(lab, WRITE + ["-m", "256"], flag="-x")
     assert {"engine", "mtu"} <= set(limits(lab.b, str(c.pid)))
 
