@@ -47,6 +47,17 @@ static u8 *payload_room(void *ctx, const struct ur_av *av, u32 dqpn, u32 len)
 		       : NULL;
 }
 
+/* What is recorded, or has faults on request, is in tx. */
+static bool payload_stays(void *ctx, const struct ur_av *av)
+{
+	struct ur_engine *e = ctx;
+	struct ur_wire *wire = ur_wire_of(e, av->v1);
+
+	return e->opt.in_place && e->config.guest && !e->record.on &&
+	       !e->faults && !av->loop && wire->ops->payload_stays &&
+	       wire->ops->payload_stays(wire, av);
+}
+
 static const u8 *payload_place(void *ctx, const struct ur_av *av, u32 dqpn,
 			       void *mem, u64 off, u32 len)
 {
@@ -85,6 +96,7 @@ const struct ur_host_ops ur_engine_host_ops = {
 	.srq_event = ur_host_srq_event,
 	.gsi_rx = ur_engine_tell_gsi,
 	.payload_room = payload_room,
+	.payload_stays = payload_stays,
 	.payload_place = payload_place,
 	.payload_taken_back = payload_taken_back,
 	.holds = holds,

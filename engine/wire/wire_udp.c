@@ -369,6 +369,7 @@ static const struct ur_wire_ops udp_ops = {
 	.borrow_ring = ur_udp_borrow_ring,
 	.has_ring = ur_udp_has_ring,
 	.payload_room = ur_udp_payload_room,
+	.payload_stays = ur_udp_payload_stays,
 	.holds = ur_udp_holds,
 	.payload_place = ur_udp_payload_place,
 	.payload_taken_back = ur_udp_payload_taken_back,

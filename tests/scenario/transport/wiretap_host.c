@@ -65,7 +65,15 @@ static void gsi_rx(void *ctx, const struct ur_rx_meta *meta, u32 src_qpn,
 	((struct wt *)ctx)->mads++;
 }
 
+static bool payload_stays(void *port_ctx, const struct ur_av *av)
+{
+	const struct wt *w = port_ctx;
+
+	return w->stays;
+}
+
 const struct ur_host_ops wt_host_ops = {
+	.payload_stays = payload_stays,
 	.sq_next = sq_next,
 	.sq_retire = sq_retire,
 	.rq_next = rq_next,

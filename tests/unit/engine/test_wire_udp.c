@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <net/if.h>
 #include <poll.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #include "engine/core/datagrams.h"
 #include "engine/faults/faults.h"
@@ -30,6 +31,7 @@ static struct {
 	u32 psn[MAX_PACKETS], len[MAX_PACKETS];
 	struct ur_rx_meta meta;
 } got;
+static u32 unread; /* packets whose memory was gone */
 static bool takes_runs;
 
 int ur_engine_watch(struct ur_engine *engine, int fd, u32 events,
@@ -133,6 +135,12 @@ void ur_port_count(struct ur_port *port, enum ur_counter c, u64 n)
 		got.bad_gid += (u32)n;
 }
 
+void ur_port_unread(struct ur_port *port, const struct ur_tx *tx,
+		    const struct ur_tx_desc *d)
+{
+	unread++;
+}
+
 /* Nor neighbours. */
 void ur_port_hold(struct ur_port *port, bool some)
 {
@@ -226,6 +234,50 @@ static void test_bursts(struct ur_wire *a, struct ur_wire *b, struct ur_av *av)
 	CHECK_EQ(got.meta.tos, av->traffic_class);
 	CHECK_EQ(got.meta.ttl, av->hop_limit);
 	CHECK(got.meta.udp_sport >= UR_UDP_SPORT_MIN);
+}
+
+/* Payloads of middle packets are sent from where they are, as a datagram with those that were copied. Where
+ * they are not any more, the datagram is lost and the queue pairs are told. */
+static void test_stays(struct ur_wire *a, struct ur_wire *b, struct ur_av *av)
+{
+	u32 size = 64 * 1024;
+	u8 *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	CHECK(memory != MAP_FAILED);
+	CHECK(a->ops->payload_stays(a, av));
+	for (u32 gone = 0; gone < 2; gone++) {
+		for (u32 i = 0; i < 64; i++) {
+			struct ur_tx_desc *d = &tx.desc[tx.n_desc];
+			u8 *payload = tx.buf + tx.used + UR_BTH_BYTES;
+
+			add_packet(av, 1024);
+			if (i == 5 || i == 40)
+				continue;
+			memcpy(memory + i * 1024, payload, 1024);
+			memset(payload, 0xdd, 1024);
+			d->apart = memory + i * 1024;
+			d->stays = true;
+			d->crc = ur_icrc_update(0, d->apart, 1024);
+		}
+		if (gone)
+			CHECK(!munmap(memory, size));
+		send_all(a);
+		for (u32 i = 0; i < 64; i++)
+			tx.desc[i].apart = NULL;
+		if (gone)
+			break;
+		CHECK_EQ(wire_of(a)->tx_count[0], 62);
+		wait_for(b, 64, 0);
+	}
+	CHECK_EQ(unread, 62);
+	unread = 0;
+	wire_of(a)->outs[(av->wire & 0xffff) - 1].no_gso = true;
+	CHECK(!a->ops->payload_stays(a, av));
+	wire_of(a)->outs[(av->wire & 0xffff) - 1].no_gso = false;
+	add_packet(av, 64);
+	send_all(a);
+	wait_for(b, 1, 0);
 }
 
 /* Packets of several queue pairs that leave the same way are one message; those
@@ -538,6 +590,7 @@ static void test_pair(const u8 *from, const u8 *to, bool strangers)
 	test_in_turn(a, b, &av);
 	test_answer_last(a, b, &av);
 	test_runs(a, b, &av);
+	test_stays(a, b, &av);
 	/* without segmentation offload */
 	wire_of(a)->outs[(av.wire & 0xffff) - 1].no_gso = true;
 	test_bursts(a, b, &av);
