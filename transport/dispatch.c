@@ -210,17 +210,17 @@ u32 ur_port_rx_run(struct ur_port *port, ur_time now,
 		   u32 stride, u32 n)
 {
 	const struct ur_rx_run run = {
-		bth, bth + UR_BTH_BYTES, stride, stride, len, n};
+		bth, bth + UR_BTH_BYTES, stride, stride, len, n, false};
 
 	return rx_run(port, now, meta, &run);
 }
 
 u32 ur_port_rx_apart(struct ur_port *port, ur_time now,
 		     const struct ur_rx_meta *meta, const u8 *bth, u32 stride,
-		     const u8 *payload, u32 len, u32 n)
+		     const u8 *payload, u32 len, u32 n, bool frail)
 {
 	const struct ur_rx_run run = {bth, payload, stride, len - UR_BTH_BYTES,
-				      len, n};
+				      len, n,	    frail};
 
 	return rx_run(port, now, meta, &run);
 }

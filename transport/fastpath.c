@@ -266,6 +266,8 @@ static bool write_all(struct ur_qp *qp, const struct ur_mr_range *s, u32 off,
 static u32 run_most(const struct ur_qp *qp, const struct ur_mr_range *s,
 		    const struct ur_rx_run *run)
 {
+	if (run->frail && (s->ptr || !s->mr->attr.ops->bears_frail))
+		return 0;
 	if (is_solid(qp, run))
 		return UINT32_MAX;
 	return s->ptr ? 0 : UR_BOUNCE_BYTES >> qp->mtu_shift;

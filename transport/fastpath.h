@@ -61,6 +61,7 @@ struct ur_rx_run {
 	const u8 *bth, *payload;    /* of the first packet */
 	u32 stride, payload_stride; /* distance from one packet to the next */
 	u32 len, n;
+	bool frail; /* reading the payload may fail, and it may be found invalid after that */
 };
 
 /*

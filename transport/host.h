@@ -30,6 +30,9 @@ struct ur_mem_ops {
 	 * more. */
 	int (*read)(void *mem, u64 off, void *dst, u32 len);
 	int (*write)(void *mem, u64 off, const void *src, u32 len);
+	/* write and write_pieces return -EFAULT where src cannot be read, or is
+	 * found to have been invalid. */
+	bool bears_frail;
 	/* Copy the pieces from or to contiguous application memory. Return as
 	 * above, or -EOPNOTSUPP where a single copy is better. May be NULL. */
 	int (*read_pieces)(void *mem, u64 off, const struct ur_pieces *to);

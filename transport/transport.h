@@ -163,11 +163,12 @@ u32 ur_port_rx_run(struct ur_port *port, ur_time now,
 
 /*
  * Does the same for packets whose UR_BTH_BYTES lie at bth, stride bytes apart, and whose payloads,
- * len - UR_BTH_BYTES each, lie contiguous at payload. payload may change meanwhile.
+ * len - UR_BTH_BYTES each, lie contiguous at payload. payload may change meanwhile. frail: reading
+ * it may fail, so only regions whose operations bear that (host.h) take it.
  */
 u32 ur_port_rx_apart(struct ur_port *port, ur_time now,
 		     const struct ur_rx_meta *meta, const u8 *bth, u32 stride,
-		     const u8 *payload, u32 len, u32 n);
+		     const u8 *payload, u32 len, u32 n, bool frail);
 
 /*
  * Writes the payload of the last packet of an RC message to its place before

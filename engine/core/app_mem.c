@@ -207,6 +207,7 @@ static int mem_flush(void *mem, u64 off, u64 len, u32 type)
 static const struct ur_mem_ops mem_ops = {
 	.read = mem_read,
 	.write = mem_write,
+	.bears_frail = true,
 	.read_pieces = mem_read_pieces,
 	.write_pieces = mem_write_pieces,
 	.in_place = mem_in_place,

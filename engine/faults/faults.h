@@ -115,12 +115,13 @@ static inline u32 ur_engine_rx_run(struct ur_engine *engine,
 static inline u32 ur_engine_rx_apart(struct ur_engine *engine,
 				     const struct ur_rx_meta *meta,
 				     const u8 *bth, u32 stride,
-				     const u8 *payload, u32 len, u32 n)
+				     const u8 *payload, u32 len, u32 n,
+				     bool frail)
 {
 	if (engine->record.on || engine->faults)
 		return 0;
 	return ur_port_rx_apart(engine->port, engine->now, meta, bth, stride,
-				payload, len, n);
+				payload, len, n, frail);
 }
 
 /* Copies the rules that are not for one queue pair to another engine of the device.

@@ -338,8 +338,9 @@ static void take_shown(struct ur_wire_udp *w, struct ur_udp_pair *p,
 		if (mem->direct) {
 			mem->is_good = is_good;
 			mem->source = &p->in;
-			took = ur_engine_rx_apart(
-				e, meta, bth, UR_PEER_BTH_ROOM, bytes, len, n);
+			took = ur_engine_rx_apart(e, meta, bth,
+						  UR_PEER_BTH_ROOM, bytes, len,
+						  n, true);
 			mem->is_good = NULL;
 		}
 		if (!took) {
@@ -375,7 +376,7 @@ static void take_apart(struct ur_wire_udp *w, struct ur_udp_pair *p,
 		const u8 *bytes = payload + (size_t)i * m->seg;
 
 		took = ur_engine_rx_apart(e, meta, head, UR_PEER_BTH_ROOM,
-					  bytes, len, n - i);
+					  bytes, len, n - i, false);
 		if (took)
 			continue;
 		took = 1;

@@ -282,19 +282,23 @@ static void scattered(void)
 #define STRIDE (UR_BTH_BYTES + 16 + MTU + 4)
 
 static bool apart; /* payloads come apart from their packets */
+static bool frail; /* and reading them may fail */
 
-/* The same, of packets that are alike. */
+/* The same, of packets that are alike. Mapped memory takes none that are frail. */
 static u32 feed_apart(const u8 *bytes, u32 len, u32 n)
 {
 	static u8 heads[8 * 16], payload[8 * MTU];
+	u32 took;
 
 	for (u32 i = 0; i < n; i++) {
 		memcpy(heads + 16 * i, bytes + i * STRIDE, UR_BTH_BYTES);
 		memcpy(payload + i * MTU, bytes + i * STRIDE + UR_BTH_BYTES,
 		       MTU);
 	}
-	return ur_port_rx_apart(w.port, w.now, &w.meta, heads, 16, payload, len,
-				n);
+	took = ur_port_rx_apart(w.port, w.now, &w.meta, heads, 16, payload, len,
+				n, frail);
+	CHECK(!took || copied || !frail);
+	return took;
 }
 
 static void feed_burst(const u8 *opcodes, u32 n, u32 first, u32 odd)
@@ -389,6 +393,9 @@ static void conversations(void)
 	bursts();
 	apart = true;
 	bursts();
+	frail = true;
+	bursts();
+	frail = false;
 	apart = false;
 	whole();
 	refused();

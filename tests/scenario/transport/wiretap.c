@@ -131,6 +131,7 @@ static const u8 *in_place(void *mem, u64 off, u32 len, u32 n, u32 *crc)
 }
 
 static const struct ur_mem_ops mem_ops = {
+	.bears_frail = true,
 	.read = mem_read,
 	.write = mem_write,
 	.read_pieces = read_pieces,
