@@ -25,6 +25,9 @@ struct ur_emr_attr {
 	struct ur_edm *dm; /* or NULL */
 	u64 dm_off;
 	bool gpu; /* of a GPU: an engine in a program */
+	/* addr is in the program's mapping of a dma-buf, whose descriptor is sync_fd: an engine in a program */
+	bool synced;
+	int sync_fd;
 	bool elsewhere; /* only an engine in the program reaches it: here each access fails */
 	bool seen;   /* its pages are there, says whose they are */
 	bool looked; /* ur_emr_look() has found it */

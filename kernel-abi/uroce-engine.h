@@ -121,12 +121,16 @@ struct uroce_guest_cq_init {
 #define UROCE_GUEST_MR_IMPLICIT	 (1u << 1) /* the whole address space */
 #define UROCE_GUEST_MR_NULL	 (1u << 2)
 #define UROCE_GUEST_MR_GPU	 (1u << 3) /* addr is a GPU address */
+/* addr is in a mapping of the dma-buf whose descriptor is dmabuf. Both last as long as the region. */
+#define UROCE_GUEST_MR_DMABUF (1u << 4)
 
 struct uroce_guest_mr_init {
 	__u32 key, pdn;
 	__u32 access;
 	__u32 flags; /* UROCE_GUEST_MR_* */
 	__u64 addr, length, iova;
+	__s32 dmabuf;
+	__u32 reserved;
 };
 
 struct uroce_door {

@@ -4,6 +4,8 @@
  *
  *  - a dma-buf, and device memory, is mapped: the transport loads and stores;
  *  - GPU memory is copied by the GPU's runtime (gpu/gpu.c);
+ *  - a dma-buf that the program has mapped is reached as its other memory, between two
+ *    calls that say so to the driver (dmabuf.c);
  *  - all else goes through the client's mem file, which handles page faults, so
  *    on-demand paging needs nothing more.
  *
@@ -204,7 +206,7 @@ static int mem_flush(void *mem, u64 off, u64 len, u32 type)
 	return 0; /* what was written is visible already */
 }
 
-static const struct ur_mem_ops mem_ops = {
+const struct ur_mem_ops ur_app_mem_ops = {
 	.read = mem_read,
 	.write = mem_write,
 	.bears_frail = true,
@@ -372,8 +374,8 @@ int ur_emr_look(const struct ur_emr_attr *attr)
 
 bool ur_emr_is_seen(const struct ur_emr_attr *a)
 {
-	return !a->null_mr && !a->gpu && !a->elsewhere && !a->dm &&
-	       a->dmabuf_fd < 0 && a->length && !a->on_demand;
+	return !a->null_mr && !a->gpu && !a->synced && !a->elsewhere &&
+	       !a->dm && a->dmabuf_fd < 0 && a->length && !a->on_demand;
 }
 
 bool ur_emr_must_look(const struct ur_emr_attr *a)
@@ -411,6 +413,8 @@ static int find_memory(struct ur_emr *mr)
 		return 0;
 	if (!ur_user_mem_reaches(a->mem))
 		return -EACCES;
+	if (a->synced)
+		return 0;
 	if (a->mem->own_copy)
 		ur_pinned_begin(a->mem, a->addr, a->length,
 				rights_for(a->access) == PROT_WRITE,
@@ -473,7 +477,7 @@ void ur_app_mem_describe(struct ur_emr *mr, struct ur_mr_attr *out)
 	out->direct = mr->direct;
 	out->ops = mr->gpu		? &ur_gpu_mem_ops
 		   : mr->attr.elsewhere ? &no_ops
-					: &mem_ops;
+					: &ur_app_mem_ops;
 	out->mem = mr;
 	out->null_mr = mr->attr.null_mr;
 	out->key = mr->attr.key;

@@ -37,24 +37,34 @@ static void hide(struct ur_engine *engine, struct ur_emr *mr)
 	mr->pieces = 0;
 }
 
-/* No neighbour maps it. */
-static void begin_gpu(struct ur_engine *engine, struct ur_emr *mr)
+/* An access to it may wait, so the engine's own thread makes it. No neighbour maps it. */
+static void begin_waiting(struct ur_engine *engine, struct ur_emr *mr)
 {
-	if (!mr->gpu)
+	if (!mr->gpu && !mr->attr.synced)
 		return;
 	mr->looked = true;
 	mr->file.fd = -1;
-	if (ur_gpu_begin(mr))
+	if (!engine->n_waiting++)
 		ur_guest_alone(engine, true);
 }
 
-static void settle_gpu(struct ur_engine *engine, struct ur_emr *mr)
+static void settle_waiting(struct ur_engine *engine, struct ur_emr *mr)
 {
-	if (!mr->gpu)
+	if (!mr->gpu && !mr->attr.synced)
 		return;
-	if (ur_gpu_settle(mr))
+	if (mr->gpu)
+		ur_gpu_settle(mr);
+	ur_assert(engine->n_waiting);
+	if (!--engine->n_waiting)
 		ur_guest_alone(engine, false);
 	mr->looked = false;
+}
+
+static void describe(struct ur_emr *mr, struct ur_mr_attr *attr)
+{
+	ur_app_mem_describe(mr, attr);
+	if (mr->attr.synced)
+		attr->ops = &ur_dmabuf_ops;
 }
 
 static int reg(struct ur_engine *engine, struct ur_emr *mr)
@@ -63,13 +73,13 @@ static int reg(struct ur_engine *engine, struct ur_emr *mr)
 	int err;
 
 	ur_assert(mr->ectx->engine == engine);
-	ur_app_mem_describe(mr, &attr);
+	describe(mr, &attr);
 	err = ur_mr_create(engine->port, &attr, &mr->mr);
 	if (err)
 		return err;
 	mr->key = ur_mr_key(mr->mr);
 	ur_list_add_tail(&mr->ectx->mrs, &mr->node);
-	begin_gpu(engine, mr);
+	begin_waiting(engine, mr);
 	return 0;
 }
 UR_ENGINE_CALL(1, reg, struct ur_emr *);
@@ -86,7 +96,9 @@ int ur_emr_reg(struct ur_ectx *ectx, const struct ur_emr_attr *attr,
 	mr->ectx = ectx;
 	mr->attr = *attr;
 	ur_list_init(&mr->node);
-	err = ur_app_mem_attach(mr);
+	err = attr->synced ? ur_dmabuf_look(attr->sync_fd) : 0;
+	if (!err)
+		err = ur_app_mem_attach(mr);
 	if (err)
 		goto err_free;
 	err = call_reg(ectx->engine, mr);
@@ -113,17 +125,19 @@ static int rereg(struct ur_engine *engine, struct ur_emr *mr,
 {
 	struct ur_emr old = *mr;
 	struct ur_mr_attr attr;
+	bool moves;
 	int err;
 
 	ur_assert(mr->ectx->engine == engine);
-	ur_app_mem_describe(next, &attr);
+	describe(next, &attr);
 	attr.mem = mr;
 	err = ur_mr_rereg(mr->mr, &attr);
 	if (err)
 		return err;
 	hide(engine, mr);
-	if (next->gpu != mr->gpu)
-		settle_gpu(engine, mr);
+	moves = next->gpu != mr->gpu || next->attr.synced != mr->attr.synced;
+	if (moves)
+		settle_waiting(engine, mr);
 	mr->attr = next->attr;
 	mr->map = next->map;
 	mr->map_len = next->map_len;
@@ -131,8 +145,8 @@ static int rereg(struct ur_engine *engine, struct ur_emr *mr,
 	mr->dm = next->dm;
 	mr->pinned = next->pinned;
 	mr->gpu = next->gpu;
-	if (mr->gpu != old.gpu)
-		begin_gpu(engine, mr);
+	if (moves)
+		begin_waiting(engine, mr);
 	*next = old;
 	return 0;
 }
@@ -195,7 +209,7 @@ static int dereg(struct ur_engine *engine, struct ur_emr *mr, u64 *run)
 	if (err)
 		return err;
 	hide(engine, mr);
-	settle_gpu(engine, mr);
+	settle_waiting(engine, mr);
 	ur_list_del(&mr->node);
 	return 0;
 }

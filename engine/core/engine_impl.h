@@ -147,6 +147,7 @@ struct ur_engine {
 	struct ur_guest_state guest;
 	struct ur_chores chores; /* of an engine in a program */
 	struct ur_gpu *gpu;	 /* NULL: no region was of a GPU's memory yet */
+	u32 n_waiting; /* regions whose accesses may wait: of GPUs and dma-bufs */
 	/* The kernel refused priority 7: service level 7 is sent without it. */
 	_Atomic bool sl_refused;
 };

@@ -49,4 +49,12 @@ struct ur_emr_left ur_app_mem_detach(struct ur_emr *mr);
 /* Fills *out with the attributes of the region for the transport. */
 void ur_app_mem_describe(struct ur_emr *mr, struct ur_mr_attr *out);
 
+/* How the transport reaches the program's memory; mem is the ur_emr. */
+extern const struct ur_mem_ops ur_app_mem_ops;
+/* The same of a dma-buf: dmabuf.c. */
+extern const struct ur_mem_ops ur_dmabuf_ops;
+/* Returns 0 if the dma-buf's descriptor takes the calls that accesses need, else -EOPNOTSUPP. A thread
+ * that registers. */
+int ur_dmabuf_look(int fd);
+
 #endif

@@ -52,7 +52,6 @@ struct ur_gpu {
 	struct lane *lanes; /* of those who register */
 	struct lane *entered;
 	pid_t pid;
-	u32 regions;
 	struct reader readers[READERS];
 };
 
@@ -581,12 +580,7 @@ const struct ur_mem_ops ur_gpu_mem_ops = {
 
 /* ---- in the engine ---- */
 
-bool ur_gpu_begin(struct ur_emr *mr)
-{
-	return !mr->gpu->gpu->regions++;
-}
-
-bool ur_gpu_settle(struct ur_emr *mr)
+void ur_gpu_settle(struct ur_emr *mr)
 {
 	struct ur_gpu *gpu = mr->gpu->gpu;
 	struct lane *lane = mr->gpu->lane;
@@ -601,8 +595,6 @@ bool ur_gpu_settle(struct ur_emr *mr)
 	lane->last = -1;
 	if (gpu->entered == lane)
 		gpu->entered = NULL;
-	ur_assert(gpu->regions);
-	return !--gpu->regions;
 }
 
 void ur_gpu_fini(struct ur_engine *engine)

@@ -32,10 +32,8 @@ int ur_gpu_look(u64 addr, u64 length);
 int ur_gpu_attach(struct ur_emr *mr);
 /* Undoes that, for a region that ur_gpu_settle() was called for or that no engine ever had. The same threads. */
 void ur_gpu_detach(struct ur_emr *mr);
-/* The engine has the region from now on. Returns whether it is the first one. Engine thread. */
-bool ur_gpu_begin(struct ur_emr *mr);
-/* Nobody uses the region any more: its copies end before this returns. Returns whether it was the last one. Engine thread. */
-bool ur_gpu_settle(struct ur_emr *mr);
+/* Nobody uses the region any more: its copies end before this returns. Engine thread. */
+void ur_gpu_settle(struct ur_emr *mr);
 /* Ends what the engine has for all of them. */
 void ur_gpu_fini(struct ur_engine *engine);
 

@@ -156,6 +156,10 @@ int ur_guest_reg_gpu_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 int ur_guest_reg_null_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 			 const struct ibv_pd *pd);
 /* The caller unmaps mr->map, also on failure. */
+/* As ur_guest_reg_mr(), for a dma-buf that the device does not map: addr is in mr->map. */
+int ur_guest_reg_mapped_mr(struct uroce_context *ctx, struct uroce_mr *mr,
+			   const struct ibv_pd *pd, u64 addr, u64 length,
+			   u64 iova, int access);
 int ur_guest_reg_dmabuf_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 			   const struct ibv_pd *pd, u64 offset, u64 length,
 			   u64 iova, int fd, int access);

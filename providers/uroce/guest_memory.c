@@ -91,6 +91,27 @@ int ur_guest_reg_gpu_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 	return reg(ctx, mr, pd, &init);
 }
 
+int ur_guest_reg_mapped_mr(struct uroce_context *ctx, struct uroce_mr *mr,
+			   const struct ibv_pd *pd, u64 addr, u64 length,
+			   u64 iova, int access)
+{
+	struct uroce_guest_mr_init init = {
+		.key = mr->vmr.ibv_mr.lkey,
+		.pdn = ur_to_pd(pd)->pdn,
+		.flags = UROCE_GUEST_MR_DMABUF,
+		.addr = addr,
+		.length = length,
+		.iova = iova,
+		.dmabuf = mr->dmabuf,
+	};
+
+	take_access(&init, access);
+	/* The device cannot map it, so the region must be here. */
+	if (!ur_guest_makes_here(ctx))
+		return ctx->guest ? EIO : EOPNOTSUPP;
+	return reg(ctx, mr, pd, &init);
+}
+
 int ur_guest_reg_null_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 			 const struct ibv_pd *pd)
 {
@@ -169,8 +190,6 @@ int ur_guest_rereg_mr(struct uroce_mr *mr, int flags, const struct ibv_pd *pd,
 		now->addr = init.addr;
 		now->length = init.length;
 		now->iova = init.iova;
-		ur_unmap(mr->map, mr->map_len);
-		mr->map = NULL;
 	}
 	return ur_shared_rereg_mr(ctx, mr, (u32)flags);
 }

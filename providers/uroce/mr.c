@@ -4,6 +4,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "dmabuf.h"
 #include "guest.h"
 #include "memlock.h"
 #include "pages.h"
@@ -155,9 +156,7 @@ static int try_dmabuf_mr(struct ibv_pd *pd, u64 offset, size_t length, u64 iova,
 	if (!err)
 		return 0;
 	ibv_cmd_dereg_mr(&mr->vmr);
-	ur_unmap(mr->map, mr->map_len);
-	mr->map = NULL;
-	mr->map_len = 0;
+	ur_dmabuf_end(mr);
 	return err;
 }
 
@@ -195,6 +194,8 @@ struct ibv_mr *uroce_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
 		try_dmabuf_mr(pd, offset, length, iova, fd, access, mr));
 	if (err == EOPNOTSUPP)
 		err = reg_gpu_dmabuf(pd, offset, length, iova, fd, access, mr);
+	if (err == EOPNOTSUPP)
+		err = ur_dmabuf_reg(pd, offset, length, iova, fd, access, mr);
 	if (err)
 		return fail_mr(mr, err);
 	return &mr->vmr.ibv_mr;
@@ -278,6 +279,7 @@ int uroce_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 	if (flags & IBV_REREG_MR_CHANGE_TRANSLATION) {
 		ur_memlock_give(mr->locked);
 		mr->locked = locked;
+		ur_dmabuf_end(mr);
 		ur_mr_forget(mr);
 		ur_gpu_del(mr);
 		if (drv.flags & UROCE_MR_F_ELSEWHERE)
@@ -315,7 +317,7 @@ int uroce_dereg_mr(struct verbs_mr *vmr)
 		ur_guest_keep_mr(mr);
 		return err;
 	}
-	ur_unmap(mr->map, mr->map_len);
+	ur_dmabuf_end(mr);
 	ur_memlock_give(mr->locked);
 	ur_mr_forget(mr);
 	ur_gpu_del(mr);

@@ -37,10 +37,10 @@ static int register_again(struct uroce_mr *mr, int flags, struct ibv_pd *pd,
 		length = now->length;
 		if (now->flags & UROCE_GUEST_MR_NULL)
 			drv.flags |= UROCE_MR_F_NULL;
-		if (now->flags & UROCE_GUEST_MR_GPU)
+		if (now->flags & (UROCE_GUEST_MR_GPU | UROCE_GUEST_MR_DMABUF))
 			drv.flags |= UROCE_MR_F_ELSEWHERE;
 		/* Device memory cannot be registered in another way. */
-		if (addr && !ibmr->addr)
+		if (addr && !ibmr->addr && !(drv.flags & UROCE_MR_F_ELSEWHERE))
 			return EINVAL;
 	}
 	if (!(flags & IBV_REREG_MR_CHANGE_ACCESS))

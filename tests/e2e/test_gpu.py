@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""Memory of GPUs, over a stand-in for CUDA's library whose memory the processor cannot touch: tests/gpu. Between two
-hosts, and between two programs of one."""
+"""Memory of GPUs, over a stand-in for CUDA's library whose memory the processor cannot touch, and dma-bufs that can be
+mapped, which stand-ins let the processor touch only where it has said so: tests/gpu. Between two hosts, and between two
+programs of one."""
 import os
 
 import pytest
@@ -27,18 +28,36 @@ class Near:
         self.bin, self.next_port = host.lab.bin, host.lab.next_port
 
 
-def test_two_hosts(pair):
-    run(pair, "standin")
+@pytest.mark.parametrize("mode", ["standin", "dmabuf"])
+def test_two_hosts(pair, mode):
+    run(pair, mode)
 
 
-def test_one_host(host):
-    run(Near(host), "standin")
+@pytest.mark.parametrize("mode", ["standin", "dmabuf"])
+def test_one_host(host, mode):
+    run(Near(host), mode)
+
+
+def test_copies_by_calls(pair, monkeypatch):
+    """Where the processor's own copies are not possible."""
+    monkeypatch.setenv("UROCE_COPY", "syscalls")
+    run(pair, "dmabuf")
 
 
 @pytest.mark.parametrize("env", [{"UROCE_GPU": "off"}, {"UROCE_ENGINE": "device"}, {"UROCE_ENGINE": "apart"}],
                          ids=lambda env: "".join(env.values()))
 def test_no(pair, env):
     """Whoever asks is told so."""
-    p = pair.a.start(pair.bin("gpu_matrix"), "off", env={**os.environ, **env})
+    says(pair, "off", env)
+
+
+@pytest.mark.parametrize("where", ["device", "apart"])
+def test_no_dmabuf(pair, where):
+    """No engine but the program's own maps what a driver may take away."""
+    says(pair, "off-dmabuf", {"UROCE_ENGINE": where})
+
+
+def says(pair, mode, env):
+    p = pair.a.start(pair.bin("gpu_matrix"), mode, env={**os.environ, **env})
     assert p.wait(60) == 0, p.report()
     assert "done 0" in p.text()

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The stand-in: standin.h. Numbers are those of cuda.h. */
-#include <dlfcn.h>
-#include <linux/magic.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "tests/gpu/cuda.h"
@@ -54,6 +51,7 @@ struct CUstream_st {
 	pthread_t thread;
 	struct copy *first, **last;
 	unsigned long long asked, done;
+	int device;
 	bool stop;
 };
 
@@ -74,9 +72,9 @@ static struct allocation allocations[ALLOCS];
 static unsigned long long ids;
 static struct CUstream_st *streams;
 static bool blocked, capturing, lost;
-static int captured, fail_in, lag;
+static int captured, fail_in, lag, under_way, most;
+static bool held;
 static bool fail_late;
-static int files[ALLOCS], n_files;
 
 static __thread struct CUctx_st *stack[DEPTH];
 static __thread int depth, mode;
@@ -84,9 +82,19 @@ static __thread bool mine;
 
 /* ---- on request ---- */
 
-void standin_is_mine(void)
+void standin_is_mine(bool on)
 {
-	mine = true;
+	mine = on;
+}
+
+void standin_waits(void)
+{
+	if (mine) {
+		fprintf(stderr, "failed: the program's thread waits\n");
+		abort();
+	}
+	if (lag)
+		usleep((useconds_t)(rand() % (lag + 1)));
 }
 
 void standin_block(bool on)
@@ -118,6 +126,25 @@ void standin_capture(bool on)
 	pthread_mutex_lock(&lock);
 	capturing = on;
 	pthread_mutex_unlock(&lock);
+}
+
+void standin_hold(bool on)
+{
+	pthread_mutex_lock(&lock);
+	held = on;
+	most = under_way;
+	pthread_cond_broadcast(&changed);
+	pthread_mutex_unlock(&lock);
+}
+
+int standin_most(void)
+{
+	int n;
+
+	pthread_mutex_lock(&lock);
+	n = most;
+	pthread_mutex_unlock(&lock);
+	return n;
 }
 
 int standin_captured(void)
@@ -315,33 +342,15 @@ CUresult cuPointerSetAttribute(const void *value, int what, CUdeviceptr p)
 	return what == 6 ? OK : INVALID_VALUE;
 }
 
-/* What stands for a dma-buf is a file with a name that we remember. */
+/* As of drivers before 13.3 it cannot be mapped. */
 CUresult cuMemGetHandleForAddressRange(void *handle, CUdeviceptr p,
 				       size_t bytes, int type,
 				       unsigned long long flags)
 {
-	int fd;
-
-	if (type != 1 || p % PAGE || bytes % PAGE || n_files == ALLOCS)
+	if (type != 1 || p % PAGE || bytes % PAGE)
 		return INVALID_VALUE;
-	fd = memfd_create("dmabuf", MFD_CLOEXEC);
-	if (fd < 0 || ftruncate(fd, (off_t)bytes))
-		return OUT_OF_MEMORY;
-	files[n_files++] = fd;
-	*(int *)handle = fd;
-	return OK;
-}
-
-/* Before the C library's. */
-int fstatfs(int fd, struct statfs *fs)
-{
-	int (*real)(int, struct statfs *) = dlsym(RTLD_NEXT, "fstatfs");
-	int ret = real(fd, fs);
-
-	for (int i = 0; i < n_files && !ret; i++)
-		if (files[i] == fd)
-			fs->f_type = DMA_BUF_MAGIC;
-	return ret;
+	*(int *)handle = standin_dmabuf(bytes, false);
+	return *(int *)handle < 0 ? OUT_OF_MEMORY : OK;
 }
 
 /* ---- threads ---- */
@@ -421,6 +430,7 @@ static void run(struct CUstream_st *s, struct copy *c)
 	pthread_mutex_lock(&lock);
 	lost |= c->fails;
 	s->done++;
+	under_way--;
 	pthread_cond_broadcast(&changed);
 	free(c);
 }
@@ -432,7 +442,7 @@ static void *stream_thread(void *arg)
 
 	pthread_mutex_lock(&lock);
 	while (!s->stop || s->first) {
-		c = s->first;
+		c = held ? NULL : s->first;
 		if (!c) {
 			pthread_cond_wait(&changed, &lock);
 			continue;
@@ -458,6 +468,7 @@ CUresult cuStreamCreate(CUstream *ret, unsigned int flags)
 		return err ? err : INVALID_VALUE;
 	s = calloc(1, sizeof(*s));
 	s->last = &s->first;
+	s->device = stack[depth - 1]->device;
 	pthread_create(&s->thread, NULL, stream_thread, s);
 	pthread_mutex_lock(&lock);
 	s->next = streams;
@@ -536,6 +547,15 @@ CUresult cuMemFreeHost(void *p)
 	return OK;
 }
 
+/* With the lock. Stream, memory and the current context are of one device. */
+static bool is_of(const struct CUstream_st *s, uint64_t addr, size_t bytes)
+{
+	const struct allocation *a = find(addr, bytes);
+
+	return a && a->device == s->device &&
+	       stack[depth - 1]->device == s->device;
+}
+
 static CUresult copy_async(struct CUstream_st *s, void *to, const void *from,
 			   size_t bytes, uint64_t addr)
 {
@@ -546,7 +566,7 @@ static CUresult copy_async(struct CUstream_st *s, void *to, const void *from,
 	pthread_mutex_lock(&lock);
 	err = check_call(true);
 	strikes = fail_in && !--fail_in;
-	if (!err && (!find(addr, bytes) || (strikes && !fail_late)))
+	if (!err && (!is_of(s, addr, bytes) || (strikes && !fail_late)))
 		err = INVALID_VALUE;
 	if (!err) {
 		c = calloc(1, sizeof(*c));
@@ -557,6 +577,8 @@ static CUresult copy_async(struct CUstream_st *s, void *to, const void *from,
 		*s->last = c;
 		s->last = &c->next;
 		s->asked++;
+		if (++under_way > most)
+			most = under_way;
 		pthread_cond_broadcast(&changed);
 	}
 	pthread_mutex_unlock(&lock);

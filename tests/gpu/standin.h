@@ -1,16 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * A stand-in for CUDA's driver library: its memory lies at addresses that the processor cannot touch, its streams lag, and its
- * calls block or fail on request. Weak, since the same programs run with the real library, which has none of these.
+ * calls block or fail on request. It has two GPUs. And one for dma-bufs of a driver (standin_dmabuf.c). Weak, since the same programs run with the real library, which has none of these.
  */
 #ifndef UR_TESTS_GPU_STANDIN_H
 #define UR_TESTS_GPU_STANDIN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-/* The calling thread is the program's: from now on a call of it that copies, or asks for the end of a copy, aborts. */
-__attribute__((weak)) void standin_is_mine(void);
+/* Whether the calling thread is the program's: a call of it that copies, or that may wait, aborts then. */
+__attribute__((weak)) void standin_is_mine(bool on);
+/* What may wait, waits. */
+__attribute__((weak)) void standin_waits(void);
+/* Makes a dma-buf. Its mappings can be touched only between the calls that say so. Returns a descriptor or -1. */
+__attribute__((weak)) int standin_dmabuf(size_t bytes, bool mappable);
+/* No copy ends until this is false again. Begins to count anew. */
+__attribute__((weak)) void standin_hold(bool on);
+/* Returns how many copies were under way at a time, at most. */
+__attribute__((weak)) int standin_most(void);
 /* Calls that copy wait until this is false again. */
 __attribute__((weak)) void standin_block(bool on);
 /* The n-th call from now that copies fails (invalid value); with late, its copy fails when its turn comes, and all calls after

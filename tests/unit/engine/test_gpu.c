@@ -37,7 +37,6 @@ static struct ur_emr *attach(u64 addr)
 	mr->attr.length = BYTES;
 	mr->attr.gpu = true;
 	CHECK_EQ(ur_gpu_attach(mr), 0);
-	ur_gpu_begin(mr);
 	return mr;
 }
 

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * dma-bufs of drivers, as udmabuf and vgem: mapped here, and registered in the engine of this process. The device
+ * maps none: a driver may make pages go away, and a fault there would hit others. The rules for offset, length and
+ * I/O address are those of ib_umem_dmabuf_get() and of the kernel's command.
+ */
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "dmabuf.h"
+#include "guest.h"
+
+/* Where programs do not look for descriptors. */
+#define FIRST_FD 100
+
+#define WRITES                                              \
+	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | \
+	 IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND)
+
+static int check(u64 offset, u64 length, u64 iova, int fd, int access, u64 page)
+{
+	struct statfs fs;
+	off_t bytes;
+
+	if (fstatfs(fd, &fs) || fs.f_type != DMA_BUF_MAGIC)
+		return EOPNOTSUPP;
+	bytes = lseek(fd, 0, SEEK_END);
+	if (bytes < 0 || (access & IBV_ACCESS_ON_DEMAND))
+		return EOPNOTSUPP;
+	if (offset > (u64)bytes || length > (u64)bytes - offset ||
+	    (offset ^ iova) % page || (!length && !(offset % page)))
+		return EINVAL;
+	return 0;
+}
+
+static int map_error(void)
+{
+	return errno == EACCES || errno == ENOMEM ? errno : EOPNOTSUPP;
+}
+
+/* The file lasts as long as the region, as for a card. */
+static int map(struct uroce_mr *mr, u64 offset, u64 length, int fd, int access,
+	       u64 page)
+{
+	u64 in_page = offset % page;
+	size_t len = (in_page + length + page - 1) / page * page;
+	struct stat st;
+	void *p;
+	int kept;
+
+	p = mmap(NULL, len, PROT_READ | (access & WRITES ? PROT_WRITE : 0),
+		 MAP_SHARED, fd, (off_t)(offset - in_page));
+	if (p == MAP_FAILED)
+		return map_error();
+	kept = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FD);
+	if (kept < 0)
+		kept = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (kept < 0 || fstat(kept, &st)) {
+		munmap(p, len);
+		return ENOMEM;
+	}
+	mr->map = p;
+	mr->map_len = len;
+	mr->dmabuf = kept;
+	mr->dev = st.st_dev;
+	mr->ino = st.st_ino;
+	return 0;
+}
+
+void ur_dmabuf_end(struct uroce_mr *mr)
+{
+	struct stat st;
+
+	ur_unmap(mr->map, mr->map_len);
+	mr->map = NULL;
+	mr->map_len = 0;
+	/* A program that has closed all descriptors may have another file at this one. */
+	if (mr->ino && !fstat(mr->dmabuf, &st) && st.st_dev == mr->dev &&
+	    st.st_ino == mr->ino)
+		close(mr->dmabuf);
+	mr->ino = 0;
+}
+
+/* Returns whether the engine of what is made here can use a mapping of this process. */
+static bool is_reached(struct uroce_context *ctx, const struct ibv_pd *pd)
+{
+	return ur_guest_is_here(ctx) && !ctx->guest_apart &&
+	       !ur_to_pd(pd)->imported;
+}
+
+static int reg(struct ibv_pd *pd, u64 addr, u64 length, u64 iova, int access,
+	       struct uroce_mr *mr)
+{
+	const struct uroce_reg_mr_req drv = {.flags = UROCE_MR_F_ELSEWHERE};
+	int err = ur_cmd_reg_mr(pd, (void *)(uintptr_t)addr, length, iova,
+				access, &drv, &mr->vmr);
+
+	if (err)
+		return err;
+	err = ur_guest_reg_mapped_mr(ur_to_ctx(pd->context), mr, pd, addr,
+				     length, iova, access);
+	if (err)
+		ibv_cmd_dereg_mr(&mr->vmr);
+	return err;
+}
+
+int ur_dmabuf_reg(struct ibv_pd *pd, u64 offset, size_t length, u64 iova,
+		  int fd, int access, struct uroce_mr *mr)
+{
+	u64 page = (u64)sysconf(_SC_PAGESIZE), addr;
+	int err;
+
+	if (!is_reached(ur_to_ctx(pd->context), pd))
+		return EOPNOTSUPP;
+	err = check(offset, length, iova, fd, access, page);
+	if (!err)
+		err = map(mr, offset, length, fd, access, page);
+	if (err)
+		return err;
+	addr = (uintptr_t)mr->map + offset % page;
+	err = UR_GUEST_NUMBERED(reg(pd, addr, length, iova, access, mr));
+	if (err)
+		ur_dmabuf_end(mr);
+	return err;
+}
