@@ -40,8 +40,9 @@ declare -A builds=(
 	[fuzz]=fuzz [tsan]="plain tsan" [conformance]=plain [e2e]="plain asan"
 	[interop]=plain [apps]=plain [package]="" [fresh]=""
 	[debian13]="" [arm64]=plain [action]="" [container]=plain [judges]=plain
+	[gpu]="plain asan"
 )
-order=(fast asan fuzz witness judges bench tsan e2e interop action fresh apps arm64 debian13 conformance package container)
+order=(fast asan fuzz witness judges bench tsan e2e gpu interop action fresh apps arm64 debian13 conformance package container)
 # Those with a root of their own, which fetch, unpack and build by turns, and those
 # that wait for most of their time: two at a time, but for `full`, where some judge by
 # time. The longest come first.

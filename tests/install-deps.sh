@@ -48,6 +48,7 @@ declare -A kinds=(
 	  strace kmod file prometheus prometheus-node-exporter binutils"
 	[interop]="$hosts python3-pyverbs python3-scapy qemu-system-x86 mmdebstrap iperf3
 	  busybox-static e2fsprogs cpio xz-utils kmod curl tgt"
+	[gpu]="$hosts qemu-system-x86 busybox-static cpio xz-utils kmod"
 	[apps]="$hosts mpich libmpich-dev openmpi-bin libopenmpi-dev
 	  libfabric-bin libfabric-dev libgloo-dev librpma-dev
 	  default-jdk-headless golang-go

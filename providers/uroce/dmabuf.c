@@ -42,18 +42,18 @@ static int map_error(void)
 	return errno == EACCES || errno == ENOMEM ? errno : EOPNOTSUPP;
 }
 
-/* The file lasts as long as the region, as for a card. */
+/* The file lasts as long as the region, as for a card. Mapped from its start: some drivers (drm_gem_shmem_fault() of
+ * Linux, so vgem) do not look at a mapping's offset. */
 static int map(struct uroce_mr *mr, u64 offset, u64 length, int fd, int access,
 	       u64 page)
 {
-	u64 in_page = offset % page;
-	size_t len = (in_page + length + page - 1) / page * page;
+	size_t len = (offset + length + page - 1) / page * page;
 	struct stat st;
 	void *p;
 	int kept;
 
 	p = mmap(NULL, len, PROT_READ | (access & WRITES ? PROT_WRITE : 0),
-		 MAP_SHARED, fd, (off_t)(offset - in_page));
+		 MAP_SHARED, fd, 0);
 	if (p == MAP_FAILED)
 		return map_error();
 	kept = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FD);
@@ -121,7 +121,7 @@ int ur_dmabuf_reg(struct ibv_pd *pd, u64 offset, size_t length, u64 iova,
 		err = map(mr, offset, length, fd, access, page);
 	if (err)
 		return err;
-	addr = (uintptr_t)mr->map + offset % page;
+	addr = (uintptr_t)mr->map + offset;
 	err = UR_GUEST_NUMBERED(reg(pd, addr, length, iova, access, mr));
 	if (err)
 		ur_dmabuf_end(mr);

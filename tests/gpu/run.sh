@@ -16,7 +16,8 @@ cuda=$(ldconfig -p | awk '$1 == "libcuda.so.1" { print $NF; exit }')
 work=$(mktemp -d)
 export UROCE_RUN_DIR=$work/run UROCE_ENGINE=process
 trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$work"' EXIT
-cc -O1 -D_GNU_SOURCE -I"$top" -o "$work/matrix" "$top/tests/gpu/matrix.c" "$top/tests/e2e/guest/rounds.c" \
+cc -O1 -D_GNU_SOURCE -I"$top" -o "$work/matrix" \
+	"$top"/tests/gpu/{matrix,troubles,memory,cuda_memory,dmabuf_memory,pair}.c "$top/tests/e2e/guest/rounds.c" \
 	"$cuda" -libverbs
 mkdir "$work/run"
 "$build/bin/uroced" --run-dir "$work/run" --netdev lo --engine-opt guests=1 >"$work/log" &
