@@ -148,6 +148,48 @@ static void test_messages(void)
 	ur_gpu_fini(&engine);
 }
 
+/* The copies of a message are under way together: while none ends, four pieces come ahead of who reads, and a message that
+ * comes is written up to its last piece. */
+static void test_overlap(void)
+{
+	const u32 piece = 64u << 10;
+	struct ur_emr *mr;
+	u64 addr;
+
+	begin();
+	addr = allocate();
+	mr = attach(addr);
+	draw(model, BYTES);
+	CHECK_EQ(cuMemcpyHtoD_v2(addr, model, BYTES), 0);
+	standin_hold(true);
+	ur_gpu_mem_ops.ahead(mr, 0, BYTES, got);
+	CHECK_EQ(standin_most(), 4);
+	standin_hold(false);
+	for (u32 at = 0; at < BYTES; at += piece) {
+		const struct ur_pieces to = {.first = got,
+					     .stride = piece,
+					     .len = piece,
+					     .n = 1,
+					     .reader = got};
+
+		CHECK_EQ(ur_gpu_mem_ops.read_pieces(mr, at, &to), 0);
+		CHECK(!memcmp(got, model + at, piece));
+	}
+	standin_hold(true);
+	draw(model, BYTES);
+	for (u32 at = 0; at < BYTES - piece; at += piece)
+		CHECK_EQ(ur_gpu_mem_ops.write_more(mr, at, model + at, piece),
+			 0);
+	CHECK_EQ(standin_most(), BYTES / piece - 1);
+	standin_hold(false);
+	CHECK_EQ(ur_gpu_mem_ops.write(mr, BYTES - piece, model + BYTES - piece,
+				      piece),
+		 0);
+	check_all(addr);
+	detach(mr);
+	ur_gpu_fini(&engine);
+}
+
 static void test_words(void)
 {
 	struct ur_emr *mr;
@@ -247,6 +289,7 @@ int main(int argc, char **argv)
 {
 	cases(&argc, argv);
 	CASE(test_messages());
+	CASE(test_overlap());
 	CASE(test_words());
 	CASE(test_freed());
 	CASE(test_failures());
