@@ -3,10 +3,12 @@
 mapped, which stand-ins let the processor touch only where it has said so: tests/gpu. Between two hosts, and between two
 programs of one."""
 import os
+import signal
 
 import pytest
 
-from test_guest_engine import engines, pair  # pylint: disable=unused-import
+from hosts import wait_for
+from test_guest_engine import GUESTS, engines, pair, threads_cpu  # pylint: disable=unused-import
 from test_guest_host import As, host  # pylint: disable=unused-import
 from test_guests import finish, start
 
@@ -36,6 +38,20 @@ def test_two_hosts(pair, mode):
 @pytest.mark.parametrize("mode", ["standin", "dmabuf"])
 def test_one_host(host, mode):
     run(Near(host), mode)
+
+
+@pytest.mark.parametrize("mode", ["standin", "dmabuf"])
+def test_restart(pair, mode):
+    """Both devices are killed, and others come, while the programs register, connect and end."""
+    programs = start(pair, mode, program=pair.bin("gpu_matrix"))
+    before = [threads_cpu(p.pid) for p in programs]
+    wait_for("work", lambda: all(threads_cpu(p.pid) > n + 5 or not p.running()
+                                 for p, n in zip(programs, before)))
+    assert all(p.running() for p in programs), programs[0].report() + programs[1].report()
+    for host in pair.a, pair.b:
+        host.stop(signal.SIGKILL)
+        host.serve(*GUESTS)
+    finish(*programs, limit=280)
 
 
 def test_copies_by_calls(pair, monkeypatch):
