@@ -321,8 +321,8 @@ struct ur_emapped {
  * thread of the context's command. */
 struct ur_emapped ur_ectx_mapped(const struct ur_ectx *ectx);
 /* Makes the engine call room(arg, bytes) before it takes memory for a ring or
- * as device memory: room returns 0, or -ENOMEM where there may be no more. It
- * is called with the control lock held. */
+ * as device memory: room returns 0, or -errno, which the call then returns, where
+ * there may be no more. It is called with the control lock held. */
 void ur_ectx_set_room(struct ur_ectx *ectx, int (*room)(void *arg, u64 bytes),
 		      void *arg);
 /* Frees the context. All its objects must have been destroyed. The control lock

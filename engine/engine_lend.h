@@ -83,6 +83,13 @@ int ur_engine_borrow(struct ur_engine *engine, u32 index, const u8 *gid,
 /* In a program: returns whether that entry has that GID. */
 bool ur_engine_has_gid(struct ur_engine *engine, u32 index, const u8 *gid);
 
+/* Sets what the engine process with a slot may use for rings, in KiB, beyond what it was begun
+ * with (uroce_apart_context.ring_bytes). Control; the process reads it when a ring needs more. */
+void ur_engine_set_ring_room(struct ur_engine *engine, u32 slot, u32 kib);
+
+/* In an engine process: returns the bytes that ur_engine_set_ring_room() has set for this engine's slot. Any thread. */
+u64 ur_engine_ring_room(const struct ur_engine *engine);
+
 /* Publishes to programs the classes that ur_eqp_set_class() has set since the last call. */
 void ur_engine_show_classes(struct ur_engine *engine);
 

@@ -336,6 +336,11 @@ struct uroce_engine_apart {
 #define UROCE_ATTR_ENGINE_SHARE_RESP 0x1001 /* out: uroce_engine_apart */
 #define UROCE_ENGINE_SHARED	     (1u << 31)
 
+/* After ENGINE_APART: charges the user for more memory of rings, as much again as the context may
+ * have already, and lets its engine use it. ENOMEM: the user has no more. */
+#define UROCE_METHOD_ENGINE_ROOM    0x1009
+#define UROCE_ATTR_ENGINE_ROOM_RESP 0x1000 /* out: __u32, KiB that were added */
+
 /* resumes counts the resumes of this context, from 1 on: each gets handles that differ from
  * the earlier ones. */
 struct uroce_engine_resume {

@@ -38,6 +38,15 @@ static bool may_have_sockets(const struct ur_ufile *file)
 	       ur_client_may_raw(file->session);
 }
 
+/* Returns whether the context's engine must be in an engine process. A program could switch off
+ * user isolation or a hostile card in its own engine. With RoCEv1 it could send any Ethernet
+ * frame, and which queue pairs need that is unknown when they are made. */
+static bool needs_process(const struct ur_cmd *cmd)
+{
+	return ur_ufile_realm(cmd->file) || cmd->file->adverse ||
+	       cmd->dev->roce_v1;
+}
+
 /* apart: the engine is, or was, in an engine process. */
 static int check_open(const struct ur_cmd *cmd, bool apart)
 {
@@ -45,13 +54,7 @@ static int check_open(const struct ur_cmd *cmd, bool apart)
 
 	if (file->slot || has_objects(file))
 		return -EINVAL;
-	/* A program could switch off user isolation or a hostile card in its own engine. With
-	 * RoCEv1 it could send any Ethernet frame, and which queue pairs need that is unknown
-	 * when they are made. */
-	return (ur_ufile_realm(file) || file->adverse || cmd->dev->roce_v1) &&
-			       !apart
-		       ? -EOPNOTSUPP
-		       : 0;
+	return needs_process(cmd) && !apart ? -EOPNOTSUPP : 0;
 }
 
 /* In another network namespace the engine's own sockets cannot send for the device. If the
@@ -268,6 +271,7 @@ static int begin_apart(struct ur_ufile *file, const struct ur_lent *lent,
 					    &file->apart);
 	if (err)
 		return err;
+	ur_engine_set_ring_room(file->dev->engine, lent->slot, 0);
 	ur_slot_fds(lent, file->far, fds);
 	return ur_slot_give_context(file, file->apart, file->apart_kib,
 				    &context, fds, sock);
@@ -288,6 +292,9 @@ int ur_m_engine_apart(struct ur_cmd *cmd)
 	int err, sock = -1;
 
 	end_own(file);
+	/* Such a process has the device's engine, which maps the files that it registers. */
+	if (!ur_user_mem_reaches(file->session->mem) && !needs_process(cmd))
+		return -EOPNOTSUPP;
 	err = lend(cmd, true, sizeof(struct uroce_engine_open), &lent);
 	if (err)
 		return err;
@@ -304,6 +311,26 @@ int ur_m_engine_apart(struct ur_cmd *cmd)
 				  sizeof(resp));
 	lent_to(file, &lent, err);
 	return err;
+}
+
+int ur_m_engine_room(struct ur_cmd *cmd)
+{
+	struct ur_ufile *file = cmd->file;
+	u32 more = file->apart_kib / 2;
+	int err;
+
+	if (!file->apart || !file->slot || !more)
+		return -EINVAL;
+	if (file->room_kib > INT32_MAX - more)
+		return -ENOMEM;
+	more += file->room_kib;
+	err = ur_memory_take(file->uid, more);
+	if (err)
+		return err;
+	file->room_kib += more;
+	ur_engine_set_ring_room(file->dev->engine, file->slot, file->room_kib);
+	return ur_attr_out(cmd, UROCE_ATTR_ENGINE_ROOM_RESP, &more,
+			   sizeof(more));
 }
 
 /* ---- shared engines ---- */
@@ -548,6 +575,7 @@ void ur_program_engine_wake(const struct ur_ufile *file)
 void ur_program_engine_end(struct ur_ufile *file)
 {
 	ur_shared_engine_put(file);
+	ur_engine_set_ring_room(file->dev->engine, file->slot, 0);
 	ur_engine_lend_end(file->dev->engine, file->slot);
 	file->slot = 0;
 	give_part(file);
@@ -556,6 +584,7 @@ void ur_program_engine_end(struct ur_ufile *file)
 		ur_engine_process_put(file->apart);
 	file->apart = NULL;
 	ur_slot_give_apart(file->uid, &file->apart_kib);
+	ur_slot_give_apart(file->uid, &file->room_kib);
 	if (!file->life)
 		return;
 	close(file->life);

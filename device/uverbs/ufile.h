@@ -35,6 +35,7 @@ struct ur_ufile {
 	struct ur_shared_engine *shared; /* a further engine, or NULL */
 	/* charged for rings and objects in apart and shared */
 	u32 apart_kib, shared_kib;
+	u32 room_kib; /* by ENGINE_ROOM */
 	bool relayed; /* the device receives for the program */
 	u8 raw_loans; /* times it got packet sockets */
 	/* the device sends, too: it is in another network namespace */

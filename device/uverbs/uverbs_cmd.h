@@ -83,6 +83,7 @@ UR_METHOD_HANDLER(ur_m_query_dm);
 /* program_engine.c */
 UR_METHOD_HANDLER(ur_m_engine_open);
 UR_METHOD_HANDLER(ur_m_engine_apart);
+UR_METHOD_HANDLER(ur_m_engine_room);
 UR_METHOD_HANDLER(ur_m_engine_socket);
 UR_METHOD_HANDLER(ur_m_engine_qp);
 UR_METHOD_HANDLER(ur_m_engine_ah);

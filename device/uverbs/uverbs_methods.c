@@ -242,6 +242,10 @@ static const struct ur_attr_spec a_engine_apart[] = {
 	M_OUT(UROCE_ATTR_ENGINE_APART_RESP, sizeof(struct uroce_engine_apart)),
 };
 
+static const struct ur_attr_spec a_engine_room[] = {
+	M_OUT(UROCE_ATTR_ENGINE_ROOM_RESP, 4),
+};
+
 static const struct ur_attr_spec a_engine_share[] = {
 	M_SCALAR(UROCE_ATTR_ENGINE_SHARE_SLOT),
 	M_OUT(UROCE_ATTR_ENGINE_SHARE_RESP, sizeof(struct uroce_engine_apart)),
@@ -387,6 +391,8 @@ static const struct ur_method methods[] = {
 	       ur_m_engine_open),
 	METHOD(DEVICE, UROCE_METHOD_ENGINE_APART, a_engine_apart,
 	       ur_m_engine_apart),
+	METHOD(DEVICE, UROCE_METHOD_ENGINE_ROOM, a_engine_room,
+	       ur_m_engine_room),
 	METHOD(DEVICE, UROCE_METHOD_ENGINE_SOCKET, a_engine_socket,
 	       ur_m_engine_socket),
 	METHOD(DEVICE, UROCE_METHOD_ENGINE_RING, a_engine_ring,

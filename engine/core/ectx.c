@@ -67,9 +67,11 @@ int ur_ectx_alloc(struct ur_ectx *ectx, u64 bytes, struct ur_block *block)
 
 	if (err != -EAGAIN)
 		return err;
-	if (ectx->room &&
-	    ectx->room(ectx->room_arg, ur_align_up(bytes, UR_ARENA_CHUNK)))
-		return -ENOMEM;
+	err = ectx->room ? ectx->room(ectx->room_arg,
+				      ur_align_up(bytes, UR_ARENA_CHUNK))
+			 : 0;
+	if (err)
+		return err;
 	ur_ectx_unlock(ectx);
 	more = ur_arena_map(&ectx->arena, bytes);
 	ur_ectx_relock(ectx);

@@ -80,7 +80,8 @@ bool ur_ectx_step_aside(struct ur_ectx *ectx);
  * the user's turn comes again. */
 void ur_ectx_pause(struct ur_ectx *ectx);
 /* Allocates a block of the context's arena, as ur_arena_alloc() does. Releases
- * the lock while it maps more of the file. Returns 0 or -ENOMEM. */
+ * the lock while it maps more of the file. Returns 0, -ENOMEM or what
+ * ur_ectx_set_room()'s function returns. */
 int ur_ectx_alloc(struct ur_ectx *ectx, u64 bytes, struct ur_block *block);
 /* Clears the first bytes of a new block. Releases the lock meanwhile: the client may have
  * removed the page, and can delay the page fault. */

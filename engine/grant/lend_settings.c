@@ -25,6 +25,7 @@ struct ur_settings_page {
 	_Atomic u64 word[WORDS];
 	_Atomic u64 rule[RULE_WORDS];
 	struct ur_lent_gids gids;
+	_Atomic u32 room[UR_SLOTS]; /* KiB */
 	/* Lower bits: queue pair number; above: class and hop limit. One word, so always consistent. */
 	_Atomic u64 class[UR_SLOTS][UR_LENT_CLASSES];
 };
@@ -229,6 +230,12 @@ void ur_settings_forget_class(struct ur_engine *engine, u32 qpn)
 		atomic_store(at, 0);
 }
 
+void ur_engine_set_ring_room(struct ur_engine *engine, u32 slot, u32 kib)
+{
+	if (engine->settings && slot < UR_SLOTS)
+		atomic_store(&engine->settings->room[slot], kib);
+}
+
 void ur_engine_show_classes(struct ur_engine *engine)
 {
 	engine->shown_classes++;
@@ -259,6 +266,11 @@ int ur_settings_borrow(int fd, const struct ur_settings_page **page)
 const struct ur_lent_gids *ur_settings_gids(const struct ur_settings_page *page)
 {
 	return &page->gids;
+}
+
+u32 ur_settings_room(const struct ur_settings_page *page, u32 slot)
+{
+	return page && slot < UR_SLOTS ? atomic_load(&page->room[slot]) : 0;
 }
 
 void ur_settings_unmap(const struct ur_settings_page *page)

@@ -75,6 +75,8 @@ void ur_settings_unmap(const struct ur_settings_page *page);
 /* Returns the addresses in the page. */
 const struct ur_lent_gids *
 ur_settings_gids(const struct ur_settings_page *page);
+/* Returns what ur_engine_set_ring_room() has set. Any thread. */
+u32 ur_settings_room(const struct ur_settings_page *page, u32 slot);
 /* If the generation differs from *seen, reads the settings into *now, sets *seen and
  * returns true. Engine thread. */
 bool ur_settings_read(const struct ur_settings_page *page, u32 *seen,

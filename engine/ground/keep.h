@@ -16,7 +16,7 @@
 
 /* Version of the messages and of all stored or shared memory (wire/peer_ring.h). A release takes over nothing from one with
  * another version. */
-#define UR_KEEP_VERSION 5u
+#define UR_KEEP_VERSION 6u
 
 enum ur_kept_kind {
 	UR_KEPT_PORTS = 1, /* table of wire/udp_own.h; of no device */

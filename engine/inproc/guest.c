@@ -61,6 +61,12 @@ void ur_guest_fini(struct ur_engine *e)
 	free(e->guest.rules);
 }
 
+u64 ur_engine_ring_room(const struct ur_engine *e)
+{
+	return (u64)ur_settings_room(e->guest.settings, e->config.lent.slot)
+	       << 10;
+}
+
 /* The descriptor numbers may belong to other files by now: they are neither used nor
  * closed. */
 static void end(struct ur_engine *e)

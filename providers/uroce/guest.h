@@ -26,6 +26,10 @@ int ur_guest_open(struct uroce_context *ctx,
 		  struct uroce_alloc_ucontext_resp *resp);
 /* Calls an ioctl method with at most one input attribute and one output attribute. */
 #define UR_GUEST_NO_IN 0xffff
+/* *err: of a function of the context's engine that makes or resizes a ring, or its negative. If it
+ * says that the context's part of the engine process is used up, asks for more. Returns whether
+ * there is more now: then the caller tries again. ctx NULL: the object's engine is shared, and gets no more. Else *err is ENOMEM, with the sign it had. */
+bool ur_guest_has_more_room(struct uroce_context *ctx, int *err);
 int ur_guest_call(struct ibv_context *context, u16 object, u16 method,
 		  u16 in_id, u32 in_len, u64 in, u16 out_id, void *out,
 		  u16 out_len);

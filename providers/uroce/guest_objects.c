@@ -28,7 +28,9 @@ int ur_guest_create_cq(struct uroce_context *ctx, struct uroce_cq *cq,
 		return err;
 	cq->handle = cq->vcq.cq.handle;
 	cq->flags = flags;
-	err = ctx->door->create_cq(ctx->guest, &init, &cq->guest, resp);
+	do
+		err = ctx->door->create_cq(ctx->guest, &init, &cq->guest, resp);
+	while (ur_guest_has_more_room(ctx, &err));
 	if (err != -ENOENT)
 		return -err;
 	err = ur_guest_call(&ctx->ibv, UVERBS_OBJECT_CQ, UROCE_METHOD_ENGINE_CQ,
@@ -37,7 +39,10 @@ int ur_guest_create_cq(struct uroce_context *ctx, struct uroce_cq *cq,
 			    sizeof(init.tx));
 	if (err)
 		return err;
-	err = -ctx->door->create_cq(ctx->guest, &init, &cq->guest, resp);
+	do
+		err = -ctx->door->create_cq(ctx->guest, &init, &cq->guest,
+					    resp);
+	while (ur_guest_has_more_room(ctx, &err));
 	close(init.tx);
 	return err;
 }
@@ -45,10 +50,14 @@ int ur_guest_create_cq(struct uroce_context *ctx, struct uroce_cq *cq,
 int ur_guest_resize_cq(struct uroce_cq *cq, struct uroce_resize_cq_resp *resp)
 {
 	struct uroce_context *ctx = ur_to_ctx(cq->vcq.cq.context);
+	int err;
 
 	if (!ur_guest_is_here(ctx))
 		return ur_guest_lacks(ctx, cq->guest);
-	return -ctx->door->resize_cq(cq->guest, resp->entries, resp);
+	do
+		err = -ctx->door->resize_cq(cq->guest, resp->entries, resp);
+	while (ur_guest_has_more_room(ctx, &err));
+	return err;
 }
 
 int ur_guest_modify_cq(struct uroce_cq *cq,
@@ -161,7 +170,9 @@ static int create_spread(struct uroce_context *ctx, struct uroce_qp *qp,
 		return ENOMEM;
 	ur_guest_spread(qp->spread, &rss, wq);
 	init->rss = &rss;
-	err = -ctx->door->create_qp(ctx->guest, init, &qp->guest, resp);
+	do
+		err = -ctx->door->create_qp(ctx->guest, init, &qp->guest, resp);
+	while (ur_guest_has_more_room(ctx, &err));
 	free(wq);
 	return err;
 }
@@ -209,8 +220,12 @@ int ur_guest_create_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 	}
 	if (qp->spread)
 		return create_spread(ctx, qp, &init, resp);
-	return -ur_qp_door(ctx, qp)->create_qp(
-		qp->shared ? ctx->shared : ctx->guest, &init, &qp->guest, resp);
+	do
+		err = -ur_qp_door(ctx, qp)->create_qp(qp->shared ? ctx->shared
+								 : ctx->guest,
+						      &init, &qp->guest, resp);
+	while (ur_guest_has_more_room(qp->shared ? NULL : ctx, &err));
+	return err;
 }
 
 /* The attributes that the library sets. */
@@ -286,9 +301,11 @@ int ur_guest_create_srq(struct uroce_context *ctx, struct uroce_srq *srq,
 	}
 	srq->handle = srq->vsrq.srq.handle;
 	srq->resumes = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
-	err = ur_srq_door(ctx, srq)->create_srq(srq->shared ? ctx->shared
-							    : ctx->guest,
-						&init, &srq->guest, resp);
+	do
+		err = ur_srq_door(ctx, srq)->create_srq(
+			srq->shared ? ctx->shared : ctx->guest, &init,
+			&srq->guest, resp);
+	while (ur_guest_has_more_room(srq->shared ? NULL : ctx, &err));
 	resp->srqn = srqn;
 	return -err;
 }
@@ -306,8 +323,10 @@ int ur_guest_modify_srq(struct uroce_srq *srq, const struct ibv_srq_attr *attr,
 	if (!srq->guest)
 		return EINVAL;
 	if (mask & IBV_SRQ_MAX_WR)
-		err = -ur_srq_door(ctx, srq)->resize_srq(
-			srq->guest, moved->max_wqes, moved);
+		do
+			err = -ur_srq_door(ctx, srq)->resize_srq(
+				srq->guest, moved->max_wqes, moved);
+		while (ur_guest_has_more_room(srq->shared ? NULL : ctx, &err));
 	if (!err && (mask & IBV_SRQ_LIMIT))
 		err = -ur_srq_door(ctx, srq)->limit_srq(srq->guest,
 							attr->srq_limit);

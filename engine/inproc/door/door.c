@@ -312,10 +312,11 @@ static int open_guest(const struct uroce_engine_open *open, int file,
 static int take_room(void *arg, u64 bytes)
 {
 	struct uroce_guest *g = arg;
+	const u64 room = g->ring_room + ur_engine_ring_room(g->home->engine);
 
-	if (bytes > g->ring_room)
-		return -ENOMEM;
-	g->ring_room -= bytes;
+	if (g->ring_bytes > room || bytes > room - g->ring_bytes)
+		return -EDQUOT;
+	g->ring_bytes += bytes;
 	return 0;
 }
 

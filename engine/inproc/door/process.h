@@ -50,9 +50,9 @@ struct uroce_guest {
 	u32 objects;
 	bool apart; /* the context is another process's */
 	/* With apart. left_sender: sending end of a channel without queues, or -1.
-	 * ring_room: bytes left for rings. realm: of its queue pairs; 0: none. */
+	 * ring_room: bytes of rings it was begun with. ring_bytes: those it has. realm: of its queue pairs; 0: none. */
 	int left_sender;
-	u64 ring_room;
+	u64 ring_room, ring_bytes;
 	u32 realm;
 	_Atomic u32 vain; /* others.c: polls in vain */
 	struct ur_process_fork fork;
