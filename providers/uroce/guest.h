@@ -5,9 +5,9 @@
  * unless UROCE_ENGINE=device. uroced executes all commands first; then the provider creates the
  * same object in the engine. A context without an engine pays one test of a pointer.
  *
- * Some queues use the device's engine and rings in any context: those of an imported protection
- * domain, whose regions another program may have registered, and those that receive in the XRC
- * domain of a file, which other programs may open.
+ * Some objects use another engine in any context. What uses an imported protection domain, and all that a child of
+ * fork makes while its parent lives (guest_fork.c), use the device's. What receives in the XRC domain of a file, which
+ * other programs may open, uses the shared engine in the user's engine process (guest_shared.c).
  *
  * Functions return 0 or a positive errno. Any thread may call them; the verbs' rules for objects
  * hold.
