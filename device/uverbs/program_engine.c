@@ -352,6 +352,9 @@ int ur_m_engine_share(struct ur_cmd *cmd)
 	if (ur_attr_u32(cmd, UROCE_ATTR_ENGINE_SHARE_SLOT, &slot) ||
 	    !file->slot || file->shared || (!slot && !file->async))
 		return -EINVAL;
+	/* The engine runs as the session's user, and gets the memory of the file's user. */
+	if (file->session->uid != file->uid)
+		return -EPERM;
 	err = slot ? ur_shared_engine_resume(file, slot, hang_up)
 		   : ur_shared_engine_join(file, ur_ufile_end_apart, &sock);
 	if (err)

@@ -3,11 +3,16 @@
 #include "bench.h"
 
 #include <fcntl.h>
+#include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/ib_user_verbs.h>
 #include <rdma/rdma_user_cm.h>
+#include <rdma/rdma_user_ioctl_cmds.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+
+#include "kernel-abi/uroce-abi.h"
 
 /* The message of a process to another beside the descriptor. */
 struct shared {
@@ -353,6 +358,70 @@ static void import_outlives(void)
 	}
 }
 
+/* Asks for a part in the shared engine. Returns 0 or an errno. */
+static int ask_share(const struct ibv_context *ctx)
+{
+	struct uroce_engine_apart resp;
+	struct {
+		struct ib_uverbs_ioctl_hdr hdr;
+		struct ib_uverbs_attr attr[2];
+	} cmd = {.hdr = {.length = sizeof(cmd),
+			 .object_id = UVERBS_OBJECT_DEVICE,
+			 .method_id = UROCE_METHOD_ENGINE_SHARE,
+			 .num_attrs = 2},
+		 .attr = {{.attr_id = UROCE_ATTR_ENGINE_SHARE_SLOT,
+			   .len = sizeof(__u32),
+			   .flags = UVERBS_ATTR_F_MANDATORY},
+			  {.attr_id = UROCE_ATTR_ENGINE_SHARE_RESP,
+			   .len = sizeof(resp),
+			   .flags = UVERBS_ATTR_F_MANDATORY,
+			   .data = (uintptr_t)&resp}}};
+
+	return ioctl(ctx->cmd_fd, RDMA_VERBS_IOCTL, &cmd) ? errno : 0;
+}
+
+static void become_nobody(void)
+{
+	CHECK(!setresgid(65534, 65534, 65534));
+	CHECK(!setresuid(65534, 65534, 65534));
+}
+
+/* A process of another user that has the file gets no part in the shared engine. Else the file's
+ * user would have that engine, and with it the memory of all his programs, in a process of the
+ * other one. */
+static void import_user(void)
+{
+	const char *place = getenv("UROCE_ENGINE");
+	struct shared s = {0};
+	struct bench t;
+	int sock[2];
+	pid_t pid;
+
+	if (geteuid() || (place && !strcmp(place, "device")))
+		exit(77);
+	CHECK(!socketpair(AF_UNIX, SOCK_STREAM, 0, sock));
+	pid = fork();
+	CHECK(pid >= 0);
+	if (!pid) {
+		struct ibv_context *ctx;
+
+		become_nobody();
+		ctx = ibv_import_device(recv_fd(sock[1], &s));
+		CHECK(ctx);
+		CHECK_EQ(ask_share(ctx), EPERM);
+		CHECK_EQ(ibv_close_device(ctx), 0);
+		_exit(0);
+	}
+	bench_open(&t, 64);
+	send_fd(sock[0], t.ctx->cmd_fd, &s);
+	reap(pid);
+	CHECK_EQ(ask_share(t.ctx), 0);
+	CHECK_EQ(ask_share(t.ctx), EINVAL);
+	bench_close(&t);
+	close(sock[0]);
+	close(sock[1]);
+}
+
 /* A descriptor of no device file is refused. */
 static void import_wrong(void)
 {
@@ -370,6 +439,7 @@ const struct verbs_test process_tests[] = {
 	{"fork_channel", fork_channel},
 	{"import_by_socket", import_by_socket},
 	{"import_outlives", import_outlives},
+	{"import_user", import_user},
 	{"import_wrong", import_wrong},
 	{0},
 };
