@@ -73,7 +73,16 @@ def test_no_dmabuf(pair, where):
     says(pair, "off-dmabuf", {"UROCE_ENGINE": where})
 
 
-def says(pair, mode, env):
-    p = pair.a.start(pair.bin("gpu_matrix"), mode, env={**os.environ, **env})
+@pytest.mark.parametrize("env,program,answer", [
+    ({}, "gpu_probes", "yes"), ({}, "gpu_probes_alone", "no"), ({"UROCE_GPU": "off"}, "gpu_probes", "no"),
+    ({"UROCE_ENGINE": "device"}, "gpu_probes", "no"), ({"UROCE_ENGINE": "apart"}, "gpu_probes", "no")],
+    ids=["here", "no-cuda", "off", "device", "apart"])
+def test_probes(pair, env, program, answer):
+    """Programs' questions are answered by yes exactly where their registrations succeed."""
+    says(pair, answer, env, program)
+
+
+def says(pair, mode, env, program="gpu_matrix"):
+    p = pair.a.start(pair.bin(program), mode, env={**os.environ, **env})
     assert p.wait(60) == 0, p.report()
     assert "done 0" in p.text()

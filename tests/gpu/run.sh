@@ -19,10 +19,14 @@ trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$work"' EXIT
 cc -O1 -D_GNU_SOURCE -I"$top" -o "$work/matrix" \
 	"$top"/tests/gpu/{matrix,troubles,memory,cuda_memory,dmabuf_memory,pair}.c "$top/tests/e2e/guest/rounds.c" \
 	"$cuda" -libverbs
+cc -O1 -D_GNU_SOURCE -I"$top" -o "$work/probes" "$top"/tests/gpu/probes.c "$top/tests/e2e/guest/rounds.c" \
+	-Wl,--no-as-needed "$cuda" -libverbs
 mkdir "$work/run"
 "$build/bin/uroced" --run-dir "$work/run" --netdev lo --engine-opt guests=1 >"$work/log" &
 until grep -q ready "$work/log"; do sleep 0.1; done
 run() { "$build/bin/uroce" run --run-dir "$work/run" -- "$@"; }
+run "$work/probes" yes
+UROCE_GPU=off run "$work/probes" no
 gid=0000:0000:0000:0000:0000:ffff:7f00:0001
 run "$work/matrix" all 0 "$gid" 20777 &
 server=$!
