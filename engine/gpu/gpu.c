@@ -467,13 +467,16 @@ static void gather(u8 *to, const struct ur_pieces *from, u64 at, u32 len)
 	}
 }
 
-static int write_piece(struct ur_gpu_memory *g, u64 addr,
+static int write_piece(const struct ur_emr *mr, u64 addr,
 		       const struct ur_pieces *from, u64 at, u32 len)
 {
+	const struct ur_gpu_memory *g = mr->gpu;
 	struct lane *lane = g->lane;
 	u32 piece;
 
-	if (take_piece(lane, &piece))
+	/* The memory may have become another allocation's while a piece was awaited. */
+	if (take_piece(lane, &piece) ||
+	    !lane->rt->is_same(mr->attr.addr, g->id))
 		return -EFAULT;
 	gather(bytes_of(lane, piece), from, at, len);
 	if (lane->rt->from_host(lane->lane, addr, bytes_of(lane, piece), len))
@@ -494,7 +497,7 @@ static int write_pieces(void *mem, u64 off, const struct ur_pieces *from)
 		return -EFAULT;
 	for (u64 at = 0; at < len; at += n) {
 		n = (u32)ur_min_u64(len - at, UR_GPU_PIECE_BYTES);
-		if (write_piece(g, addr + at, from, at, n))
+		if (write_piece(mr, addr + at, from, at, n))
 			return -EFAULT;
 	}
 	if (!g->lane->rt->is_same(mr->attr.addr, g->id))

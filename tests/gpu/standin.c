@@ -73,6 +73,7 @@ static unsigned long long ids;
 static struct CUstream_st *streams;
 static bool blocked, capturing, lost;
 static int captured, fail_in, lag, under_way, most;
+static void (*then)(void);
 static bool held;
 static bool fail_late;
 
@@ -111,6 +112,13 @@ void standin_fail(int n, bool late)
 	fail_in = n;
 	fail_late = late;
 	lost = false;
+	pthread_mutex_unlock(&lock);
+}
+
+void standin_then(void (*fn)(void))
+{
+	pthread_mutex_lock(&lock);
+	then = fn;
 	pthread_mutex_unlock(&lock);
 }
 
@@ -520,13 +528,19 @@ CUresult cuEventRecord(CUevent event, CUstream stream)
 
 CUresult cuEventQuery(CUevent event)
 {
+	void (*now)(void) = NULL;
 	CUresult err;
 
 	pthread_mutex_lock(&lock);
 	err = check_call(true);
-	if (!err && event->stream && event->stream->done < event->due)
+	if (!err && event->stream && event->stream->done < event->due) {
 		err = NOT_READY;
+		now = then;
+		then = NULL;
+	}
 	pthread_mutex_unlock(&lock);
+	if (now)
+		now();
 	return err;
 }
 

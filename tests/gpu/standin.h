@@ -20,6 +20,8 @@ __attribute__((weak)) int standin_dmabuf(size_t bytes, bool mappable);
 __attribute__((weak)) void standin_hold(bool on);
 /* Returns how many copies were under way at a time, at most. */
 __attribute__((weak)) int standin_most(void);
+/* Called once, by the thread that next finds a copy that has not ended. */
+__attribute__((weak)) void standin_then(void (*then)(void));
 /* Calls that copy wait until this is false again. */
 __attribute__((weak)) void standin_block(bool on);
 /* The n-th call from now that copies fails (invalid value); with late, its copy fails when its turn comes, and all calls after

@@ -8,6 +8,7 @@
 #include <string.h>
 #include "engine/core/engine_impl.h"
 #include "engine/gpu/gpu.h"
+#include "engine/gpu/runtime.h"
 #include "tests/check.h"
 #include "tests/gpu/cuda.h"
 #include "tests/gpu/standin.h"
@@ -239,6 +240,37 @@ static void test_freed(void)
 	ur_gpu_fini(&engine);
 }
 
+static u64 moving;
+
+static void move(void)
+{
+	standin_hold(false);
+	CHECK_EQ(cuMemFree_v2(moving), 0);
+	CHECK_EQ(allocate(), moving);
+	memset(standin_inside(moving), 0x5a, BYTES);
+}
+
+/* A message that waits for room while the program frees its target, and allocates there anew. */
+static void test_freed_meanwhile(void)
+{
+	struct ur_emr *mr;
+	int err = 0;
+
+	begin();
+	moving = allocate();
+	mr = attach(moving);
+	standin_hold(true);
+	standin_then(move);
+	for (u32 i = 0; !err && i <= UR_GPU_PIECES * UR_GPU_PIECE_BYTES / BYTES;
+	     i++)
+		err = ur_gpu_mem_ops.write_more(mr, 0, model, BYTES);
+	CHECK_EQ(err, -EFAULT);
+	for (u32 i = 0; i < BYTES; i++)
+		CHECK_EQ(*standin_inside(moving + i), 0x5a);
+	detach(mr);
+	ur_gpu_fini(&engine);
+}
+
 /* A copy that fails when its turn comes is an error of the message that it was of, and the context's end. */
 static void test_failures(void)
 {
@@ -292,6 +324,7 @@ int main(int argc, char **argv)
 	CASE(test_overlap());
 	CASE(test_words());
 	CASE(test_freed());
+	CASE(test_freed_meanwhile());
 	CASE(test_failures());
 	CASE(test_refused());
 	return cases_status();
