@@ -73,6 +73,11 @@ def test_rping(pair):
                 ["rping", "-c", "-a", pair.a.addr4, "-p", port, "-V", "-C", "10"], port)
 
 
+def test_limits_are_kept(pair):
+    """A context's rings get more room than the process was begun with."""
+    pair.a.run(pair.a.lab.bin("verbs_corners"), "limits")
+
+
 @pytest.mark.parametrize("on", ["two hosts", "one host"])
 @pytest.mark.parametrize("mode", ["restart", "restart_sleeps"])
 def test_uroced_is_killed(pair, mode, on):
