@@ -63,8 +63,8 @@ int ur_apart_begin(const struct uroce_door *door,
 /* engines.c: engines that several contexts share. Any thread. */
 
 /* Finds the engine with that number, or creates it from open and life, and counts one more
- * context in it. v1: see make_home() of
- * uroce-engine.h. life: see enum uroce_apart_fd; a copy is taken. Returns 0 or -errno. */
+ * context in it. v1: see make_home() of uroce-engine.h. life: see enum uroce_apart_fd; a copy
+ * is taken. Returns 0 or -errno. */
 int ur_apart_engine_get(const struct uroce_door *door, u32 number,
 			const struct uroce_engine_open *open, const int *v1,
 			bool isolated, int life,

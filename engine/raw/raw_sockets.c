@@ -17,26 +17,14 @@
 #define MARK	  (0x75726f00u & MARK_MASK)
 #define MARK_MASK (~0u << MARK_BITS)
 
-static int bind_to(int fd, u32 ifindex, u16 type)
-{
-	const struct sockaddr_ll sa = {
-		.sll_family = AF_PACKET,
-		.sll_protocol = htons(type),
-		.sll_ifindex = (int)ifindex,
-	};
-
-	return bind(fd, (const struct sockaddr *)&sa, sizeof(sa)) < 0 ? -errno
-								      : 0;
-}
-
 int ur_raw_receive(int fd, u32 ifindex, bool all)
 {
-	return bind_to(fd, ifindex, all ? ETH_ALL : ETH_NONE);
+	return ur_wire_bind(fd, ifindex, all ? ETH_ALL : ETH_NONE);
 }
 
 void ur_raw_move(int fd, u32 ifindex)
 {
-	bind_to(fd, ifindex, 0);
+	ur_wire_bind(fd, ifindex, 0);
 }
 
 static int take_others(int fd, u32 slot)
@@ -81,7 +69,7 @@ static int prepare_tx(int fd, u32 ifindex, u32 slot)
 
 	ur_wire_tx_buffer(fd);
 	setsockopt(fd, SOL_SOCKET, SO_MARK, &mark, sizeof(mark));
-	return bind_to(fd, ifindex, 0);
+	return ur_wire_bind(fd, ifindex, 0);
 }
 
 int ur_raw_open(u32 ifindex, u32 slot, int fd[UR_RAW_SOCKETS])

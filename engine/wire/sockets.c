@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Common functions of the wires' sockets: addresses, buffers, sending. */
 #include <errno.h>
+#include <linux/if_packet.h>
 #include "engine/wire/wire.h"
 #include "transport/frame.h"
 
@@ -58,4 +59,16 @@ void ur_wire_rx_buffer(int fd)
 void ur_wire_tx_buffer(int fd)
 {
 	set_buffer(fd, SO_SNDBUFFORCE, SO_SNDBUF, 8 << 20);
+}
+
+int ur_wire_bind(int fd, u32 ifindex, u16 type)
+{
+	const struct sockaddr_ll sa = {
+		.sll_family = AF_PACKET,
+		.sll_protocol = htons(type),
+		.sll_ifindex = (int)ifindex,
+	};
+
+	return bind(fd, (const struct sockaddr *)&sa, sizeof(sa)) < 0 ? -errno
+								      : 0;
 }

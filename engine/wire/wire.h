@@ -220,5 +220,8 @@ socklen_t ur_sockaddr_of(union ur_sockaddr *sa, const u8 gid[16], u16 port,
 /* Enlarge a socket's buffer to a window of packets, as far as the host allows. */
 void ur_wire_rx_buffer(int fd);
 void ur_wire_tx_buffer(int fd);
+/* Binds a packet socket to an interface and a type of frames, in host order; 0: it receives
+ * nothing. Returns 0 or -errno. */
+int ur_wire_bind(int fd, u32 ifindex, u16 type);
 
 #endif

@@ -71,6 +71,17 @@ bool ur_guest_has_gpu(struct uroce_context *ctx, const struct ibv_pd *pd,
 	       !ur_to_pd(pd)->imported && !ctx->door->has_gpu(addr, length);
 }
 
+/* The device does not reach this memory, so the region must be here. */
+static int reg_here(struct uroce_context *ctx, struct uroce_mr *mr,
+		    const struct ibv_pd *pd, struct uroce_guest_mr_init *init,
+		    int access)
+{
+	take_access(init, access);
+	if (!ur_guest_makes_here(ctx))
+		return ctx->guest ? EIO : EOPNOTSUPP;
+	return reg(ctx, mr, pd, init);
+}
+
 int ur_guest_reg_gpu_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 			const struct ibv_pd *pd, u64 addr, u64 length, u64 iova,
 			int access)
@@ -84,11 +95,7 @@ int ur_guest_reg_gpu_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 		.iova = iova,
 	};
 
-	take_access(&init, access);
-	/* The device does not reach GPU memory, so the region must be here. */
-	if (!ur_guest_makes_here(ctx))
-		return ctx->guest ? EIO : EOPNOTSUPP;
-	return reg(ctx, mr, pd, &init);
+	return reg_here(ctx, mr, pd, &init, access);
 }
 
 int ur_guest_reg_mapped_mr(struct uroce_context *ctx, struct uroce_mr *mr,
@@ -105,11 +112,7 @@ int ur_guest_reg_mapped_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 		.dmabuf = mr->dmabuf,
 	};
 
-	take_access(&init, access);
-	/* The device cannot map it, so the region must be here. */
-	if (!ur_guest_makes_here(ctx))
-		return ctx->guest ? EIO : EOPNOTSUPP;
-	return reg(ctx, mr, pd, &init);
+	return reg_here(ctx, mr, pd, &init, access);
 }
 
 int ur_guest_reg_null_mr(struct uroce_context *ctx, struct uroce_mr *mr,

@@ -21,19 +21,6 @@
 #define LOOPBACK 1u
 #define HIGHEST	 7 /* priority that takes a privilege */
 
-/* type 0: it receives nothing. */
-static int bind_to(int fd, u32 ifindex, u16 type)
-{
-	const struct sockaddr_ll sa = {
-		.sll_family = AF_PACKET,
-		.sll_protocol = htons(type),
-		.sll_ifindex = (int)ifindex,
-	};
-
-	return bind(fd, (const struct sockaddr *)&sa, sizeof(sa)) < 0 ? -errno
-								      : 0;
-}
-
 /* Behind the GRH, bytes 5 to 7 of the BTH are the number of the queue pair. */
 static int steer(int fd, const struct ur_v1_numbers *n)
 {
@@ -69,7 +56,7 @@ static int prepare_rx(int fd, u32 ifindex, const struct ur_v1_numbers *numbers)
 		return err;
 	ur_wire_rx_buffer(fd);
 	setsockopt(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &one, sizeof(one));
-	return bind_to(fd, ifindex, UR_ROCE_V1_ETHERTYPE);
+	return ur_wire_bind(fd, ifindex, UR_ROCE_V1_ETHERTYPE);
 }
 
 static int prepare(int fd[UR_V1_SOCKETS], u32 ifindex,
@@ -81,11 +68,11 @@ static int prepare(int fd[UR_V1_SOCKETS], u32 ifindex,
 	if (!err)
 		err = prepare_rx(fd[UR_V1_LO_RX], LOOPBACK, numbers);
 	if (!err)
-		err = bind_to(fd[UR_V1_TX], ifindex, 0);
+		err = ur_wire_bind(fd[UR_V1_TX], ifindex, 0);
 	if (!err)
-		err = bind_to(fd[UR_V1_TX_HIGH], ifindex, 0);
+		err = ur_wire_bind(fd[UR_V1_TX_HIGH], ifindex, 0);
 	if (!err)
-		err = bind_to(fd[UR_V1_LO_TX], LOOPBACK, 0);
+		err = ur_wire_bind(fd[UR_V1_LO_TX], LOOPBACK, 0);
 	for (u32 i = UR_V1_TX; i < UR_V1_NEIGH; i++)
 		ur_wire_tx_buffer(fd[i]);
 	/* Without the right the priority stays 0. */
@@ -120,9 +107,9 @@ int ur_v1_open(u32 ifindex, const struct ur_v1_numbers *numbers,
 
 void ur_v1_move(const int fd[UR_V1_SOCKETS], u32 ifindex)
 {
-	bind_to(fd[UR_V1_RX], ifindex, UR_ROCE_V1_ETHERTYPE);
-	bind_to(fd[UR_V1_TX], ifindex, 0);
-	bind_to(fd[UR_V1_TX_HIGH], ifindex, 0);
+	ur_wire_bind(fd[UR_V1_RX], ifindex, UR_ROCE_V1_ETHERTYPE);
+	ur_wire_bind(fd[UR_V1_TX], ifindex, 0);
+	ur_wire_bind(fd[UR_V1_TX_HIGH], ifindex, 0);
 }
 
 void ur_v1_close(int fd[UR_V1_SOCKETS])
