@@ -236,6 +236,26 @@ static void test_bursts(struct ur_wire *a, struct ur_wire *b, struct ur_av *av)
 	CHECK(got.meta.udp_sport >= UR_UDP_SPORT_MIN);
 }
 
+/* Linux sends nothing of a message a part of which cannot be read: EFAULT. A user-mode emulator may send what
+ * comes before it. */
+static bool unreadable_is_refused(void)
+{
+	u8 *gone = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char there[8] = {0};
+	struct iovec parts[] = {{there, sizeof(there)}, {gone, 4096}};
+	struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
+	bool refused;
+	int fds[2];
+
+	CHECK(gone != MAP_FAILED);
+	CHECK(!socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, fds));
+	refused = sendmsg(fds[0], &message, MSG_DONTWAIT) < 0 && errno == EFAULT;
+	close(fds[0]);
+	close(fds[1]);
+	munmap(gone, 4096);
+	return refused;
+}
+
 /* Payloads of middle packets are sent from where they are, as a datagram with those that were copied. Where
  * they are not any more, the datagram is lost and the queue pairs are told. */
 static void test_stays(struct ur_wire *a, struct ur_wire *b, struct ur_av *av)
@@ -247,6 +267,10 @@ static void test_stays(struct ur_wire *a, struct ur_wire *b, struct ur_av *av)
 	CHECK(memory != MAP_FAILED);
 	CHECK(a->ops->payload_stays(a, av));
 	for (u32 gone = 0; gone < 2; gone++) {
+		if (gone && !unreadable_is_refused()) {
+			puts("payload that is gone: not tried, the kernel is emulated");
+			break;
+		}
 		for (u32 i = 0; i < 64; i++) {
 			struct ur_tx_desc *d = &tx.desc[tx.n_desc];
 			u8 *payload = tx.buf + tx.used + UR_BTH_BYTES;
@@ -265,13 +289,14 @@ static void test_stays(struct ur_wire *a, struct ur_wire *b, struct ur_av *av)
 		send_all(a);
 		for (u32 i = 0; i < 64; i++)
 			tx.desc[i].apart = NULL;
-		if (gone)
+		if (gone) {
+			CHECK_EQ(unread, 62);
+			unread = 0;
 			break;
+		}
 		CHECK_EQ(wire_of(a)->tx_count[0], 62);
 		wait_for(b, 64, 0);
 	}
-	CHECK_EQ(unread, 62);
-	unread = 0;
 	wire_of(a)->outs[(av->wire & 0xffff) - 1].no_gso = true;
 	CHECK(!a->ops->payload_stays(a, av));
 	wire_of(a)->outs[(av->wire & 0xffff) - 1].no_gso = false;
