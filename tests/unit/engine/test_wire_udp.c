@@ -240,7 +240,8 @@ static void test_bursts(struct ur_wire *a, struct ur_wire *b, struct ur_av *av)
  * comes before it. */
 static bool unreadable_is_refused(void)
 {
-	u8 *gone = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	u8 *gone =
+		mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	char there[8] = {0};
 	struct iovec parts[] = {{there, sizeof(there)}, {gone, 4096}};
 	struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
@@ -249,7 +250,8 @@ static bool unreadable_is_refused(void)
 
 	CHECK(gone != MAP_FAILED);
 	CHECK(!socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, fds));
-	refused = sendmsg(fds[0], &message, MSG_DONTWAIT) < 0 && errno == EFAULT;
+	refused =
+		sendmsg(fds[0], &message, MSG_DONTWAIT) < 0 && errno == EFAULT;
 	close(fds[0]);
 	close(fds[1]);
 	munmap(gone, 4096);
