@@ -48,13 +48,14 @@ static bool is_plain(const struct uroce_context *ctx, const struct uroce_qp *qp,
 }
 
 /* Returns whether the change may be reported later. Targets of XRC may be open elsewhere, and a UD
- * queue pair's key may need a right. */
+ * queue pair's key may need a right. uroced refuses a handle that the program has overwritten. */
 static bool may_owe(struct uroce_context *ctx, const struct uroce_qp *qp,
 		    const struct ibv_qp_attr *attr, int mask)
 {
 	struct uroce_engine_qp now;
 
-	if (!tells_late(ctx) || !(qp->qpt_bit & (UR_SENDS_RC | UR_SENDS_UC)) ||
+	if (!tells_late(ctx) || qp->ibv.handle != qp->handle ||
+	    !(qp->qpt_bit & (UR_SENDS_RC | UR_SENDS_UC)) ||
 	    !(mask & IBV_QP_STATE) || !is_plain(ctx, qp, attr, mask))
 		return false;
 	ur_qp_door(ctx, qp)->query_qp(qp->guest, &now);

@@ -179,11 +179,37 @@ static void garbled(void)
 	bench_close(&t);
 }
 
+/* A change of state asks for the handle, even one that the engine could make alone. Kernels say
+ * either EINVAL or ENOENT. */
+static void garbled_modify(void)
+{
+	struct ibv_qp_attr attr;
+	uint32_t handle;
+	struct bench t;
+	int err;
+
+	bench_open(&t, 64);
+	handle = t.a.qp->handle;
+	to_state(t.a.qp, IBV_QPS_RESET);
+	attr = pair_attr(&t.gid, t.b.qp->qp_num);
+	t.a.qp->handle = WRONG;
+	err = pair_to(t.a.qp, &attr, IBV_QPS_INIT);
+	CHECK(err == EINVAL || err == ENOENT);
+	CHECK_EQ(t.a.qp->state, IBV_QPS_RESET);
+	t.a.qp->handle = handle;
+	CHECK_EQ(pair_connect(t.a.qp, &attr), 0);
+	CHECK_EQ(post_recv(&t.b, 3, 0, 64), 0);
+	CHECK_EQ(post_send(&t.a, 0, 0, 64, IBV_SEND_SIGNALED), 0);
+	expect_wc(t.a.cq, IBV_WC_SUCCESS);
+	bench_close(&t);
+}
+
 const struct verbs_test status_tests[] = {
 	{"srq_domain", srq_domain},
 	{"invalidate_refused", invalidate_refused},
 	{"write_imm_refused", write_imm_refused},
 	{"no_grh", no_grh},
 	{"garbled", garbled},
+	{"garbled_modify", garbled_modify},
 	{0},
 };
