@@ -34,6 +34,7 @@ struct ibv_ah *uroce_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 		errno = err;
 		return NULL;
 	}
+	ah->pd = ur_pd_hold(pd);
 	return &ah->ibv;
 }
 
@@ -47,6 +48,7 @@ int uroce_destroy_ah(struct ibv_ah *ibah)
 		return err;
 	if (ah->guest && ur_guest_is_here_still(ur_to_ctx(ibah->context)))
 		ur_to_ctx(ibah->context)->door->destroy_ah(ah->guest);
+	ur_pd_drop(ah->pd);
 	free(ah);
 	return 0;
 }

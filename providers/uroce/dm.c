@@ -98,8 +98,9 @@ err_free:
 int uroce_free_dm(struct ibv_dm *ibdm)
 {
 	struct uroce_dm *dm = ur_to_dm(ibdm);
-	int err = ur_guest_forgive(ur_to_ctx(ibdm->context),
-				   ibv_cmd_free_dm(&dm->vdm));
+	int err = ur_guest_forgive_unused(
+		ur_to_ctx(ibdm->context), ibv_cmd_free_dm(&dm->vdm),
+		__atomic_load_n(&dm->objects, __ATOMIC_RELAXED));
 
 	if (err)
 		return err;
@@ -176,6 +177,9 @@ struct ibv_mr *uroce_reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *ibdm,
 		errno = err;
 		return NULL;
 	}
+	__atomic_add_fetch(&dm->objects, 1, __ATOMIC_RELAXED);
+	mr->dm = dm;
+	mr->pd = ur_pd_hold(pd);
 	return &mr->vmr.ibv_mr;
 }
 

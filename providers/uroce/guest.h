@@ -219,6 +219,10 @@ bool ur_guest_is_here_still(struct uroce_context *ctx);
 /* guest_left.c: takes uroced's reply to a destruction, err. Returns 0 if the object belonged to an
  * earlier uroced and went with it; else err. */
 int ur_guest_forgive(const struct uroce_context *ctx, int err);
+/* Does the same for an object that so many others use, which uroced may not know. EBUSY if there is
+ * one. */
+int ur_guest_forgive_unused(const struct uroce_context *ctx, int err,
+			    u32 users);
 /* Modify or query, in the engine alone, a queue pair that an earlier uroced created. Modifying
  * covers moves to RESET or ERR and attributes that need no path. err: uroced's reply; made: the
  * context's recoveries when the queue pair was created. Return 0, err where this is not possible,

@@ -90,6 +90,13 @@ int ur_guest_forgive(const struct uroce_context *ctx, int err)
 		       : err;
 }
 
+int ur_guest_forgive_unused(const struct uroce_context *ctx, int err, u32 users)
+{
+	int left = ur_guest_forgive(ctx, err);
+
+	return err && !left && users ? EBUSY : left;
+}
+
 /* Returns whether only this process still has the queue pair. err: uroced's reply. */
 static bool is_left(const struct uroce_context *ctx, const struct uroce_qp *qp,
 		    int err, u32 made)

@@ -33,8 +33,10 @@ struct ibv_mw *uroce_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
 	if (!mw)
 		return NULL;
 	err = UR_GUEST_NUMBERED(try_mw(pd, type, mw));
-	if (!err)
+	if (!err) {
+		mw->pd = ur_pd_hold(pd);
 		return &mw->ibv;
+	}
 	free(mw);
 	errno = err;
 	return NULL;
@@ -51,9 +53,11 @@ int uroce_dealloc_mw(struct ibv_mw *ibmw)
 	ur_guest_dealloc_mw(mw);
 	err = ur_guest_forgive(ur_to_ctx(ibmw->context),
 			       ibv_cmd_dealloc_mw(ibmw));
-	if (!err)
-		free(mw);
-	return err;
+	if (err)
+		return err;
+	ur_pd_drop(mw->pd);
+	free(mw);
+	return 0;
 }
 
 int uroce_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw,

@@ -7,6 +7,24 @@
 #include "guest.h"
 #include "uroce.h"
 
+struct uroce_pd *ur_pd_hold(struct ibv_pd *ibpd)
+{
+	struct uroce_pd *pd = ur_to_pd(ibpd);
+
+	if (pd->contained)
+		pd = pd->contained;
+	if (pd->imported)
+		return NULL;
+	__atomic_add_fetch(&pd->objects, 1, __ATOMIC_RELAXED);
+	return pd;
+}
+
+void ur_pd_drop(struct uroce_pd *pd)
+{
+	if (pd)
+		__atomic_sub_fetch(&pd->objects, 1, __ATOMIC_RELAXED);
+}
+
 struct ibv_pd *uroce_alloc_pd(struct ibv_context *context)
 {
 	UR_REQ(ib_uverbs_alloc_pd, ) req = {0};
@@ -50,8 +68,9 @@ int uroce_dealloc_pd(struct ibv_pd *ibpd)
 		return dealloc_parent(pd);
 	if (__atomic_load_n(&pd->refs, __ATOMIC_RELAXED))
 		return EBUSY;
-	err = ur_guest_forgive(ur_to_ctx(ibpd->context),
-			       ibv_cmd_dealloc_pd(ibpd));
+	err = ur_guest_forgive_unused(
+		ur_to_ctx(ibpd->context), ibv_cmd_dealloc_pd(ibpd),
+		__atomic_load_n(&pd->objects, __ATOMIC_RELAXED));
 	if (!err)
 		free(pd);
 	return err;

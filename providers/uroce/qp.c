@@ -54,6 +54,8 @@ static void end_spread(struct uroce_qp *qp)
 
 static void free_qp(struct uroce_qp *qp)
 {
+	ur_pd_drop(qp->pd);
+	ur_xrcd_count(qp->xrcd, ~0u);
 	ur_qp_unmap(qp);
 	free(qp->groups);
 	end_spread(qp);
@@ -203,6 +205,9 @@ struct ibv_qp *uroce_create_qp_ex(struct ibv_context *context,
 	err = ur_qp_table_set(ur_to_ctx(context), qp->ibv.qp_num, qp);
 	if (err)
 		goto err_unmap;
+	if (attr->comp_mask & IBV_QP_INIT_ATTR_PD)
+		qp->pd = ur_pd_hold(attr->pd);
+	ur_xrcd_count(qp->xrcd, 1);
 	return &qp->ibv;
 
 err_unmap:
@@ -263,6 +268,7 @@ struct ibv_qp *uroce_open_qp(struct ibv_context *context,
 	qp->handle = qp->ibv.handle;
 	qp->state = IBV_QPS_UNKNOWN;
 	qp->in_device = ctx->guest && !qp->guest;
+	ur_xrcd_count(qp->xrcd, 1);
 	return &qp->ibv;
 }
 

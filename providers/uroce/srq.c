@@ -88,6 +88,7 @@ struct ibv_srq *uroce_create_srq(struct ibv_pd *pd,
 		errno = err;
 		return NULL;
 	}
+	srq->held = ur_pd_hold(pd);
 	srq->vsrq.srq_num = srq->srqn;
 	return &srq->vsrq.srq;
 }
@@ -182,6 +183,9 @@ err_free:
 		errno = err;
 		return NULL;
 	}
+	srq->held = ur_pd_hold(attr->pd);
+	if (is_xrc(attr))
+		ur_xrcd_count(attr->xrcd, 1);
 	return &srq->vsrq.srq;
 }
 
@@ -234,6 +238,9 @@ int uroce_destroy_srq(struct ibv_srq *ibsrq)
 		return err;
 	if (srq->in_device || srq->shared)
 		ur_cq_unuse_device(srq->vsrq.cq);
+	ur_pd_drop(srq->held);
+	if (srq->vsrq.srq_type == IBV_SRQT_XRC)
+		ur_xrcd_count(&srq->vsrq.xrcd->xrcd, ~0u);
 	ur_unmap(srq->map, srq->map_len);
 	free(srq);
 	return 0;

@@ -107,6 +107,7 @@ struct uroce_pd {
 	struct uroce_pd *contained;
 	struct uroce_td *td;
 	u32 refs;    /* parent domains that contain this PD; atomic */
+	u32 objects; /* made with it; atomic */
 	u32 resumes; /* ctx->resumes when uroced made it; atomic */
 };
 
@@ -118,6 +119,7 @@ struct uroce_xrcd {
 	/* its target queue pairs and SRQs are in the shared engine */
 	bool shared;
 	int file; /* of a shared one, to open it in the next uroced; else -1 */
+	u32 objects; /* target queue pairs and SRQs; atomic */
 	u32 resumes; /* ctx->resumes when uroced made it; atomic */
 };
 
@@ -128,7 +130,9 @@ struct uroce_td {
 
 struct uroce_mr {
 	struct verbs_mr vmr;
-	u64 locked; /* pages of ur_memlock_take() */
+	struct uroce_pd *pd; /* ur_pd_hold() */
+	struct uroce_dm *dm; /* whose memory it is, or NULL */
+	u64 locked;	     /* pages of ur_memlock_take() */
 	/* list of regions whose memory is not at their I/O address */
 	struct uroce_mr *next_moved;
 	struct uroce_mr *next_gpu; /* gpu.c */
@@ -151,12 +155,14 @@ struct uroce_mr {
 
 struct uroce_mw {
 	struct ibv_mw ibv;
-	u32 handle; /* as uroce_mr.handle */
+	struct uroce_pd *pd; /* ur_pd_hold() */
+	u32 handle;	     /* as uroce_mr.handle */
 	struct uroce_guest_mw *guest;
 };
 
 struct uroce_dm {
 	struct verbs_dm vdm;
+	u32 objects; /* regions of it; atomic */
 	u8 *map;
 	size_t map_len;
 	size_t length;
@@ -218,8 +224,9 @@ struct uroce_srq {
 	bool shared;	/* as uroce_qp.shared */
 	u32 resumes;	/* ctx->resumes when uroced made it; atomic */
 	struct uroce_guest_srq *guest;
-	struct ibv_pd *pd; /* since ibv_srq.pd is NULL for XRC */
-	u32 handle;	   /* as uroce_mr.handle */
+	struct ibv_pd *pd;     /* since ibv_srq.pd is NULL for XRC */
+	struct uroce_pd *held; /* ur_pd_hold() */
+	u32 handle;	       /* as uroce_mr.handle */
 	void *map;
 	size_t map_len;
 };
@@ -253,6 +260,7 @@ struct uroce_qp {
 	u32 number;  /* number to request from uroced; 0: any */
 	/* of an XRC target in an engine of this process */
 	struct ibv_xrcd *xrcd;
+	struct uroce_pd *pd; /* ur_pd_hold() */
 	struct uroce_guest_qp *guest;
 	u32 handle; /* as uroce_mr.handle */
 	/* multicast groups that it is attached to, if its engine is here */
@@ -328,6 +336,7 @@ struct uroce_flow {
 
 struct uroce_ah {
 	struct ibv_ah ibv;
+	struct uroce_pd *pd; /* ur_pd_hold() */
 	u32 ah;
 	u32 device_ah; /* number for queue pairs in the device */
 	struct uroce_guest_ah *guest;
@@ -432,6 +441,18 @@ static inline int ur_unknown_handle(void)
 }
 
 /* Returns whether queues made with this PD belong to one thread. */
+/* pd.c: counts an object made with the domain. Returns the domain for ur_pd_drop(); NULL: an imported
+ * one, which may end first. */
+struct uroce_pd *ur_pd_hold(struct ibv_pd *pd);
+void ur_pd_drop(struct uroce_pd *pd); /* or NULL */
+
+static inline void ur_xrcd_count(struct ibv_xrcd *xrcd, u32 n) /* or NULL */
+{
+	if (xrcd)
+		__atomic_add_fetch(&ur_to_xrcd(xrcd)->objects, n,
+				   __ATOMIC_RELAXED);
+}
+
 static inline bool ur_pd_single_threaded(const struct ibv_pd *pd)
 {
 	return pd && ur_to_pd(pd)->td;

@@ -62,7 +62,9 @@ int uroce_close_xrcd(struct ibv_xrcd *ibxrcd)
 
 	/* The domain of a file ends with its uroced. */
 	if (err && xrcd->number)
-		err = ur_guest_forgive(ur_to_ctx(ibxrcd->context), err);
+		err = ur_guest_forgive_unused(
+			ur_to_ctx(ibxrcd->context), err,
+			__atomic_load_n(&xrcd->objects, __ATOMIC_RELAXED));
 	if (err)
 		return err;
 	if (xrcd->file >= 0)

@@ -105,7 +105,11 @@ static void check_reg_mr_ex(struct sim_state *sim, const struct offsets *o,
 		sim->ops[o->reg_mr_ex / 8];
 	int (*dereg)(struct ibv_mr *) = sim->ops[o->dereg_mr / 8];
 	static char memory[64];
-	struct ibv_pd pd = {.context = ctx};
+	/* The provider's own structure, of which the first member is known. */
+	union {
+		struct ibv_pd ibv;
+		u8 whole[256];
+	} domain = {.whole = {0}};
 	struct init_attr attr = {.length = 64,
 				 .access = 5,
 				 .mask = 2,
@@ -117,28 +121,29 @@ static void check_reg_mr_ex(struct sim_state *sim, const struct offsets *o,
 
 	if (!o->reg_mr_ex)
 		return;
-	mr = reg(&pd, &attr);
+	domain.ibv.context = ctx;
+	mr = reg(&domain.ibv, &attr);
 	CHECK(mr && sim->reg_fd == -1 && sim->reg_access == 5);
 	CHECK_EQ(sim->reg_addr, (uintptr_t)memory);
 	CHECK_EQ(sim->reg_iova, (uintptr_t)memory);
 	CHECK_EQ(dereg(mr), 0);
 	attr.mask = 2 | 1;
-	mr = reg(&pd, &attr);
+	mr = reg(&domain.ibv, &attr);
 	CHECK(mr && sim->reg_length == 64);
 	CHECK_EQ(sim->reg_iova, 4096);
 	CHECK_EQ(dereg(mr), 0);
 	attr.mask = 8 | 4 | 1;
-	mr = reg(&pd, &attr);
+	mr = reg(&domain.ibv, &attr);
 	CHECK(mr && sim->reg_fd == 77 && sim->reg_access == 5);
 	CHECK_EQ(sim->reg_addr, 512);
 	CHECK_EQ(sim->reg_iova, 4096);
 	CHECK_EQ(dereg(mr), 0);
 	attr.mask = 4 | 1;
-	CHECK(!reg(&pd, &attr) && errno == EINVAL);
+	CHECK(!reg(&domain.ibv, &attr) && errno == EINVAL);
 	attr.mask = 8 | 2;
-	CHECK(!reg(&pd, &attr) && errno == EINVAL);
+	CHECK(!reg(&domain.ibv, &attr) && errno == EINVAL);
 	attr.mask = 16 | 2; /* a DMA handle */
-	CHECK(!reg(&pd, &attr) && errno == EOPNOTSUPP);
+	CHECK(!reg(&domain.ibv, &attr) && errno == EOPNOTSUPP);
 }
 
 int main(int argc, char **argv)

@@ -28,7 +28,7 @@ static struct ibv_comp_channel *channel;
 static struct ibv_cq *cq;
 static struct ibv_srq *srq;
 static struct ibv_qp *qp;
-static struct ibv_mr *target, *source, *on_demand;
+static struct ibv_mr *target, *source, *on_demand, *of_dm;
 static struct ibv_dm *dm;
 static uint8_t *before, *after, *out, *pages;
 
@@ -56,6 +56,8 @@ static void make_regions(void)
 			       IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ON_DEMAND);
 	dm = ibv_alloc_dm(context, &attr);
 	must(target && source && on_demand && dm, "regions");
+	of_dm = ibv_reg_dm_mr(pd, dm, 0, DM_LEN, IBV_ACCESS_ZERO_BASED);
+	must(of_dm, "ibv_reg_dm_mr");
 }
 
 static void make(void)
@@ -244,6 +246,15 @@ static void use_channel(void)
 	must(!ibv_destroy_qp(with) && !ibv_destroy_cq(made), "their ends");
 }
 
+/* The next uroced knows neither a domain nor its region. */
+static void refuse_to_end(void)
+{
+	must(ibv_dealloc_pd(other_pd) == EBUSY, "a domain with a region");
+	must(ibv_dealloc_pd(pd) == EBUSY, "a domain with queues");
+	must(ibv_free_dm(dm) == EBUSY, "device memory with a region");
+	must(!ibv_dereg_mr(of_dm), "its end");
+}
+
 /* A region of a domain that the next uroced made is no other domain's: before any of the old ones is known there. */
 static void keep_apart(void)
 {
@@ -304,6 +315,7 @@ int main(int argc, char **argv)
 	make();
 	connect_it();
 	rounds_wait(1);
+	refuse_to_end();
 	keep_apart();
 	change_queues();
 	change_region();

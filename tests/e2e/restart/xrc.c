@@ -331,6 +331,7 @@ int main(int argc, char **argv)
 	got = greet();
 	if (later)
 		rounds_wait(1);
+	must(ibv_close_xrcd(domain) == EBUSY, "a domain with a queue");
 	connect_both(&got);
 	if (later)
 		for (uint32_t i = 0; i < LATER; i++)
