@@ -22,19 +22,6 @@ static int sync_with(int fd, u64 flags)
 	return ret ? -EFAULT : 0;
 }
 
-static int begin(const struct ur_emr *mr, u64 how)
-{
-	return sync_with(mr->attr.sync_fd, DMA_BUF_SYNC_START | how);
-}
-
-/* err: of the access. */
-static int end(const struct ur_emr *mr, u64 how, int err)
-{
-	int ret = sync_with(mr->attr.sync_fd, DMA_BUF_SYNC_END | how);
-
-	return err ? err : ret;
-}
-
 int ur_dmabuf_look(int fd)
 {
 	return sync_with(fd, DMA_BUF_SYNC_START | DMA_BUF_SYNC_READ) ||
@@ -44,61 +31,33 @@ int ur_dmabuf_look(int fd)
 		       : 0;
 }
 
-static int read_bytes(void *mem, u64 off, void *dst, u32 len)
-{
-	int err = begin(mem, DMA_BUF_SYNC_READ);
+/* Defines synced_op(): what op of other memory does, between the two calls. */
+#define BETWEEN(op, how, params, ...)                                       \
+	static int synced_##op params                                       \
+	{                                                                   \
+		const struct ur_emr *mr = mem;                              \
+		int fd = mr->attr.sync_fd;                                  \
+		int err = sync_with(fd, DMA_BUF_SYNC_START | (how)), ended; \
+                                                                            \
+		if (err)                                                    \
+			return err;                                         \
+		err = ur_app_mem_ops.op(mem, __VA_ARGS__);                  \
+		ended = sync_with(fd, DMA_BUF_SYNC_END | (how));            \
+		return err ? err : ended;                                   \
+	}
+#define READS  DMA_BUF_SYNC_READ
+#define WRITES DMA_BUF_SYNC_WRITE
+#define BOTH   DMA_BUF_SYNC_RW
 
-	return err ? err
-		   : end(mem, DMA_BUF_SYNC_READ,
-			 ur_app_mem_ops.read(mem, off, dst, len));
-}
-
-static int write_bytes(void *mem, u64 off, const void *src, u32 len)
-{
-	int err = begin(mem, DMA_BUF_SYNC_WRITE);
-
-	return err ? err
-		   : end(mem, DMA_BUF_SYNC_WRITE,
-			 ur_app_mem_ops.write(mem, off, src, len));
-}
-
-static int read_pieces(void *mem, u64 off, const struct ur_pieces *to)
-{
-	int err = begin(mem, DMA_BUF_SYNC_READ);
-
-	return err ? err
-		   : end(mem, DMA_BUF_SYNC_READ,
-			 ur_app_mem_ops.read_pieces(mem, off, to));
-}
-
-static int write_pieces(void *mem, u64 off, const struct ur_pieces *from)
-{
-	int err = begin(mem, DMA_BUF_SYNC_WRITE);
-
-	return err ? err
-		   : end(mem, DMA_BUF_SYNC_WRITE,
-			 ur_app_mem_ops.write_pieces(mem, off, from));
-}
-
-static int cas(void *mem, u64 off, u64 compare, u64 compare_mask, u64 swap,
-	       u64 swap_mask, u64 *old)
-{
-	int err = begin(mem, DMA_BUF_SYNC_RW);
-
-	return err ? err
-		   : end(mem, DMA_BUF_SYNC_RW,
-			 ur_app_mem_ops.cas(mem, off, compare, compare_mask,
-					    swap, swap_mask, old));
-}
-
-static int faa(void *mem, u64 off, u64 add, u64 boundary_mask, u64 *old)
-{
-	int err = begin(mem, DMA_BUF_SYNC_RW);
-
-	return err ? err
-		   : end(mem, DMA_BUF_SYNC_RW,
-			 ur_app_mem_ops.faa(mem, off, add, boundary_mask, old));
-}
+/* clang-format off */
+BETWEEN(read, READS, (void *mem, u64 off, void *dst, u32 len), off, dst, len)
+BETWEEN(write, WRITES, (void *mem, u64 off, const void *src, u32 len), off, src, len)
+BETWEEN(read_pieces, READS, (void *mem, u64 off, const struct ur_pieces *to), off, to)
+BETWEEN(write_pieces, WRITES, (void *mem, u64 off, const struct ur_pieces *from), off, from)
+BETWEEN(cas, BOTH, (void *mem, u64 off, u64 compare, u64 compare_mask, u64 swap, u64 swap_mask, u64 *old),
+	off, compare, compare_mask, swap, swap_mask, old)
+BETWEEN(faa, BOTH, (void *mem, u64 off, u64 add, u64 boundary_mask, u64 *old), off, add, boundary_mask, old)
+/* clang-format on */
 
 static int flush(void *mem, u64 off, u64 len, u32 type)
 {
@@ -106,11 +65,11 @@ static int flush(void *mem, u64 off, u64 len, u32 type)
 }
 
 const struct ur_mem_ops ur_dmabuf_ops = {
-	.read = read_bytes,
-	.write = write_bytes,
-	.read_pieces = read_pieces,
-	.write_pieces = write_pieces,
-	.cas = cas,
-	.faa = faa,
+	.read = synced_read,
+	.write = synced_write,
+	.read_pieces = synced_read_pieces,
+	.write_pieces = synced_write_pieces,
+	.cas = synced_cas,
+	.faa = synced_faa,
 	.flush = flush,
 };
