@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include "engine/gpu/runtime.h"
 
 #define LIBRARY "libcuda.so.1"
@@ -20,6 +21,7 @@ enum {
 	CUDA_SUCCESS = 0,
 	CUDA_ERROR_OUT_OF_MEMORY = 2,
 	CUDA_ERROR_NOT_READY = 600,
+	CUDA_ERROR_NOT_SUPPORTED = 801,
 	CU_POINTER_ATTRIBUTE_CONTEXT = 1,
 	CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2,
 	CU_POINTER_ATTRIBUTE_SYNC_MEMOPS = 6,
@@ -30,12 +32,13 @@ enum {
 	CU_MEMORYTYPE_DEVICE = 2,
 	CU_STREAM_NON_BLOCKING = 1,
 	CU_EVENT_DISABLE_TIMING = 2,
-	CU_MEMHOSTALLOC_PORTABLE = 1,
+	CU_MEMHOSTREGISTER_PORTABLE = 1,
 	CU_STREAM_CAPTURE_MODE_RELAXED = 2,
 };
 
 /* clang-format off */
 #define FUNCTIONS(F)                                                         \
+	F(cuDeviceGetCount, (int *))                                         \
 	F(cuPointerGetAttribute, (void *, int, CUdeviceptr))                 \
 	F(cuPointerSetAttribute, (const void *, int, CUdeviceptr))           \
 	F(cuThreadExchangeStreamCaptureMode, (int *))                        \
@@ -45,12 +48,13 @@ enum {
 	F(cuCtxSetCurrent, (CUcontext))                                      \
 	F(cuStreamCreate, (CUstream *, unsigned int))                        \
 	F(cuStreamDestroy_v2, (CUstream))                                    \
+	F(cuStreamSynchronize, (CUstream))                                   \
 	F(cuEventCreate, (CUevent *, unsigned int))                          \
 	F(cuEventDestroy_v2, (CUevent))                                      \
 	F(cuEventRecord, (CUevent, CUstream))                                \
 	F(cuEventQuery, (CUevent))                                           \
-	F(cuMemHostAlloc, (void **, size_t, unsigned int))                   \
-	F(cuMemFreeHost, (void *))                                           \
+	F(cuMemHostRegister_v2, (void *, size_t, unsigned int))              \
+	F(cuMemHostUnregister, (void *))                                     \
 	F(cuMemcpyDtoHAsync_v2, (void *, CUdeviceptr, size_t, CUstream))     \
 	F(cuMemcpyHtoDAsync_v2, (CUdeviceptr, const void *, size_t, CUstream))
 /* clang-format on */
@@ -69,6 +73,7 @@ struct cuda_lane {
 	CUcontext context;
 	CUstream stream;
 	u8 *pieces;
+	bool pinned;
 	CUevent events[UR_GPU_PIECES];
 };
 
@@ -92,7 +97,7 @@ static bool load(void)
 	return true;
 }
 
-static bool is_there(void)
+static bool is_loaded(void)
 {
 	if (atomic_load(&loaded))
 		return true;
@@ -101,6 +106,15 @@ static bool is_there(void)
 		atomic_store(&loaded, load());
 	pthread_mutex_unlock(&lock);
 	return atomic_load(&loaded);
+}
+
+/* A program that has not initialized the library has no memory of its own there, and one whose GPUs are hidden, or whose
+ * driver is not running, will have none. */
+static bool is_there(void)
+{
+	int n = 0;
+
+	return is_loaded() && !cuDeviceGetCount(&n) && n > 0;
 }
 
 /* A thread that captures a stream may not call what else it may, unless it says that it knows better. Returns what to
@@ -167,7 +181,7 @@ static int find(u64 addr, struct ur_gpu_place *place)
 {
 	int mode, err;
 
-	if (!is_there())
+	if (!is_loaded())
 		return -EFAULT;
 	mode = relax();
 	err = look(addr, place);
@@ -175,23 +189,49 @@ static int find(u64 addr, struct ur_gpu_place *place)
 	return err;
 }
 
+#define PIECES_BYTES ((size_t)UR_GPU_PIECES * UR_GPU_PIECE_BYTES)
+
+/* Our own memory, which stays when the program ends the context, and of which a child of fork gets none: its copy would move
+ * ours away from the GPU. */
+static u8 *map_pieces(void)
+{
+	void *p = mmap(NULL, PIECES_BYTES, PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		return NULL;
+	madvise(p, PIECES_BYTES, MADV_DONTFORK);
+	return p;
+}
+
+/* Where it cannot be pinned, as with memory that a host keeps secret, the runtime copies once more. */
+static int pin(struct cuda_lane *lane)
+{
+	CUresult ret = cuMemHostRegister_v2(lane->pieces, PIECES_BYTES,
+					    CU_MEMHOSTREGISTER_PORTABLE);
+
+	lane->pinned = !ret;
+	return !ret || ret == CUDA_ERROR_NOT_SUPPORTED ? 0
+	       : ret == CUDA_ERROR_OUT_OF_MEMORY       ? -ENOMEM
+						       : -EIO;
+}
+
 static int make(struct cuda_lane *lane)
 {
-	void *pieces;
-	CUresult ret;
+	int err;
 
-	if (cuStreamCreate(&lane->stream, CU_STREAM_NON_BLOCKING))
+	lane->pieces = map_pieces();
+	if (!lane->pieces)
+		return -ENOMEM;
+	if (cuStreamCreate(&lane->stream, CU_STREAM_NON_BLOCKING) ||
+	    !lane->stream)
 		return -EIO;
-	ret = cuMemHostAlloc(&pieces,
-			     (size_t)UR_GPU_PIECES * UR_GPU_PIECE_BYTES,
-			     CU_MEMHOSTALLOC_PORTABLE);
-	if (ret)
-		return ret == CUDA_ERROR_OUT_OF_MEMORY ? -ENOMEM : -EIO;
-	lane->pieces = pieces;
-	for (u32 i = 0; i < UR_GPU_PIECES; i++)
-		if (cuEventCreate(&lane->events[i], CU_EVENT_DISABLE_TIMING))
-			return -EIO;
-	return 0;
+	err = pin(lane);
+	for (u32 i = 0; !err && i < UR_GPU_PIECES; i++)
+		if (cuEventCreate(&lane->events[i], CU_EVENT_DISABLE_TIMING) ||
+		    !lane->events[i])
+			err = -EIO;
+	return err;
 }
 
 static void unmake(struct cuda_lane *lane)
@@ -199,10 +239,20 @@ static void unmake(struct cuda_lane *lane)
 	for (u32 i = 0; i < UR_GPU_PIECES; i++)
 		if (lane->events[i])
 			cuEventDestroy_v2(lane->events[i]);
-	if (lane->pieces)
-		cuMemFreeHost(lane->pieces);
-	if (lane->stream)
+	if (lane->stream) {
+		/* A copy that nobody could await may still come. */
+		cuStreamSynchronize(lane->stream);
 		cuStreamDestroy_v2(lane->stream);
+	}
+	if (lane->pinned)
+		cuMemHostUnregister(lane->pieces);
+}
+
+static void free_lane(struct cuda_lane *lane)
+{
+	if (lane->pieces)
+		munmap(lane->pieces, PIECES_BYTES);
+	free(lane);
 }
 
 static int open_lane(void *context, void **ret, u8 **pieces)
@@ -223,12 +273,23 @@ static int open_lane(void *context, void **ret, u8 **pieces)
 	}
 	restore(mode);
 	if (err) {
-		free(lane);
+		free_lane(lane);
 		return err;
 	}
 	*ret = lane;
 	*pieces = lane->pieces;
 	return 0;
+}
+
+/* Another context may be at the address of one that has ended. */
+static bool lives(void *arg)
+{
+	const struct cuda_lane *lane = arg;
+	CUcontext context;
+
+	return !lane->pinned || (ask(&context, CU_POINTER_ATTRIBUTE_CONTEXT,
+				     (uintptr_t)lane->pieces) &&
+				 context == lane->context);
 }
 
 static void close_lane(void *arg)
@@ -237,12 +298,12 @@ static void close_lane(void *arg)
 	CUcontext popped;
 	int mode = relax();
 
-	if (!cuCtxPushCurrent_v2(lane->context)) {
+	if (lives(lane) && !cuCtxPushCurrent_v2(lane->context)) {
 		unmake(lane);
 		cuCtxPopCurrent_v2(&popped);
 	}
 	restore(mode);
-	free(lane);
+	free_lane(lane);
 }
 
 static bool is_same(u64 addr, u64 id)
@@ -295,6 +356,7 @@ const struct ur_gpu_runtime ur_gpu_cuda = {
 	.find = find,
 	.open = open_lane,
 	.close = close_lane,
+	.lives = lives,
 	.is_same = is_same,
 	.enter = enter,
 	.to_host = to_host,

@@ -65,11 +65,16 @@ static const struct ur_gpu_runtime *const runtimes[] = {&ur_gpu_cuda};
 
 /* ---- registration ---- */
 
-bool ur_gpu_is_there(void)
+static bool is_wanted(void)
 {
 	const char *wish = secure_getenv("UROCE_GPU");
 
-	if (wish && !strcmp(wish, "off"))
+	return !wish || strcmp(wish, "off") != 0;
+}
+
+bool ur_gpu_is_there(void)
+{
+	if (!is_wanted())
 		return false;
 	for (u32 i = 0; i < UR_ARRAY_SIZE(runtimes); i++)
 		if (runtimes[i]->is_there())
@@ -80,7 +85,7 @@ bool ur_gpu_is_there(void)
 static const struct ur_gpu_runtime *find(u64 addr, u64 length,
 					 struct ur_gpu_place *place)
 {
-	if (!length || !ur_gpu_is_there())
+	if (!length || !is_wanted())
 		return NULL;
 	for (u32 i = 0; i < UR_ARRAY_SIZE(runtimes); i++)
 		if (!runtimes[i]->find(addr, place))
@@ -107,7 +112,8 @@ static struct lane *find_lane(struct ur_gpu *gpu,
 {
 	for (struct lane *l = gpu->lanes; l; l = l->next)
 		if (l->rt == rt && l->context == context &&
-		    !__atomic_load_n(&l->dead, __ATOMIC_RELAXED))
+		    !__atomic_load_n(&l->dead, __ATOMIC_RELAXED) &&
+		    rt->lives(l->lane))
 			return l;
 	return NULL;
 }
@@ -592,9 +598,10 @@ void ur_gpu_settle(struct ur_emr *mr)
 		if (gpu->readers[i].mr == mr)
 			drop_reader(&gpu->readers[i]);
 	/* Its pieces go with the last region. */
-	for (u32 i = 0; i < UR_GPU_PIECES && gpu->pid == getpid(); i++)
-		if (lane->use[i] == LEAVES && !await(lane, i))
-			lane->use[i] = FREE;
+	if (gpu->pid == getpid() && lane->rt->lives(lane->lane))
+		for (u32 i = 0; i < UR_GPU_PIECES; i++)
+			if (lane->use[i] == LEAVES && !await(lane, i))
+				lane->use[i] = FREE;
 	lane->last = -1;
 	if (gpu->entered == lane)
 		gpu->entered = NULL;

@@ -21,8 +21,8 @@ struct ur_emr;
 struct ur_engine;
 struct ur_mem_ops;
 
-/* Returns whether the program has a runtime whose memory can be registered: not with UROCE_GPU=off in the environment, and
- * not in a child of fork. Any thread. */
+/* Returns whether the program has memory of a GPU that could be registered: a runtime that it has initialized, and that has
+ * a GPU. Not with UROCE_GPU=off in the environment, and not in a child of fork. A thread that registers. */
 bool ur_gpu_is_there(void);
 /* Returns 0 where all of the range is in one allocation of a GPU, else -EFAULT. A thread that registers. */
 int ur_gpu_look(u64 addr, u64 length);

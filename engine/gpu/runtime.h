@@ -29,7 +29,7 @@ struct ur_gpu_place {
 struct ur_gpu_runtime {
 	const char *name;
 
-	/* Returns whether the program has the library, with all that is used of it. */
+	/* Returns whether the program has the library, with all that is used of it, has initialized it, and has a GPU. */
 	bool (*is_there)(void);
 	/* Fills *place with the allocation that addr is in. Returns 0, or -EFAULT: it is not the GPU's memory. */
 	int (*find)(u64 addr, struct ur_gpu_place *place);
@@ -38,6 +38,8 @@ struct ur_gpu_runtime {
 	int (*open)(void *context, void **lane, u8 **pieces);
 	/* Ends it; nothing is under way. A context that has gone took its own with it. */
 	void (*close)(void *lane);
+	/* Returns whether the lane's context is still there. */
+	bool (*lives)(void *lane);
 
 	/* Returns whether addr is still in the allocation with that id. */
 	bool (*is_same)(u64 addr, u64 id);

@@ -74,9 +74,10 @@ def test_no_dmabuf(pair, where):
 
 
 @pytest.mark.parametrize("env,program,answer", [
-    ({}, "gpu_probes", "yes"), ({}, "gpu_probes_alone", "no"), ({"UROCE_GPU": "off"}, "gpu_probes", "no"),
+    ({}, "gpu_probes", "yes"), ({}, "gpu_probes_alone", "no"),
+    ({"STANDIN_GPUS": "0"}, "gpu_probes", "no"), ({"UROCE_GPU": "off"}, "gpu_probes", "no"),
     ({"UROCE_ENGINE": "device"}, "gpu_probes", "no"), ({"UROCE_ENGINE": "apart"}, "gpu_probes", "no")],
-    ids=["here", "no-cuda", "off", "device", "apart"])
+    ids=["here", "no-cuda", "no-gpu", "off", "device", "apart"])
 def test_probes(pair, env, program, answer):
     """Programs' questions are answered by yes exactly where their registrations succeed."""
     says(pair, answer, env, program)

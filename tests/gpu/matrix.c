@@ -265,7 +265,7 @@ static void run_gpus(void)
 			     "the bytes");
 	}
 	rounds_both(&peer);
-	must(!ibv_dereg_mr(more.mr), "ibv_dereg_mr");
+	must(!dereg(more.mr), "ibv_dereg_mr");
 	must(!cuMemFree_v2(more.addr), "cuMemFree");
 }
 

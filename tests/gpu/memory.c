@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* memory.h */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,17 +13,49 @@ const struct far_memory *far_memory;
 struct buffer own[PLACES];
 static uint8_t copy[BYTES];
 
+static struct standin_thread before;
+
+void thread_lends(void)
+{
+	if (!standin_thread)
+		return;
+	standin_is_mine(false);
+	before = standin_thread();
+}
+
+void thread_is_as_before(void)
+{
+	struct standin_thread now;
+
+	if (!standin_thread)
+		return;
+	now = standin_thread();
+	must(!memcmp(&now, &before, sizeof(now)), "contexts and capture mode");
+	standin_is_mine(true);
+}
+
 struct ibv_mr *reg(struct ibv_pd *pd, uint64_t addr, enum place p)
 {
 	struct ibv_mr *mr;
+	int err;
 
-	if (standin_is_mine)
-		standin_is_mine(false);
+	thread_lends();
 	mr = p == FAR ? far_memory->reg(pd, addr)
 		      : ibv_reg_mr(pd, (void *)(uintptr_t)addr, BYTES, ACCESS);
-	if (standin_is_mine)
-		standin_is_mine(true);
+	err = errno;
+	thread_is_as_before();
+	errno = err;
 	return mr;
+}
+
+int dereg(struct ibv_mr *mr)
+{
+	int err;
+
+	thread_lends();
+	err = ibv_dereg_mr(mr);
+	thread_is_as_before();
+	return err;
 }
 
 uint64_t allocate(enum place p)

@@ -42,8 +42,12 @@ extern const struct far_memory *far_memory;
 /* Each side's buffers. */
 extern struct buffer own[PLACES];
 
-/* Registers a buffer, as the program does: what belongs to the thread stays as it was. */
+/* Registers a buffer, and ends a region, as the program does: what belongs to the thread stays as it was. */
 struct ibv_mr *reg(struct ibv_pd *pd, uint64_t addr, enum place p);
+int dereg(struct ibv_mr *mr);
+/* Between the two the calling thread calls CUDA, and has afterwards the same contexts and capture mode. */
+void thread_lends(void);
+void thread_is_as_before(void);
 uint64_t allocate(enum place p);
 void set_bytes(uint64_t addr, const void *from, size_t n, enum place p);
 void get_bytes(void *to, uint64_t addr, size_t n, enum place p);

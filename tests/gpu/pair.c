@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "tests/gpu/pair.h"
+#include "tests/gpu/standin.h"
 #include "tests/verbs_pair.h"
 
 struct rounds_peer peer;
@@ -54,21 +55,49 @@ void again(void)
 	connect_qp();
 }
 
+static unsigned int calls(void)
+{
+	return standin_calls ? standin_calls() : 0;
+}
+
+/* A post and a poll call CUDA never. */
+static int poll_once(struct ibv_wc *wc)
+{
+	unsigned int before = calls();
+	int n = ibv_poll_cq(cq, 1, wc);
+
+	must(calls() == before, "a poll calls CUDA");
+	return n;
+}
+
 struct ibv_wc poll_one(void)
 {
 	struct ibv_wc wc;
 	int n;
 
-	while (!(n = ibv_poll_cq(cq, 1, &wc)))
+	while (!(n = poll_once(&wc)))
 		;
 	must(n == 1, "ibv_poll_cq");
 	return wc;
+}
+
+bool is_quiet(void)
+{
+	struct ibv_wc wc;
+
+	return !poll_once(&wc);
 }
 
 struct ibv_sge sge_of(enum place p, uint32_t off, uint32_t len)
 {
 	return (struct ibv_sge){own[p].addr + off, len,
 				own[p].mr ? own[p].mr->lkey : 0};
+}
+
+bool is_atomic(enum ibv_wr_opcode op)
+{
+	return op == IBV_WR_ATOMIC_FETCH_AND_ADD ||
+	       op == IBV_WR_ATOMIC_CMP_AND_SWP;
 }
 
 int post(enum ibv_wr_opcode op, struct ibv_sge *sge, int n, enum place p,
@@ -82,8 +111,17 @@ int post(enum ibv_wr_opcode op, struct ibv_sge *sge, int n, enum place p,
 				 .wr.rdma = {there.addr[p] + off,
 					     there.rkey[p]}},
 			   *bad;
+	unsigned int before = calls();
+	int err;
 
-	return ibv_post_send(qp, &wr, &bad);
+	if (is_atomic(op))
+		wr.wr.atomic = (__typeof__(wr.wr.atomic)){
+			.remote_addr = there.addr[p] + off,
+			.compare_add = 1,
+			.rkey = there.rkey[p]};
+	err = ibv_post_send(qp, &wr, &bad);
+	must(calls() == before, "a post calls CUDA");
+	return err;
 }
 
 void receive(struct ibv_sge *sge, int n)
@@ -128,7 +166,7 @@ void pair_end(void)
 {
 	must(!ibv_destroy_qp(qp), "ibv_destroy_qp");
 	for (int p = 0; p < PLACES; p++)
-		must(!own[p].mr || !ibv_dereg_mr(own[p].mr), "ibv_dereg_mr");
+		must(!own[p].mr || !dereg(own[p].mr), "ibv_dereg_mr");
 	must(!ibv_destroy_cq(cq) && !ibv_dealloc_pd(pd), "the end");
 	must(!ibv_close_device(context), "ibv_close_device");
 }

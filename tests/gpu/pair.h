@@ -28,6 +28,9 @@ void pair_end(void);
 void again(void);
 
 struct ibv_wc poll_one(void);
+/* Returns whether there is no completion. */
+bool is_quiet(void);
+bool is_atomic(enum ibv_wr_opcode op);
 /* Returns an element of the own buffer there. */
 struct ibv_sge sge_of(enum place p, uint32_t off, uint32_t len);
 /* Posts a request, to the peer's buffer. Returns what ibv_post_send() does. */

@@ -13,7 +13,8 @@
 #define ARENA	 (64u << 20)
 #define PAGE	 4096u
 #define ALLOCS	 64
-#define CONTEXTS 2
+#define GPUS	 2
+#define CONTEXTS 16
 #define DEPTH	 16 /* of a thread's stack of contexts */
 
 enum {
@@ -21,15 +22,21 @@ enum {
 	INVALID_VALUE = 1,
 	OUT_OF_MEMORY = 2,
 	NOT_INITIALIZED = 3,
+	NO_DEVICE = 100,
 	INVALID_CONTEXT = 201,
 	NOT_READY = 600,
 	ILLEGAL_ADDRESS = 700,
+	CONTEXT_IS_DESTROYED = 709,
+	HOST_MEMORY_NOT_REGISTERED = 713,
 	CAPTURE_UNSUPPORTED = 900,
+	UNKNOWN = 999,
 	MODE_RELAXED = 2,
 };
 
+/* The first ones are the GPUs' primary ones. */
 struct CUctx_st {
 	int device;
+	bool there;
 };
 
 struct CUevent_st {
@@ -51,15 +58,21 @@ struct CUstream_st {
 	pthread_t thread;
 	struct copy *first, **last;
 	unsigned long long asked, done;
-	int device;
+	struct CUctx_st *context;
 	bool stop;
+};
+
+struct host_memory {
+	uint8_t *at; /* NULL: none */
+	size_t bytes;
+	struct CUctx_st *context;
 };
 
 struct allocation {
 	uint64_t at;
 	size_t bytes;
 	unsigned long long id; /* 0: free */
-	int device;
+	struct CUctx_st *context;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -67,19 +80,23 @@ static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static uint8_t *outside, *inside;
 static int file = -1;
 static pid_t owner;
-static struct CUctx_st contexts[CONTEXTS] = {{0}, {1}};
+static struct CUctx_st contexts[CONTEXTS] = {{0, true}, {1, true}};
 static struct allocation allocations[ALLOCS];
+static struct host_memory host[ALLOCS];
 static unsigned long long ids;
 static struct CUstream_st *streams;
 static bool blocked, capturing, lost;
 static int captured, fail_in, lag, under_way, most;
-static void (*then)(void);
+static void (*then)(void), (*each)(void);
 static bool held;
 static bool fail_late;
+static int break_in, lie_about, waiting;
+static unsigned long long lie;
 
 static __thread struct CUctx_st *stack[DEPTH];
 static __thread int depth, mode;
-static __thread bool mine;
+static __thread bool mine, in_each;
+static __thread unsigned int calls;
 
 /* ---- on request ---- */
 
@@ -96,6 +113,75 @@ void standin_waits(void)
 	}
 	if (lag)
 		usleep((useconds_t)(rand() % (lag + 1)));
+}
+
+unsigned int standin_calls(void)
+{
+	return calls;
+}
+
+struct standin_thread standin_thread(void)
+{
+	struct standin_thread t = {.depth = depth, .mode = mode};
+
+	for (int i = 0; i < depth; i++)
+		t.contexts[i] = stack[i];
+	return t;
+}
+
+void standin_each(void (*fn)(void))
+{
+	pthread_mutex_lock(&lock);
+	each = fn;
+	pthread_mutex_unlock(&lock);
+}
+
+bool standin_break(int n)
+{
+	bool before;
+
+	pthread_mutex_lock(&lock);
+	before = break_in > 0;
+	break_in = n;
+	pthread_mutex_unlock(&lock);
+	return before;
+}
+
+void standin_lie(int what, unsigned long long value)
+{
+	pthread_mutex_lock(&lock);
+	lie_about = what;
+	lie = value;
+	pthread_mutex_unlock(&lock);
+}
+
+int standin_waiting(void)
+{
+	int n;
+
+	pthread_mutex_lock(&lock);
+	n = waiting;
+	pthread_mutex_unlock(&lock);
+	return n;
+}
+
+/* Each call of a user's begins with that. Returns what it is to return, or OK. */
+static CUresult begin_call(void)
+{
+	void (*now)(void);
+	CUresult err;
+
+	calls++;
+	pthread_mutex_lock(&lock);
+	err = !mine && break_in && !--break_in ? UNKNOWN : OK;
+	now = mine || in_each ? NULL : each;
+	pthread_mutex_unlock(&lock);
+	if (now) {
+		in_each = true;
+		now();
+		in_each = false;
+	}
+	return err;
 }
 
 void standin_block(bool on)
@@ -179,6 +265,15 @@ static struct allocation *find(uint64_t addr, size_t bytes)
 	return NULL;
 }
 
+static struct host_memory *find_host(const uint8_t *p)
+{
+	for (int i = 0; i < ALLOCS; i++)
+		if (host[i].at && p >= host[i].at &&
+		    p < host[i].at + host[i].bytes)
+			return &host[i];
+	return NULL;
+}
+
 static uint8_t *inside_of(uint64_t addr)
 {
 	return inside + (addr - (uintptr_t)outside);
@@ -201,8 +296,12 @@ static bool is_ready(void)
 
 CUresult cuInit(unsigned int flags)
 {
+	const char *gpus = getenv("STANDIN_GPUS");
+
 	if (inside)
 		return is_ready() ? OK : NOT_INITIALIZED;
+	if (gpus && !atoi(gpus))
+		return NO_DEVICE;
 	file = memfd_create("gpu", MFD_CLOEXEC);
 	if (file < 0 || ftruncate(file, ARENA))
 		return OUT_OF_MEMORY;
@@ -214,20 +313,68 @@ CUresult cuInit(unsigned int flags)
 
 CUresult cuDeviceGetCount(int *count)
 {
-	*count = CONTEXTS;
+	CUresult err = begin_call();
+
+	if (err || !is_ready())
+		return err ? err : NOT_INITIALIZED;
+	*count = GPUS;
 	return OK;
 }
 
 CUresult cuDeviceGet(CUdevice *device, int ordinal)
 {
 	*device = ordinal;
-	return ordinal < CONTEXTS ? OK : INVALID_VALUE;
+	return ordinal < GPUS ? OK : INVALID_VALUE;
 }
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *ctx, CUdevice device)
 {
+	CUresult err = begin_call();
+
+	if (err || device < 0 || device >= GPUS)
+		return err ? err : INVALID_VALUE;
 	*ctx = &contexts[device];
 	return is_ready() ? OK : NOT_INITIALIZED;
+}
+
+CUresult cuCtxCreate_v2(CUcontext *ctx, unsigned int flags, CUdevice device)
+{
+	int i = GPUS;
+
+	pthread_mutex_lock(&lock);
+	while (i < CONTEXTS && contexts[i].there)
+		i++;
+	if (i < CONTEXTS)
+		contexts[i] = (struct CUctx_st){device, true};
+	pthread_mutex_unlock(&lock);
+	if (i == CONTEXTS || depth == DEPTH)
+		return OUT_OF_MEMORY;
+	*ctx = stack[depth++] = &contexts[i];
+	return OK;
+}
+
+static bool is_idle(void);
+
+/* What is of it goes with it. The next one has its address. */
+CUresult cuCtxDestroy_v2(CUcontext ctx)
+{
+	pthread_mutex_lock(&lock);
+	while (!is_idle())
+		pthread_cond_wait(&changed, &lock);
+	ctx->there = false;
+	for (struct CUstream_st *s = streams; s; s = s->next)
+		if (s->context == ctx)
+			s->context = NULL;
+	for (int i = 0; i < ALLOCS; i++) {
+		if (allocations[i].context == ctx)
+			allocations[i].id = 0;
+		if (host[i].context == ctx)
+			host[i].at = NULL;
+	}
+	pthread_mutex_unlock(&lock);
+	if (depth && stack[depth - 1] == ctx)
+		depth--;
+	return OK;
 }
 
 /* Freed memory is used again before any other. */
@@ -259,7 +406,7 @@ CUresult cuMemAlloc_v2(CUdeviceptr *p, size_t bytes)
 		a->at = place_for(bytes);
 		a->bytes = bytes;
 		a->id = ++ids;
-		a->device = stack[depth - 1]->device;
+		a->context = stack[depth - 1];
 		*p = a->at;
 		ret = OK;
 	}
@@ -321,20 +468,25 @@ CUresult cuPointerGetAttribute(void *to, int what, CUdeviceptr p)
 	struct allocation *a;
 	CUresult ret = OK;
 
-	if (!is_ready())
-		return NOT_INITIALIZED;
+	ret = begin_call();
+	if (ret || !is_ready())
+		return ret ? ret : NOT_INITIALIZED;
 	pthread_mutex_lock(&lock);
 	a = find(p, 1);
-	if (!a)
+	if (!a && what == 1 && find_host((uint8_t *)(uintptr_t)p))
+		*(CUcontext *)to = find_host((uint8_t *)(uintptr_t)p)->context;
+	else if (!a)
 		ret = INVALID_VALUE;
+	else if (what == lie_about)
+		memcpy(to, &lie, what == 2 || what == 9 ? 4 : 8);
 	else if (what == 1)
-		*(CUcontext *)to = &contexts[a->device];
+		*(CUcontext *)to = a->context;
 	else if (what == 2)
 		*(unsigned int *)to = 2;
 	else if (what == 7)
 		*(unsigned long long *)to = a->id;
 	else if (what == 9)
-		*(int *)to = a->device;
+		*(int *)to = a->context->device;
 	else if (what == 11)
 		*(CUdeviceptr *)to = a->at;
 	else if (what == 12)
@@ -347,7 +499,9 @@ CUresult cuPointerGetAttribute(void *to, int what, CUdeviceptr p)
 
 CUresult cuPointerSetAttribute(const void *value, int what, CUdeviceptr p)
 {
-	return what == 6 ? OK : INVALID_VALUE;
+	CUresult err = begin_call();
+
+	return err ? err : what == 6 ? OK : INVALID_VALUE;
 }
 
 /* As of drivers before 13.3 it cannot be mapped. */
@@ -366,18 +520,33 @@ CUresult cuMemGetHandleForAddressRange(void *handle, CUdeviceptr p,
 CUresult cuThreadExchangeStreamCaptureMode(int *m)
 {
 	int before = mode;
+	CUresult err = begin_call();
 
+	if (err || !is_ready())
+		return err ? err : NOT_INITIALIZED;
 	mode = *m;
 	*m = before;
 	return OK;
 }
 
+static bool is_there(const struct CUctx_st *ctx)
+{
+	return ctx >= contexts && ctx < contexts + CONTEXTS &&
+	       __atomic_load_n(&ctx->there, __ATOMIC_RELAXED);
+}
+
 CUresult cuCtxSetCurrent(CUcontext ctx)
 {
+	CUresult err = begin_call();
+
+	if (err || !is_ready())
+		return err ? err : NOT_INITIALIZED;
+	if (!is_there(ctx))
+		return INVALID_CONTEXT;
 	if (!depth)
 		depth = 1;
 	stack[depth - 1] = ctx;
-	return is_ready() ? OK : NOT_INITIALIZED;
+	return OK;
 }
 
 CUresult cuCtxGetCurrent(CUcontext *ctx)
@@ -388,16 +557,22 @@ CUresult cuCtxGetCurrent(CUcontext *ctx)
 
 CUresult cuCtxPushCurrent_v2(CUcontext ctx)
 {
-	if (!is_ready() || depth == DEPTH)
-		return NOT_INITIALIZED;
+	CUresult err = begin_call();
+
+	if (err || !is_ready() || depth == DEPTH)
+		return err ? err : NOT_INITIALIZED;
+	if (!is_there(ctx))
+		return INVALID_CONTEXT;
 	stack[depth++] = ctx;
 	return OK;
 }
 
 CUresult cuCtxPopCurrent_v2(CUcontext *ctx)
 {
-	if (!depth)
-		return INVALID_CONTEXT;
+	CUresult err = begin_call();
+
+	if (err || !depth)
+		return err ? err : INVALID_CONTEXT;
 	*ctx = stack[--depth];
 	return OK;
 }
@@ -410,12 +585,16 @@ static CUresult check_call(bool copies)
 		fprintf(stderr, "failed: the program's thread copies\n");
 		abort();
 	}
+	waiting++;
 	while (copies && blocked)
 		pthread_cond_wait(&changed, &lock);
+	waiting--;
 	if (!is_ready())
 		return NOT_INITIALIZED;
 	if (!depth || !stack[depth - 1])
 		return INVALID_CONTEXT;
+	if (!stack[depth - 1]->there)
+		return CONTEXT_IS_DESTROYED;
 	if (capturing && mode != MODE_RELAXED) {
 		captured++;
 		return CAPTURE_UNSUPPORTED;
@@ -467,8 +646,10 @@ static void *stream_thread(void *arg)
 CUresult cuStreamCreate(CUstream *ret, unsigned int flags)
 {
 	struct CUstream_st *s;
-	CUresult err;
+	CUresult err = begin_call();
 
+	if (err)
+		return err;
 	pthread_mutex_lock(&lock);
 	err = check_call(false);
 	pthread_mutex_unlock(&lock);
@@ -476,7 +657,7 @@ CUresult cuStreamCreate(CUstream *ret, unsigned int flags)
 		return err ? err : INVALID_VALUE;
 	s = calloc(1, sizeof(*s));
 	s->last = &s->first;
-	s->device = stack[depth - 1]->device;
+	s->context = stack[depth - 1];
 	pthread_create(&s->thread, NULL, stream_thread, s);
 	pthread_mutex_lock(&lock);
 	s->next = streams;
@@ -490,6 +671,7 @@ CUresult cuStreamDestroy_v2(CUstream s)
 {
 	struct CUstream_st **at = &streams;
 
+	begin_call();
 	pthread_mutex_lock(&lock);
 	while (*at != s)
 		at = &(*at)->next;
@@ -502,10 +684,27 @@ CUresult cuStreamDestroy_v2(CUstream s)
 	return OK;
 }
 
+CUresult cuStreamSynchronize(CUstream s)
+{
+	CUresult err = begin_call();
+
+	if (err)
+		return err;
+	pthread_mutex_lock(&lock);
+	err = check_call(false);
+	while (!err && s->done != s->asked)
+		pthread_cond_wait(&changed, &lock);
+	pthread_mutex_unlock(&lock);
+	return err;
+}
+
 CUresult cuEventCreate(CUevent *event, unsigned int flags)
 {
-	*event = calloc(1, sizeof(**event));
-	return OK;
+	CUresult err = begin_call();
+
+	if (!err)
+		*event = calloc(1, sizeof(**event));
+	return err;
 }
 
 CUresult cuEventDestroy_v2(CUevent event)
@@ -516,8 +715,10 @@ CUresult cuEventDestroy_v2(CUevent event)
 
 CUresult cuEventRecord(CUevent event, CUstream stream)
 {
-	CUresult err;
+	CUresult err = begin_call();
 
+	if (err)
+		return err;
 	pthread_mutex_lock(&lock);
 	err = check_call(true);
 	event->stream = stream;
@@ -529,8 +730,10 @@ CUresult cuEventRecord(CUevent event, CUstream stream)
 CUresult cuEventQuery(CUevent event)
 {
 	void (*now)(void) = NULL;
-	CUresult err;
+	CUresult err = begin_call();
 
+	if (err)
+		return err;
 	pthread_mutex_lock(&lock);
 	err = check_call(true);
 	if (!err && event->stream && event->stream->done < event->due) {
@@ -544,39 +747,55 @@ CUresult cuEventQuery(CUevent event)
 	return err;
 }
 
-CUresult cuMemHostAlloc(void **p, size_t bytes, unsigned int flags)
+CUresult cuMemHostRegister_v2(void *p, size_t bytes, unsigned int flags)
 {
-	CUresult err;
+	CUresult err = begin_call();
+	int i = 0;
 
+	if (err)
+		return err;
 	pthread_mutex_lock(&lock);
 	err = check_call(false);
+	while (!err && i < ALLOCS && host[i].at)
+		i++;
+	if (!err && i == ALLOCS)
+		err = OUT_OF_MEMORY;
+	if (!err)
+		host[i] = (struct host_memory){p, bytes, stack[depth - 1]};
 	pthread_mutex_unlock(&lock);
-	*p = err ? NULL : aligned_alloc(PAGE, bytes);
-	return err ? err : *p ? OK : OUT_OF_MEMORY;
+	return err;
 }
 
-CUresult cuMemFreeHost(void *p)
+CUresult cuMemHostUnregister(void *p)
 {
-	free(p);
-	return OK;
+	struct host_memory *m;
+
+	begin_call();
+	pthread_mutex_lock(&lock);
+	m = find_host(p);
+	if (m)
+		m->at = NULL;
+	pthread_mutex_unlock(&lock);
+	return m ? OK : HOST_MEMORY_NOT_REGISTERED;
 }
 
-/* With the lock. Stream, memory and the current context are of one device. */
+/* With the lock. Stream, memory and the current context are one. */
 static bool is_of(const struct CUstream_st *s, uint64_t addr, size_t bytes)
 {
 	const struct allocation *a = find(addr, bytes);
 
-	return a && a->device == s->device &&
-	       stack[depth - 1]->device == s->device;
+	return a && a->context == s->context && stack[depth - 1] == s->context;
 }
 
 static CUresult copy_async(struct CUstream_st *s, void *to, const void *from,
 			   size_t bytes, uint64_t addr)
 {
 	struct copy *c;
-	CUresult err;
+	CUresult err = begin_call();
 	bool strikes;
 
+	if (err)
+		return err;
 	pthread_mutex_lock(&lock);
 	err = check_call(true);
 	strikes = fail_in && !--fail_in;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * A stand-in for CUDA's driver library: its memory lies at addresses that the processor cannot touch, its streams lag, and its
- * calls block or fail on request. It has two GPUs. And one for dma-bufs of a driver (standin_dmabuf.c). Weak, since the same programs run with the real library, which has none of these.
+ * calls block, fail, lie and call back on request. It has two GPUs, or none with STANDIN_GPUS=0 in the environment. And one
+ * for dma-bufs of a driver (standin_dmabuf.c). Weak, since the same programs run with the real library, which has none of
+ * these.
  */
 #ifndef UR_TESTS_GPU_STANDIN_H
 #define UR_TESTS_GPU_STANDIN_H
@@ -12,6 +14,23 @@
 
 /* Whether the calling thread is the program's: a call of it that copies, or that may wait, aborts then. */
 __attribute__((weak)) void standin_is_mine(bool on);
+/* Returns how often the calling thread has called what users call. */
+__attribute__((weak)) unsigned int standin_calls(void);
+/* What the library knows of the calling thread. */
+struct standin_thread {
+	int depth, mode;
+	const void *contexts[16];
+};
+__attribute__((weak)) struct standin_thread standin_thread(void);
+/* Called at the begin of each call that is not the program's own, but for those that it makes itself. */
+__attribute__((weak)) void standin_each(void (*fn)(void));
+/* The n-th call from now that is not the program's own returns an error that nobody knows. Returns whether one was still to
+ * come. */
+__attribute__((weak)) bool standin_break(int n);
+/* That attribute of all memory is answered by value; 0: none. */
+__attribute__((weak)) void standin_lie(int what, unsigned long long value);
+/* Returns how many calls wait for the end of standin_block(). */
+__attribute__((weak)) int standin_waiting(void);
 /* What may wait, waits. */
 __attribute__((weak)) void standin_waits(void);
 /* Makes a dma-buf. Its mappings can be touched only between the calls that say so. Returns a descriptor or -1. */

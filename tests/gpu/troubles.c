@@ -13,15 +13,24 @@
 
 #define DMA_BUF_FD 1
 
+static int rereg(void *to)
+{
+	int err;
+
+	thread_lends();
+	err = ibv_rereg_mr(own[FAR].mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL,
+			   to, BYTES, 0);
+	thread_is_as_before();
+	return err;
+}
+
 /* The same region, of the host for a time. */
 void run_rereg(void)
 {
 	void *far = aligned_alloc(4096, BYTES);
 	uint64_t before = own[FAR].addr;
 
-	must(!ibv_rereg_mr(own[FAR].mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL,
-			   far, BYTES, 0),
-	     "to the host");
+	must(!rereg(far), "to the host");
 	own[FAR].addr = (uintptr_t)far;
 	memset(far, 5, BYTES);
 	again();
@@ -34,11 +43,9 @@ void run_rereg(void)
 	own[FAR].addr = before;
 	/* A dma-buf has no address that ibv_rereg_mr() could take. */
 	if (far_memory == &cuda_memory) {
-		must(!ibv_rereg_mr(own[FAR].mr, IBV_REREG_MR_CHANGE_TRANSLATION,
-				   NULL, (void *)(uintptr_t)before, BYTES, 0),
-		     "to the GPU");
+		must(!rereg((void *)(uintptr_t)before), "to the GPU");
 	} else {
-		must(!ibv_dereg_mr(own[FAR].mr), "ibv_dereg_mr");
+		must(!dereg(own[FAR].mr), "ibv_dereg_mr");
 		own[FAR].mr = reg(pd, before, FAR);
 		must(own[FAR].mr, "ibv_reg_dmabuf_mr");
 	}
@@ -55,7 +62,7 @@ void run_dereg(void)
 	for (int i = 0; peer.client && i < 4; i++)
 		must(!post(IBV_WR_RDMA_WRITE, &sge, 1, FAR, 0), "post");
 	if (peer.client)
-		must(!ibv_dereg_mr(own[FAR].mr), "ibv_dereg_mr");
+		must(!dereg(own[FAR].mr), "ibv_dereg_mr");
 	for (int i = 0; peer.client && i < 4; i++) {
 		struct ibv_wc wc = poll_one();
 
@@ -98,7 +105,7 @@ void run_freed(void)
 	rounds_both(&peer);
 	if (!peer.client) {
 		check(FAR, 0, 0, 0, 0, seed);
-		must(!ibv_dereg_mr(before), "ibv_dereg_mr");
+		must(!dereg(before), "ibv_dereg_mr");
 		own[FAR].mr = reg(pd, own[FAR].addr, FAR);
 		must(own[FAR].mr, "ibv_reg_mr");
 	}
@@ -108,7 +115,7 @@ void run_freed(void)
 		must(!cuMemFree_v2(own[FAR].addr), "cuMemFree");
 		must_be(run(IBV_WR_RDMA_WRITE, sge_of(FAR, 0, 4096), FAR, 0),
 			IBV_WC_LOC_PROT_ERR);
-		must(!ibv_dereg_mr(own[FAR].mr), "ibv_dereg_mr");
+		must(!dereg(own[FAR].mr), "ibv_dereg_mr");
 		must(!reg(pd, own[FAR].addr, FAR) && errno == EFAULT,
 		     "what is freed");
 		own[FAR].addr = allocate(FAR);
@@ -204,7 +211,7 @@ void run_files(void)
 	must(!ibv_reg_dmabuf_mr(pd, 0, BYTES, 4096, fd, ACCESS) &&
 		     errno == EOPNOTSUPP,
 	     "another address");
-	must(!ibv_dereg_mr(own[FAR].mr), "ibv_dereg_mr");
+	must(!dereg(own[FAR].mr), "ibv_dereg_mr");
 	own[FAR].mr =
 		ibv_reg_dmabuf_mr(pd, 0, BYTES, own[FAR].addr, fd, ACCESS);
 	must(own[FAR].mr, "ibv_reg_dmabuf_mr");
@@ -298,7 +305,7 @@ void run_failures(void)
 	rounds_both(&peer);
 	if (!peer.client) {
 		standin_fail(0, false);
-		must(!ibv_dereg_mr(own[FAR].mr), "ibv_dereg_mr");
+		must(!dereg(own[FAR].mr), "ibv_dereg_mr");
 		own[FAR].mr = reg(pd, own[FAR].addr, FAR);
 		must(own[FAR].mr, "ibv_reg_mr");
 	}

@@ -297,6 +297,109 @@ static void test_failures(void)
 	ur_gpu_fini(&engine);
 }
 
+/* Contexts of one GPU, of which one ends with all that it has, and another comes to its address. */
+static void test_contexts(void)
+{
+	struct ur_emr *mr, *first, *again;
+	CUcontext context, next, now;
+	u64 addr;
+
+	begin();
+	CHECK_EQ(cuCtxGetCurrent(&now), 0);
+	first = attach(allocate());
+	CHECK_EQ(cuCtxCreate_v2(&context, 0, 0), 0);
+	addr = allocate();
+	mr = attach(addr);
+	CHECK_EQ(cuCtxSetCurrent(now), 0);
+	CHECK_EQ(ur_gpu_mem_ops.write(mr, 0, model, BYTES), 0);
+	CHECK_EQ(ur_gpu_mem_ops.write(first, 0, model, BYTES), 0);
+	ur_gpu_mem_ops.ahead(mr, 0, BYTES, mr);
+	CHECK_EQ(cuCtxDestroy_v2(context), 0);
+	CHECK_EQ(ur_gpu_mem_ops.read(mr, 0, got, 8), -EFAULT);
+	CHECK_EQ(ur_gpu_mem_ops.write(mr, 0, got, 8), -EFAULT);
+	CHECK_EQ(ur_gpu_mem_ops.write(first, 0, got, 8), 0);
+	CHECK_EQ(cuCtxCreate_v2(&next, 0, 0), 0);
+	CHECK(next == context);
+	CHECK_EQ(allocate(), addr);
+	CHECK_EQ(ur_gpu_mem_ops.read(mr, 0, got, 8), -EFAULT);
+	again = attach(addr);
+	CHECK_EQ(ur_gpu_mem_ops.write(again, 0, model, BYTES), 0);
+	check_all(addr);
+	detach(mr);
+	CHECK_EQ(ur_gpu_mem_ops.read(again, 0, got, 8), 0);
+	detach(again);
+	detach(first);
+	CHECK_EQ(cuCtxDestroy_v2(next), 0);
+	ur_gpu_fini(&engine);
+}
+
+/* Whatever attribute is wrong, and wherever a call fails, the memory is refused, or a request fails. */
+static void test_lies(void)
+{
+	static const int what[] = {1, 2, 7, 9, 11, 12};
+	static const u64 values[] = {0, 1, 2, 0x1234, UINT64_MAX};
+	struct ur_emr *mr;
+	u64 addr, old;
+
+	begin();
+	addr = allocate();
+	for (u32 i = 0; i < UR_ARRAY_SIZE(what) * UR_ARRAY_SIZE(values); i++) {
+		standin_lie(what[i / UR_ARRAY_SIZE(values)],
+			    values[i % UR_ARRAY_SIZE(values)]);
+		mr = calloc(1, sizeof(*mr));
+		mr->ectx = &ectx;
+		mr->attr.addr = addr;
+		mr->attr.length = 2 * BYTES;
+		if (ur_gpu_attach(mr)) {
+			free(mr);
+			continue;
+		}
+		/* A length that is none is an error of the access. */
+		CHECK_EQ(ur_gpu_mem_ops.read(mr, 2 * BYTES - 8, got, 8),
+			 -EFAULT);
+		CHECK_EQ(ur_gpu_mem_ops.write(mr, BYTES, model, 8), -EFAULT);
+		CHECK_EQ(ur_gpu_mem_ops.faa(mr, BYTES, 1, 0, &old), -EFAULT);
+		detach(mr);
+	}
+	standin_lie(0, 0);
+	detach(attach(addr));
+	ur_gpu_fini(&engine);
+}
+
+static void test_breaks(void)
+{
+	CUcontext now;
+	bool hit = true;
+	u64 addr;
+
+	begin();
+	addr = allocate();
+	CHECK_EQ(cuCtxGetCurrent(&now), 0);
+	for (int n = 1; hit; n++) {
+		struct ur_emr *mr = calloc(1, sizeof(*mr));
+		int mode = 0;
+
+		mr->ectx = &ectx;
+		mr->attr.addr = addr;
+		mr->attr.length = BYTES;
+		standin_break(n);
+		if (ur_gpu_attach(mr)) {
+			free(mr);
+		} else {
+			ur_gpu_mem_ops.write(mr, 0, model, 100000);
+			ur_gpu_mem_ops.read(mr, 0, got, 100000);
+			detach(mr);
+		}
+		hit = !standin_break(0);
+		CHECK(n < 10000);
+		/* A call that fails may leave the thread as it is. */
+		while (standin_thread().depth > 1)
+			CHECK_EQ(cuCtxPopCurrent_v2(&now), 0);
+		CHECK_EQ(cuThreadExchangeStreamCaptureMode(&mode), 0);
+	}
+	ur_gpu_fini(&engine);
+}
+
 static void test_refused(void)
 {
 	struct ur_emr mr = {.ectx = &ectx};
@@ -326,6 +429,9 @@ int main(int argc, char **argv)
 	CASE(test_freed());
 	CASE(test_freed_meanwhile());
 	CASE(test_failures());
+	CASE(test_contexts());
+	CASE(test_lies());
+	CASE(test_breaks());
 	CASE(test_refused());
 	return cases_status();
 }
