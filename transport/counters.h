@@ -16,6 +16,7 @@
  *            out_of_seq_request             sequence NAKs that left
  *            duplicate_request              packets that had arrived before
  *            send_rnr_err, out_of_buffer    RNR NAKs that left
+ *            rx_missed_errors               lost: the ring of a program was full
  *
  * By priority, as mlx5's `ethtool -S` names them, tx_prioN_* and rx_prioN_*:
  * packets, and bytes from BTH to pad. The priority of a sent packet is its
@@ -58,7 +59,7 @@
 	X(rx_prio3_packets) X(rx_prio3_bytes) X(rx_prio4_packets) \
 	X(rx_prio4_bytes) X(rx_prio5_packets) X(rx_prio5_bytes) \
 	X(rx_prio6_packets) X(rx_prio6_bytes) X(rx_prio7_packets) \
-	X(rx_prio7_bytes)
+	X(rx_prio7_bytes) X(rx_missed_errors)
 /* clang-format on */
 
 enum ur_counter {

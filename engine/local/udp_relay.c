@@ -85,8 +85,12 @@ static void put(struct ur_udp_relay *r, const struct ur_rx_meta *meta,
 	memcpy(m.saddr, meta->saddr, 16);
 	memcpy(m.daddr, meta->daddr, 16);
 	to = ur_peer_room(&r->out, &m);
-	if (!to)
+	if (!to) {
+		ur_port_count(r->wire->wire.engine->port,
+			      UR_CNT_rx_missed_errors,
+			      (run->len + run->seg - 1) / run->seg);
 		return;
+	}
 	memcpy(to, run->data, run->len);
 	ur_peer_put(&r->out, &m);
 	ur_slot_set_add(&r->wire->relayed, r->slot);

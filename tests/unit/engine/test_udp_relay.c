@@ -47,11 +47,11 @@ struct program {
 	struct ur_peer_message m;
 };
 
-static void borrow(struct program *p)
+static void borrow_slot(struct program *p, bool small)
 {
 	void *file;
 
-	CHECK(!ur_engine_lend(engine, 65534, getpid(), false, UR_LEND_RELAYED,
+	CHECK(!ur_engine_lend(engine, 65534, getpid(), small, UR_LEND_RELAYED,
 			      &p->lent));
 	p->qpn = ur_lent_numbers_next(engine->numbers, p->lent.slot);
 	CHECK(p->lent.relay >= 0 && p->lent.relay_words >= 0);
@@ -67,6 +67,11 @@ static void borrow(struct program *p)
 	close(p->lent.relay);
 	ur_peer_in_init(&p->in, file, p->words);
 	ur_peer_read(&p->in, true);
+}
+
+static void borrow(struct program *p)
+{
+	borrow_slot(p, false);
 }
 
 static void use(const struct program *p, u32 index)
@@ -231,6 +236,37 @@ static void test_full(struct program *p, bool says)
 	close(fd);
 }
 
+static u64 missed(void)
+{
+	u64 values[UR_CNT_COUNT];
+
+	ur_engine_counters(engine, values, NULL);
+	return values[UR_CNT_rx_missed_errors];
+}
+
+/* What a small slot has no room for is lost, and counted. */
+static void test_missed(void)
+{
+	u32 n = 2 * UR_PEER_STREAM_BYTES / LONG, got = 0;
+	int fd = sender(gids[0], 0);
+	static struct program p;
+	u64 before = missed();
+
+	borrow_slot(&p, true);
+	use(&p, 0);
+	for (u32 i = 0; i < n; i++)
+		send_one(fd, gids[0], p.qpn, LONG, (u8)i);
+	while (missed() == before)
+		poll(NULL, 0, 1);
+	do {
+		got += take(&p);
+		CHECK(got <= n);
+	} while (missed() - before + got < n);
+	CHECK(got && got < n);
+	ur_engine_lend_end(engine, p.lent.slot);
+	close(fd);
+}
+
 /* Others get theirs. */
 static void test_spoilt(struct program *p, struct program *other)
 {
@@ -312,6 +348,7 @@ int main(int argc, char **argv)
 	STEP(test_lent_again(&b, &next));
 	STEP(test_address_goes(&a));
 	use(&next, 0);
+	STEP(test_missed());
 	STEP(test_spoilt(&a, &next));
 	ur_engine_destroy(engine);
 	ur_loop_unlock(config.loop); /* runs what was posted */
