@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <rdma/ib_user_ioctl_cmds.h>
+#include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/ib_user_verbs.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
 #include <string.h>
@@ -23,6 +24,8 @@
 
 #include "tests/check.h"
 #include "tests/device/client.h"
+#include "tests/device/kinds.h"
+#include "transport/attr.h"
 #include "util/rng.h"
 
 static struct ur_rng rng;
@@ -214,22 +217,6 @@ static void test_names(void)
 	rmdir(as);
 }
 
-/* ---- commands ---- */
-
-static int reopen(int sock, int context)
-{
-	struct uroce_alloc_ucontext_resp ctx;
-
-	if (sock >= 0)
-		close(sock);
-	sock = client_open(&dev, "uverbs0", NULL);
-	if (context) {
-		CHECK_EQ(client_get_context(sock, &ctx), 0);
-		close(ctx.wake_fd);
-	}
-	return sock;
-}
-
 /* Close what the device installed: the numbers go round. */
 static void close_extra(void)
 {
@@ -254,6 +241,143 @@ static void fill(uint8_t *p, size_t len)
 				       ? (uint8_t)ur_rng_below(&rng, 16)
 				       : (uint8_t)ur_rng_u64(&rng);
 	}
+}
+
+/* ---- changes of a queue pair whose engine is in the program ---- */
+
+/* ENGINE_QP with so many bytes of changes, at that address. */
+static int64_t engine_qp(int sock, uint32_t qp, const void *changes,
+			 uint16_t bytes, struct uroce_engine_qp *resp)
+{
+	struct {
+		struct ib_uverbs_ioctl_hdr hdr;
+		struct ib_uverbs_attr attr[3];
+	} cmd = {
+		.hdr = {.length = sizeof(cmd),
+			.object_id = UVERBS_OBJECT_QP,
+			.method_id = UROCE_METHOD_ENGINE_QP,
+			.num_attrs = 3},
+		.attr = {{.attr_id = UROCE_ATTR_ENGINE_QP_HANDLE,
+			  .flags = UVERBS_ATTR_F_MANDATORY,
+			  .data = qp},
+			 {.attr_id = UROCE_ATTR_ENGINE_QP_RESP,
+			  .flags = UVERBS_ATTR_F_MANDATORY,
+			  .len = sizeof(*resp),
+			  .data = (uintptr_t)resp},
+			 {.attr_id = UROCE_ATTR_ENGINE_QP_MODIFY,
+			  .flags = UVERBS_ATTR_F_MANDATORY,
+			  .len = bytes,
+			  .data = (uintptr_t)changes}},
+	};
+
+	return client_ioctl(sock, &cmd);
+}
+
+static void open_engine(int sock)
+{
+	static struct uroce_engine_open open;
+	struct {
+		struct ib_uverbs_ioctl_hdr hdr;
+		struct ib_uverbs_attr attr;
+	} cmd = {.hdr = {.length = sizeof(cmd),
+			 .object_id = UVERBS_OBJECT_DEVICE,
+			 .method_id = UROCE_METHOD_ENGINE_OPEN,
+			 .num_attrs = 1},
+		 .attr = {.attr_id = UROCE_ATTR_ENGINE_OPEN_RESP,
+			  .len = sizeof(open),
+			  .flags = UVERBS_ATTR_F_MANDATORY,
+			  .data = (uintptr_t)&open}};
+
+	CHECK_EQ(client_ioctl(sock, &cmd), 0);
+}
+
+static uint32_t rc_pair(int sock)
+{
+	struct user u = {.sock = sock};
+	struct ib_uverbs_create_qp req = {.max_send_wr = 1,
+					  .max_recv_wr = 1,
+					  .max_send_sge = 1,
+					  .max_recv_sge = 1,
+					  .qp_type = IB_UVERBS_QPT_RC};
+	struct ib_uverbs_create_qp_resp resp = {0};
+
+	CHECK_EQ(make_pd(&u), 0);
+	CHECK_EQ(make_cq(&u), 0);
+	req.pd_handle = u.pd;
+	req.send_cq_handle = req.recv_cq_handle = u.cq;
+	CHECK_EQ(client_legacy(sock, IB_USER_VERBS_CMD_CREATE_QP, &req,
+			       sizeof(req), &resp, sizeof(resp)),
+		 0);
+	return resp.qp_handle;
+}
+
+#define TO_INIT                                                       \
+	(UR_QP_ATTR_STATE | UR_QP_ATTR_PKEY_INDEX | UR_QP_ATTR_PORT | \
+	 UR_QP_ATTR_ACCESS_FLAGS)
+
+/* A program's changes are judged as those of MODIFY_QP: no Q_Key by this way, none after one that
+ * is refused, and none that is not whole. */
+static void test_engine_qp(void)
+{
+	int sock = client_session(&dev);
+	struct uroce_engine_qp now = {0};
+	struct ib_uverbs_modify_qp m[3];
+	uint32_t qp;
+
+	memset(m, 0, sizeof(m));
+	open_engine(sock);
+	qp = rc_pair(sock);
+	m[0] = (struct ib_uverbs_modify_qp){
+		.attr_mask = TO_INIT, .qp_state = UR_QP_INIT, .port_num = 1};
+	m[1] = m[0];
+	m[1].attr_mask |= UR_QP_ATTR_QKEY;
+	m[1].qkey = 0x80000000;
+	CHECK_EQ(engine_qp(sock, qp, m + 1, sizeof(m[0]), &now), -EOPNOTSUPP);
+	m[1].attr_mask = UR_QP_ATTR_RATE_LIMIT;
+	CHECK_EQ(engine_qp(sock, qp, m + 1, sizeof(m[0]), &now), -EOPNOTSUPP);
+	for (uint32_t bytes = 1; bytes < sizeof(m); bytes++)
+		if (bytes % sizeof(m[0]))
+			CHECK(engine_qp(sock, qp, m, (uint16_t)bytes, &now) <
+			      0);
+	CHECK(engine_qp(sock, qp, m, sizeof(m), &now) < 0);
+	CHECK_EQ(engine_qp(sock, qp, (void *)8, sizeof(m[0]), &now), -EFAULT);
+	CHECK_EQ(engine_qp(sock, 1000, m, sizeof(m[0]), &now), -ENOENT);
+	/* Nothing has changed: the first step is still the first. */
+	m[1] = m[0];
+	m[1].attr_mask = UINT32_MAX;
+	CHECK(engine_qp(sock, qp, m, 2 * sizeof(m[0]), &now) < 0);
+	/* The first of the two was right. */
+	m[1].attr_mask = UR_QP_ATTR_STATE;
+	m[1].qp_state = UR_QP_INIT;
+	CHECK_EQ(engine_qp(sock, qp, m + 1, sizeof(m[0]), &now), 0);
+	CHECK_EQ(now.state, UR_QP_INIT);
+	for (int i = 0; i < 2000; i++) {
+		int64_t ret;
+
+		fill(scratch, 2 * sizeof(m[0]));
+		ret = engine_qp(sock, qp, scratch,
+				(uint16_t)((1 + i % 2) * sizeof(m[0])), &now);
+		CHECK(ret <= 0 && ret > -4096);
+		CHECK(now.state <= UR_QP_ERR);
+	}
+	close(sock);
+	close_extra();
+}
+
+/* ---- commands ---- */
+
+static int reopen(int sock, int context)
+{
+	struct uroce_alloc_ucontext_resp ctx;
+
+	if (sock >= 0)
+		close(sock);
+	sock = client_open(&dev, "uverbs0", NULL);
+	if (context) {
+		CHECK_EQ(client_get_context(sock, &ctx), 0);
+		close(ctx.wake_fd);
+	}
+	return sock;
 }
 
 static void test_writes(void)
@@ -563,6 +687,7 @@ int main(int argc, char **argv)
 	STEP(test_memory_proved());
 	STEP(test_names());
 	client_check(&dev);
+	STEP(test_engine_qp());
 	STEP(test_writes());
 	client_check(&dev);
 	STEP(test_windows());
