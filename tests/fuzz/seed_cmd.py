@@ -100,6 +100,19 @@ def mr(pd, length):
                  provider=struct.pack("<IiQQ", 0, -1, 0, 0))
 
 
+def changes(*what):
+    """The optional attribute of ENGINE_QP: (mask, state) of each change."""
+    dest = bytes(10) + b"\xff\xff\x7f\0\0\1" + struct.pack(
+        "<IHHBBBBBBBB", 0, 0, 0, 0, 64, 0, 0, 0, 0, 1, 1)
+    return data(0x1002, b"".join(dest + dest + struct.pack(
+        "<IIIIIIIHHBBBBBBBBBBBBBB2x", 4, mask, 0, 0, 0, 17, 7, 0, 0, state, 0, 3, 0, 0, 1, 1, 12,
+        1, 14, 7, 7, 0, 0) for mask, state in what))
+
+
+def engine_qp(*attrs):
+    return ioctl(4, 0x81, num(0x1000, 3), out(0x1001, 256), *attrs)
+
+
 ENGINE = ioctl(0, 0x81, out(0x1000, 512))
 APART = ioctl(0, 0x87, out(0x1000, 8))
 FLOW = write(50, struct.pack("<IIIHHBBBBI", 0, 3, 0, 40, 0, 1, 0, 0, 1, 0)
@@ -174,6 +187,17 @@ SEEDS = {
     "engine_flow": CONTEXT + ENGINE + PD + cq_legacy(8) + qp(8, 1, 2, 2) + FLOW
     + ioctl(9, 0x81, num(0x1000, 4), out(0x1001, 1024))
     + ioctl(9, 0x81, num(0x1000, 3), out(0x1001, 8)) + ioctl(9, 0, num(0, 4)),
+    "engine_qp": CONTEXT + ENGINE + PD + cq_legacy(8) + qp(2, 1, 2, 2) + engine_qp()
+    + engine_qp(changes((0x39, 1))) + engine_qp(changes((0x129181, 2), (0x12e01, 3)))
+    + engine_qp(changes((0x40, 1))) + engine_qp(changes((1, 6), (1, 99))),
+    "engine_share": CONTEXT + ENGINE + ASYNC + ioctl(0, 0x83, out(0x1000))
+    + ioctl(0, 0x88, scalar(0x1000, 0, 4), out(0x1001, 8)) + PD + cq_legacy(8)
+    + write(37, R + struct.pack("<iI", 9, 0x40)) + qp(10, 5, 0, 0)
+    + ioctl(0, 0x82, scalar(0x1000, 1 << 31, 4), out(0x1001))
+    + ioctl(0, 0x84, scalar(0x1000, 1 << 31 | 2, 4), out(0x1001))
+    + ioctl(0, 0x88, scalar(0x1000, 5, 4), out(0x1001, 8)),
+    "engine_room": CONTEXT + APART + ioctl(0, 0x89, out(0x1000, 8)) + ASYNC
+    + ioctl(0, 0x83, out(0x1000)) + ioctl(0, 0x89, out(0x1000, 8)),
     "engine_apart": CONTEXT + APART + ENGINE + APART + PD + cq_legacy(8) + qp(2, 1, 2, 2) + APART,
     "invoke": CONTEXT + ioctl(0, 0, scalar(2, 1, 8)) + ioctl(
         0, 0, scalar(2, 0x80000001, 8), scalar(0, 0, 8), out(1, 304))
