@@ -356,6 +356,8 @@ def test_service_level_refused(lab, monkeypatch, place):
     for level in "6", "7", "7":
         run_pair(lab.b, lab.a, ["ibv_rc_pingpong", "-l", level, "-n", "50"])
         shown = level == "7"
+        # uroced says it of a program when it has seen its end.
+        wait_for("what it says", lambda: d.text().count(said) >= shown)
         assert d.text().count(said) == shown, d.text()
         assert link(lab.a).count(said) == shown
     assert said not in link(lab.b) + lab.b.device.text()
