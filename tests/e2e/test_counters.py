@@ -57,8 +57,17 @@ def test_marked_at_either(half, rules, ip):
     for host in half.a, half.b:
         rules(host, f"udp dport 4791 {mark(ip)}")
     before = [counters(h) for h in (half.a, half.b)]
-    requests, answers = captured(half, "sizes_send", ip)
-    a, b = (moved(h, x) for h, x in zip((half.a, half.b), before))
+
+    def ends():
+        return [moved(h, x) for h, x in zip((half.a, half.b), before)]
+
+    def settled():
+        """Each CNP has come: the last of them are behind what the programs wait for."""
+        sent, took = [sum(end.get(c, 0) for end in ends() for c in names) for names in (
+            ["np_cnp_sent"], ["rp_cnp_handled", "rp_cnp_ignored"])]
+        return sent == took
+    requests, answers = captured(half, "stays", ip, settled)
+    a, b = ends()
     cnps = [p for p in requests + answers if p.opcode == CNP]
     data = [p for p in requests if p.opcode != CNP]
     to_a = [p for p in cnps if p.dqpn == answers[0].dqpn]

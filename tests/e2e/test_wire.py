@@ -3,6 +3,7 @@
 read are true: packets between two hosts are captured and counted here, and the
 files under ports/1/hw_counters are read as a program sees them."""
 import os
+import signal
 import socket
 import zlib
 
@@ -51,19 +52,24 @@ def once(requests):
     return list(seen.values())
 
 
-def talk(lab, scenario, ip=V4):
-    """a asks, b answers."""
+def talk(lab, scenario, ip=V4, settled=None):
+    """a asks, b answers. settled: of a scenario that stays, whether it may end."""
     gid = [h.gid(h.addr4 if ip == V4 else h.addr6) for h in (lab.a, lab.b)]
     s = lab.b.start("/usr/bin/python3", PEER, "server", scenario, "uroce0", gid[1])
     wait_for("the server", lambda: s.listens(7777) or not s.running())
     c = lab.a.start("/usr/bin/python3", PEER, "client", scenario, "uroce0", gid[0], lab.b.addr4)
+    if settled:
+        wait_for("all to settle", lambda: not (c.running() and s.running()) or
+                 all('"mem"' in p.text() for p in (c, s)) and settled())
+        for p in c, s:
+            p.kill(signal.SIGUSR1)
     assert c.wait() == 0 and s.wait() == 0, c.report() + s.report()
 
 
-def captured(lab, scenario, ip=V4):
+def captured(lab, scenario, ip=V4, settled=None):
     """(requests of a, answers of b)"""
     with Capture(lab.b) as cap:
-        talk(lab, scenario, ip)
+        talk(lab, scenario, ip, settled)
     got = packets(cap.frames)
     return [p for p in got if not p.answer], [p for p in got if p.answer]
 

@@ -6,9 +6,11 @@
     peer.py client NAME DEVICE GID_INDEX SERVER_ADDRESS
 
 The client posts the scenario's work requests one by one and prints each
-completion as a line of JSON; the server posts receives and prints its own."""
+completion as a line of JSON; the server posts receives and prints its own.
+A scenario that stays keeps its queue pair on both sides until SIGUSR1."""
 import json
 import random
+import signal
 import socket
 import sys
 import time
@@ -38,6 +40,7 @@ CAS_OP, FAA_OP = {"cmp": 0, "swap": 0x1122334455667788}, {"cmp": 5, "swap": 0}
 # recv: sizes of the receives; ops: (opcode, length, extra)
 SCENARIOS = {
     "sizes_send": dict(recv=[4096] * len(LENGTHS), ops=[(SEND, n, {}) for n in LENGTHS]),
+    "stays": dict(recv=[4096] * len(LENGTHS), ops=[(SEND, n, {}) for n in LENGTHS], stays=True),
     "long_sends": dict(recv=[4096] * 10, ops=[(SEND, 4096, {})] * 10),
     "sizes_write": dict(ops=[(WRITE, n, {}) for n in LENGTHS]),
     "sizes_read": dict(ops=[(READ, n, {}) for n in LENGTHS]),
@@ -92,6 +95,8 @@ def main():
     gid_index = int(gid_index)
     scene = SCENARIOS[name]
     server = role == "server"
+    if scene.get("stays"):
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
     if server:
         listener = socket.create_server(("", 7777))
         sock, _ = listener.accept()
@@ -149,6 +154,10 @@ def main():
             got += k
         return got
 
+    def stay():
+        if scene.get("stays"):
+            signal.sigwait([signal.SIGUSR1])
+
     def receives():
         for i, n in enumerate(scene.get("recv", [])):
             qp.post_recv(RecvWR(wr_id=1000 + i, num_sge=1,
@@ -175,6 +184,7 @@ def main():
         hear()
         poll(len(scene.get("recv", [])), 1)
         say(mem=mr.read(32, 0).hex())
+        stay()
         return
     hear()
     for i, (op, n, extra) in enumerate(scene["ops"]):
@@ -190,6 +200,7 @@ def main():
         poll(len(scene["ops"]), 20)
     say(mem=mr.read(16, 4096).hex())
     tell("bye")
+    stay()
 
 
 main()
