@@ -159,6 +159,9 @@ struct ur_host_ops {
 	 * others. Called only after ur_port_hold(port, true). May be NULL. */
 	bool (*holds)(void *port_ctx, const struct ur_av *av, u32 dqpn,
 		      bool datagram);
+	/* Returns whether the host of that queue pair has not read all that was sent to it by av, in
+	 * memory that both have, so that packets may wait there. Reminds it. May be NULL. */
+	bool (*unread)(void *port_ctx, const struct ur_av *av, u32 dqpn);
 	/* Returns whether the host needs the thread: ur_port_tx() then returns.
 	 * Called between the turns of queue pairs. May be NULL. */
 	bool (*wanted)(void *port_ctx);

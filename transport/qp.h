@@ -128,6 +128,7 @@ struct ur_requester {
 	u32 failed_una;
 	bool fresh;	  /* the last packet sent was not a repetition */
 	u8 retries;	  /* retries used since the last progress */
+	u8 late;	  /* how often the timeout was put off since the last one */
 	ur_time retry_at; /* time of the last retry */
 	u8 rnr_retries;
 	u8 probes;	    /* early retransmissions since the last progress */

@@ -56,11 +56,11 @@ probe_ns(const struct ur_qp *qp)
 }
 
 /*
- * Returns the local ACK timeout of the attributes; or, where measured round
- * trips are longer (an emulated or overloaded peer), those, up to the four
- * times that IBTA 9.7.6.1.3 allows.
+ * The local ACK timeout of the attributes; or, where measured round trips are
+ * longer (an emulated or overloaded peer), those, up to the times that IBTA
+ * allows.
  */
-static u64 timeout_ns(const struct ur_qp *qp)
+u64 ur_retry_timeout_ns(const struct ur_qp *qp)
 {
 	const struct ur_requester *req = &qp->req;
 	u64 wait = qp->ack_ns;
@@ -68,13 +68,13 @@ static u64 timeout_ns(const struct ur_qp *qp)
 
 	if (wait == UR_NEVER || measured <= wait)
 		return wait;
-	return ur_min_u64(measured, 4 * wait);
+	return ur_min_u64(measured, UR_TIMEOUT_MOST * wait);
 }
 
 void ur_retry_start_timers(struct ur_qp *qp)
 {
 	struct ur_requester *req = &qp->req;
-	u64 wait = timeout_ns(qp), probe;
+	u64 wait = ur_retry_timeout_ns(qp), probe;
 	ur_time now = qp->port->now, at = UR_NEVER;
 
 	req->timeout_at = wait == UR_NEVER ? UR_NEVER : now + wait;
@@ -212,7 +212,7 @@ void ur_retry_count(struct ur_qp *qp)
 bool ur_retry_use(struct ur_qp *qp, bool told)
 {
 	struct ur_requester *req = &qp->req;
-	u64 wait = qp->attr.timeout ? timeout_ns(qp) : TOLD_NS;
+	u64 wait = qp->attr.timeout ? ur_retry_timeout_ns(qp) : TOLD_NS;
 	bool counts =
 		!told || !req->retries || qp->port->now - req->retry_at >= wait;
 	/* The peer refused a later request, and did not answer when the missing

@@ -15,6 +15,9 @@
 /* Early probes without an answer, at most; then the timeout decides. */
 #define UR_PROBE_MAX 7
 
+/* IBTA 9.7.6.1.3: a timeout comes after one to four times the local ACK timeout. */
+#define UR_TIMEOUT_MOST 4
+
 /* Returns whether the oldest unfinished request is a READ or an atomic. */
 static inline bool ur_asks_first(const struct ur_qp *qp)
 {
@@ -68,6 +71,8 @@ void ur_retry_progress(struct ur_qp *qp);
 void ur_retry_moves(struct ur_qp *qp);
 /* Starts the timers anew for what is outstanding. */
 void ur_retry_start_timers(struct ur_qp *qp);
+/* Returns the nanoseconds from sending to the timeout, or UR_NEVER. */
+u64 ur_retry_timeout_ns(const struct ur_qp *qp);
 /* Returns the nanoseconds until an early probe is due. */
 u64 ur_retry_probe_ns(const struct ur_qp *qp);
 /* Reports so many lost packets to the windows. late: a timer found it. */

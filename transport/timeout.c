@@ -4,10 +4,31 @@
 
 #define PROBE_SINGLE 4 /* the first probes repeat single packets */
 
+/*
+ * Returns whether the timeout is put off, as far as IBTA allows: the peer has packets in memory
+ * that it has not read, since it waits for a processor. No card is so slow, and nothing is
+ * lost.
+ */
+static bool is_put_off(struct ur_qp *qp)
+{
+	const struct ur_port_config *cfg = &qp->port->cfg;
+	struct ur_requester *req = &qp->req;
+	u64 most = UR_TIMEOUT_MOST * qp->ack_ns;
+
+	if (!cfg->ops->unread ||
+	    ur_retry_timeout_ns(qp) + (req->late + 1) * qp->ack_ns > most ||
+	    !cfg->ops->unread(cfg->ctx, qp->attr.av, qp->attr.dest_qpn))
+		return false;
+	req->late++;
+	req->timeout_at = qp->port->now + qp->ack_ns;
+	return true;
+}
+
 static void time_out(struct ur_qp *qp)
 {
 	struct ur_requester *req = &qp->req;
 
+	req->late = 0;
 	ur_count(qp->port, UR_CNT_local_ack_timeout_err);
 	ur_qp_count(qp, UR_QP_CNT_timeouts, 1);
 	ur_trace(qp->port, UR_TRACE_TIMEOUT, qp->qpn,
@@ -37,7 +58,8 @@ void ur_retry_expire(struct ur_qp *qp)
 		if (req->timeout_at <= now || req->probe_at <= now)
 			ur_retry_start_timers(qp);
 	} else if (req->timeout_at <= now) {
-		time_out(qp);
+		if (!is_put_off(qp))
+			time_out(qp);
 	} else if (req->probe_at <= now && qp->share.held &&
 		   ur_path_is_probed(qp)) {
 		req->probe_at = now + ur_retry_probe_ns(qp);

@@ -84,6 +84,15 @@ static bool holds(void *ctx, const struct ur_av *av, u32 dqpn, bool datagram)
 	return e->config.guest && wire->ops->holds(wire, av, dqpn, datagram);
 }
 
+static bool unread(void *ctx, const struct ur_av *av, u32 dqpn)
+{
+	struct ur_engine *e = ctx;
+	struct ur_wire *wire = ur_wire_of(e, av->v1);
+
+	return e->config.guest && wire->ops->unread &&
+	       wire->ops->unread(wire, av, dqpn);
+}
+
 const struct ur_host_ops ur_engine_host_ops = {
 	.sq_next = ur_sq_next,
 	.sq_retire = ur_sq_retire,
@@ -100,6 +109,7 @@ const struct ur_host_ops ur_engine_host_ops = {
 	.payload_place = payload_place,
 	.payload_taken_back = payload_taken_back,
 	.holds = holds,
+	.unread = unread,
 	.wanted = is_wanted,
 };
 

@@ -191,6 +191,12 @@ void ur_peer_take_back(struct ur_peer_out *out);
 bool ur_peer_publish(struct ur_peer_out *out);
 /* Returns whether the reader is still asleep: its wake-up may be lost. */
 bool ur_peer_still_sleeps(const struct ur_peer_out *out);
+/* Returns whether the reader has not read all records. */
+static inline bool ur_peer_is_behind(const struct ur_peer_out *out)
+{
+	return atomic_load_explicit(&out->word->taken, memory_order_relaxed) !=
+	       out->put;
+}
 /* Asks the reader for a wake-up when len bytes are free. Returns whether they are free already. */
 bool ur_peer_wait(struct ur_peer_out *out, u32 len);
 /* Returns whether a reader is attached. */

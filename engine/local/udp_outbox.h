@@ -79,9 +79,11 @@ ur_time ur_udp_outboxes_look(const struct ur_wire_udp *w);
 
 /* ---- a program ---- */
 
-/* holds() of the program's wire. */
+/* holds() and unread() of the program's wire. */
 bool ur_udp_outbox_holds(struct ur_wire *wire, const struct ur_av *av, u32 dqpn,
 			 bool datagram);
+bool ur_udp_outbox_unread(struct ur_wire *wire, const struct ur_av *av,
+			  u32 dqpn);
 
 /* Attaches the outbox and the relay's ring. The descriptors stay the caller's. Returns 0 or -errno. */
 int ur_udp_outbox_borrow(struct ur_wire_udp *w, const struct ur_lent *lent);

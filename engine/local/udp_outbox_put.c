@@ -141,6 +141,15 @@ bool ur_udp_outbox_holds(struct ur_wire *wire, const struct ur_av *av, u32 dqpn,
 	       ur_udp_pair_holds(w, dqpn, datagram);
 }
 
+bool ur_udp_outbox_unread(struct ur_wire *wire, const struct ur_av *av,
+			  u32 dqpn)
+{
+	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);
+
+	return is_near(w, (struct ur_av *)av) &&
+	       ur_udp_pair_unread(w, av, dqpn);
+}
+
 /* Returns how many packets from first on form one message. */
 static u32 run_length(const struct ur_wire_udp *w, const struct ur_tx *tx,
 		      u32 first, u32 end)

@@ -113,6 +113,10 @@ u32 ur_udp_pair_send(struct ur_wire_udp *w, struct ur_udp_pair *pair,
 bool ur_udp_holds(struct ur_wire *wire, const struct ur_av *av, u32 dqpn,
 		  bool datagram);
 void ur_udp_pairs_look(struct ur_wire_udp *w);
+/* unread() of a program's wire, and the same towards a neighbour whose pair carries packets. */
+bool ur_udp_unread(struct ur_wire *wire, const struct ur_av *av, u32 dqpn);
+bool ur_udp_pair_unread(struct ur_wire_udp *w, const struct ur_av *av,
+			u32 dqpn);
 
 /* udp_pair_room.c: returns whether packets to that queue pair wait for room. Its pair carries packets. */
 bool ur_udp_pair_holds(const struct ur_wire_udp *w, u32 dqpn, bool datagram);

@@ -275,6 +275,30 @@ bool ur_udp_holds(struct ur_wire *wire, const struct ur_av *av, u32 dqpn,
 	return o && o->lent;
 }
 
+bool ur_udp_pair_unread(struct ur_wire_udp *w, const struct ur_av *av, u32 dqpn)
+{
+	struct ur_udp_pair *p = ur_udp_pair_at(w, ur_slot_of(dqpn));
+
+	if (!p || !p->slot || !is_for(p, av) || !ur_peer_is_read(&p->out) ||
+	    !ur_peer_is_behind(&p->out))
+		return false;
+	/* The first wake-up may be lost. */
+	if (ur_peer_still_sleeps(&p->out))
+		wake(w, p);
+	return true;
+}
+
+bool ur_udp_unread(struct ur_wire *wire, const struct ur_av *av, u32 dqpn)
+{
+	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);
+	const struct ur_udp_out *o;
+
+	if (!w->paired)
+		return false;
+	o = ur_udp_out(w, (struct ur_av *)av);
+	return o && o->lent && ur_udp_pair_unread(w, av, dqpn);
+}
+
 void ur_udp_payload_taken_back(struct ur_wire *wire)
 {
 	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);

@@ -101,9 +101,10 @@ struct ur_wire_ops {
 				   u32 len);
 	void (*payload_taken_back)(struct ur_wire *wire);
 	void (*hide)(struct ur_wire *wire, const struct ur_emr *mr);
-	/* As in struct ur_host_ops, in a program. */
+	/* As in struct ur_host_ops, in a program. unread may be NULL. */
 	bool (*holds)(struct ur_wire *wire, const struct ur_av *av, u32 dqpn,
 		      bool datagram);
+	bool (*unread)(struct ur_wire *wire, const struct ur_av *av, u32 dqpn);
 	/* waits: returns whether packets wait in memory, where epoll does not show them.
 	 * sleeps: publishes whether a sender has to wake the engine. NULL: the wire
 	 * receives nothing through memory. */

@@ -4,6 +4,7 @@
 import json
 import os
 import signal
+import time
 
 import pytest
 
@@ -13,7 +14,7 @@ from test_engine_process import gone, processes
 from test_guest_engine import GUESTS
 from test_guest_host import As
 from test_guests import finish
-from test_restart import go_on, kill, pair  # pylint: disable=unused-import
+from test_restart import counters, go_on, kill, pair  # pylint: disable=unused-import
 from test_restart_xrc import left, running
 
 
@@ -87,6 +88,26 @@ def test_process_is_killed(pair, file, monkeypatch):
             wait_for("the end", lambda: not ours[0].running(), limit=5)
             go_on(others)
             stop(others, False)
+
+
+# A local ACK timeout of 14 is 67 ms, or up to four times that, and comes seven times before the end.
+LATE_S = 1.2
+
+
+@pytest.mark.parametrize("cross", [False, True])
+def test_process_is_late(pair, file, cross, monkeypatch):
+    """It waits for a processor longer than the shortest timeouts last. What it has not read is not lost."""
+    if cross:
+        monkeypatch.setenv("XRC_CROSS", "1")
+    with running(pair, "rounds", "one host") as programs:
+        (pid, _), = processes(pair.a).items()
+        go_on(programs)
+        os.kill(pid, signal.SIGSTOP)
+        time.sleep(LATE_S)
+        os.kill(pid, signal.SIGCONT)
+        go_on(programs)
+        assert not counters(pair.a)["retry_exceeded_err"]
+        stop(programs, cross)
 
 
 JOIN = """

@@ -11,11 +11,10 @@
 static struct wt w;
 static struct wt_qp q;
 
-static void start(u8 timeout, u8 retries, u8 rnr)
+static void open_port(u8 timeout, u8 retries, u8 rnr)
 {
 	struct ur_qp_attr a;
 
-	wt_config(&w, 0);
 	wt_open(&w);
 	a = wt_attr(&w, 0x77, 10, 9);
 	a.timeout = timeout;
@@ -23,6 +22,12 @@ static void start(u8 timeout, u8 retries, u8 rnr)
 	a.rnr_retry = rnr;
 	wt_qp_create(&w, &q, UR_QPT_RC, NULL);
 	wt_to_rts(&q, &a);
+}
+
+static void start(u8 timeout, u8 retries, u8 rnr)
+{
+	wt_config(&w, 0);
+	open_port(timeout, retries, rnr);
 }
 
 static void stop(void)
@@ -57,6 +62,60 @@ static void peer_gone(u8 code, u8 lasts)
 	wt_sleep(&w, 10 * timeout);
 	wt_silence(&w);
 	CHECK_EQ(ur_port_counters(w.port)[UR_CNT_local_ack_timeout_err], 4);
+	stop();
+}
+
+/* Of the peer's host, whose memory has the packets. */
+static bool unread;
+
+static bool is_unread(void *ctx, const struct ur_av *av, u32 dqpn)
+{
+	CHECK(av == &w.av && dqpn == 0x77);
+	return unread;
+}
+
+/* Silent for so many times the timeout, and not longer. */
+static void asked_after(u32 times)
+{
+	u64 timeout = 4096ull << 14;
+
+	wt_expect(&w, UR_OP_RC_SEND_ONLY, 10);
+	for (u32 i = 1; i < times; i++)
+		wt_sleep(&w, timeout);
+	wt_sleep(&w, timeout - 1);
+	wt_silence(&w);
+	wt_no_wc(&q);
+	wt_sleep(&w, 1);
+}
+
+/* A peer that has not read its packets has four times the timeout for each retry, the longest that IBTA
+ * allows. One that has read them has no more time than any other. */
+static void peer_late(void)
+{
+	static struct ur_host_ops ops;
+	const u64 *counters;
+
+	ops = wt_host_ops;
+	ops.unread = is_unread;
+	wt_config(&w, 0);
+	w.cfg.ops = &ops;
+	open_port(14, 3, 7);
+	wt_post(&q, UR_WR_SEND, 0, 4);
+	wt_kick(&q);
+	unread = true;
+	asked_after(4);
+	asked_after(4);
+	unread = false;
+	asked_after(1);
+	unread = true;
+	wt_expect(&w, UR_OP_RC_SEND_ONLY, 10);
+	wt_sleep(&w, 4096ull << 14);
+	wt_sleep(&w, 4096ull << 14);
+	wt_silence(&w);
+	wt_ack(&w, &q, 10, WT_ACK);
+	wt_wc(&q, UR_WC_SUCCESS);
+	counters = ur_port_counters(w.port);
+	CHECK_EQ(counters[UR_CNT_local_ack_timeout_err], 3);
 	stop();
 }
 
@@ -504,6 +563,7 @@ int main(int argc, char **argv)
 	CASE(peer_gone(1, 12));
 	CASE(peer_gone(5, 12));
 	CASE(peer_gone(13, 13));
+	CASE(peer_late());
 	CASE(refused_behind_a_read(false));
 	CASE(refused_behind_a_read(true));
 	CASE(slow_peer());
