@@ -117,8 +117,8 @@ static bool is_there(void)
 	return is_loaded() && !cuDeviceGetCount(&n) && n > 0;
 }
 
-/* A thread that captures a stream may not call what else it may, unless it says that it knows better. Returns what to
- * restore, or -1. */
+/* A thread that captures a stream may not call what else it may, unless it says that it knows better: the capture would be
+ * lost. Returns what to restore, or -1: nothing may be called. */
 static int relax(void)
 {
 	int mode = CU_STREAM_CAPTURE_MODE_RELAXED;
@@ -128,8 +128,7 @@ static int relax(void)
 
 static void restore(int mode)
 {
-	if (mode >= 0)
-		cuThreadExchangeStreamCaptureMode(&mode);
+	cuThreadExchangeStreamCaptureMode(&mode);
 }
 
 static bool ask(void *to, int what, u64 addr)
@@ -184,6 +183,8 @@ static int find(u64 addr, struct ur_gpu_place *place)
 	if (!is_loaded())
 		return -EFAULT;
 	mode = relax();
+	if (mode < 0)
+		return -EFAULT;
 	err = look(addr, place);
 	restore(mode);
 	return err;
@@ -265,13 +266,14 @@ static int open_lane(void *context, void **ret, u8 **pieces)
 		return -ENOMEM;
 	lane->context = context;
 	mode = relax();
-	if (!cuCtxPushCurrent_v2(context)) {
+	if (mode >= 0 && !cuCtxPushCurrent_v2(context)) {
 		err = make(lane);
 		if (err)
 			unmake(lane);
 		cuCtxPopCurrent_v2(&popped);
 	}
-	restore(mode);
+	if (mode >= 0)
+		restore(mode);
 	if (err) {
 		free_lane(lane);
 		return err;
@@ -298,11 +300,12 @@ static void close_lane(void *arg)
 	CUcontext popped;
 	int mode = relax();
 
-	if (lives(lane) && !cuCtxPushCurrent_v2(lane->context)) {
+	if (mode >= 0 && lives(lane) && !cuCtxPushCurrent_v2(lane->context)) {
 		unmake(lane);
 		cuCtxPopCurrent_v2(&popped);
 	}
-	restore(mode);
+	if (mode >= 0)
+		restore(mode);
 	free_lane(lane);
 }
 
@@ -317,8 +320,7 @@ static int enter(void *arg)
 {
 	const struct cuda_lane *lane = arg;
 
-	relax();
-	return cuCtxSetCurrent(lane->context) ? -EIO : 0;
+	return relax() < 0 || cuCtxSetCurrent(lane->context) ? -EIO : 0;
 }
 
 static int to_host(void *arg, void *piece, u64 addr, u32 len)

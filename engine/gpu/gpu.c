@@ -480,12 +480,12 @@ static int write_piece(const struct ur_emr *mr, u64 addr,
 	struct lane *lane = g->lane;
 	u32 piece;
 
-	/* The memory may have become another allocation's while a piece was awaited. */
-	if (take_piece(lane, &piece) ||
-	    !lane->rt->is_same(mr->attr.addr, g->id))
+	if (take_piece(lane, &piece))
 		return -EFAULT;
 	gather(bytes_of(lane, piece), from, at, len);
-	if (lane->rt->from_host(lane->lane, addr, bytes_of(lane, piece), len))
+	/* The memory may have become another allocation's while a piece was awaited. */
+	if (!lane->rt->is_same(mr->attr.addr, g->id) ||
+	    lane->rt->from_host(lane->lane, addr, bytes_of(lane, piece), len))
 		return -EFAULT;
 	lane->use[piece] = LEAVES;
 	lane->last = (int)piece;

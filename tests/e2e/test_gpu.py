@@ -30,7 +30,7 @@ class Near:
         self.bin, self.next_port = host.lab.bin, host.lab.next_port
 
 
-@pytest.mark.parametrize("mode", ["standin", "dmabuf"])
+@pytest.mark.parametrize("mode", ["standin", "hostile", "dmabuf"])
 def test_two_hosts(pair, mode):
     run(pair, mode)
 

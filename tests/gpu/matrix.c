@@ -274,6 +274,7 @@ static void run_all(void)
 	run_operations();
 	run_lists();
 	run_flags();
+	run_order();
 	run_atomics();
 	run_inline();
 	run_windows();
@@ -281,6 +282,7 @@ static void run_all(void)
 	run_dereg();
 	run_freed();
 	run_gpus();
+	run_contexts();
 	run_files();
 	run_child();
 }
@@ -296,6 +298,14 @@ static void run_standin(void)
 	run_all();
 	run_blocked();
 	run_failures();
+	standin_capture(false);
+	must(!standin_captured(), "what is captured");
+}
+
+static void run_hostiles(void)
+{
+	standin_capture(true);
+	run_hostile();
 	standin_capture(false);
 	must(!standin_captured(), "what is captured");
 }
@@ -346,10 +356,13 @@ static const struct {
 } modes[] = {
 	{"all", &cuda_memory, run_all, false},
 	{"standin", &cuda_memory, run_standin, false},
+	{"hostile", &cuda_memory, run_hostiles, false},
 	{"dmabuf", &dmabuf_memory, run_dmabufs, false},
 	{"off", &cuda_memory, run_off, true},
 	{"off-dmabuf", &dmabuf_memory, run_off_dmabuf, true},
 };
+
+#define MODES (sizeof(modes) / sizeof(modes[0]))
 
 int main(int argc, char **argv)
 {
@@ -357,9 +370,9 @@ int main(int argc, char **argv)
 	unsigned int i = 0;
 
 	alarm(300);
-	while (i < 5 && strcmp(mode, modes[i].name))
+	while (i < MODES && strcmp(mode, modes[i].name))
 		i++;
-	must(i < 5, "mode");
+	must(i < MODES, "mode");
 	far_memory = modes[i].memory;
 	if (!modes[i].alone) {
 		rounds_begin(&peer, argc, argv);

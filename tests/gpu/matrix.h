@@ -21,5 +21,8 @@ void run_files(void);
 void run_child(void);
 void run_blocked(void);
 void run_failures(void);
+void run_order(void);
+void run_contexts(void);
+void run_hostile(void);
 
 #endif
