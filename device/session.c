@@ -19,23 +19,23 @@ int ur_session_read(struct ur_session *s, u64 addr, void *dst, size_t len)
 	return 0;
 }
 
-/* Reserves room for output in the reply and writes its head. Returns NULL without room. */
-static u8 *add_out(struct ur_session *s, u64 addr, size_t len)
+/* Reserves room for output among outs and writes its head. Returns NULL without room. */
+static u8 *add_out(u8 *outs, u32 *outs_len, u64 addr, size_t len)
 {
 	struct uroce_tun_out out = {addr, len};
-	u8 *to = s->outs + s->outs_len;
+	u8 *to = outs + *outs_len;
 	size_t padded;
 
 	if (len > UROCE_TUN_WINDOW)
 		return NULL;
 	padded = ur_align_up(len, 8);
-	if (sizeof(out) + padded > UROCE_TUN_WINDOW - s->outs_len)
+	if (sizeof(out) + padded > UROCE_TUN_WINDOW - *outs_len)
 		return NULL;
 	memcpy(to, &out, sizeof(out));
 	to += sizeof(out);
 	if (len & 7)
 		memset(to + padded - 8, 0, 8);
-	s->outs_len += (u32)(sizeof(out) + padded);
+	*outs_len += (u32)(sizeof(out) + padded);
 	return to;
 }
 
@@ -46,20 +46,18 @@ int ur_session_write(struct ur_session *s, u64 addr, const void *src,
 
 	if (addr && addr >= s->outs_from && addr <= s->outs_to &&
 	    len <= s->outs_to - addr)
-		to = add_out(s, addr, len);
+		to = add_out(s->outs, &s->outs_len, addr, len);
 	if (!to)
 		return ur_client_memory_write(s, addr, src, len);
 	memcpy(to, src, len);
 	return 0;
 }
 
-bool ur_session_cache_reply(struct ur_session *s,
-			    const struct uroce_tun_cached_reply *cached,
-			    const void *answer, u32 bytes)
+bool ur_outs_cache_reply(u8 *outs, u32 *len,
+			 const struct uroce_tun_cached_reply *cached,
+			 const void *answer, u32 bytes)
 {
-	u8 *to = s->features & UROCE_TUN_F_CACHED_REPLY
-			 ? add_out(s, 0, sizeof(*cached) + bytes)
-			 : NULL;
+	u8 *to = add_out(outs, len, 0, sizeof(*cached) + bytes);
 
 	if (!to)
 		return false;

@@ -52,6 +52,7 @@ struct ur_session {
 	u64 outs_from, outs_to;
 	u32 outs_len;
 	u8 outs[UROCE_TUN_WINDOW] __attribute__((aligned(8)));
+	bool took_ahead; /* the current command has UROCE_TUN_TAKEN */
 	/* Event files that the current command may name. */
 	struct uroce_tun_known known[UROCE_TUN_MAX_KNOWN];
 	/* Descriptors that the client sent for the current command. Closing one may block,
@@ -89,11 +90,12 @@ void ur_session_hang_up_file(const struct ur_daemon *daemon, const void *file);
 int ur_session_write(struct ur_session *s, u64 addr, const void *src,
 		     size_t len);
 
-/* Adds to the reply of the current command the cached reply of another command: bytes at
- * answer. Only with UROCE_TUN_F_CACHED_REPLY. Returns false without room. */
-bool ur_session_cache_reply(struct ur_session *s,
-			    const struct uroce_tun_cached_reply *cached,
-			    const void *answer, u32 bytes);
+/* Adds the cached reply of a command, bytes at answer, to the *len bytes at outs, which has room
+ * for UROCE_TUN_WINDOW: outs of a session's current command, for example. Only with
+ * UROCE_TUN_F_CACHED_REPLY. Returns false without room. */
+bool ur_outs_cache_reply(u8 *outs, u32 *len,
+			 const struct uroce_tun_cached_reply *cached,
+			 const void *answer, u32 bytes);
 
 /* Copies len bytes from the client that gave the current command. Returns 0 or -EFAULT. On
  * the session's thread, without the lock. */

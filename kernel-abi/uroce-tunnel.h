@@ -90,10 +90,11 @@ extern "C" {
 #define UROCE_TUN_F_PROVE	 (1ull << 4) /* UROCE_TUN_PROVE */
 #define UROCE_TUN_F_SENDERS	 (1ull << 5) /* INSTALL with fds[1] */
 #define UROCE_TUN_F_RAW_IP	 (1ull << 6) /* UROCE_TUN_NET_RAW_IP */
+#define UROCE_TUN_F_AHEAD	 (1ull << 7) /* UROCE_TUN_AHEAD */
 #define UROCE_TUN_F_ALL                                                   \
 	(UROCE_TUN_F_CACHED_REPLY | UROCE_TUN_F_CPU | UROCE_TUN_F_KNOWN | \
 	 UROCE_TUN_F_MEMORY | UROCE_TUN_F_PROVE | UROCE_TUN_F_SENDERS |   \
-	 UROCE_TUN_F_RAW_IP)
+	 UROCE_TUN_F_RAW_IP | UROCE_TUN_F_AHEAD)
 
 enum uroce_tun_op {
 	/* ---- front-end to device; each comment begins with the member of
@@ -218,7 +219,8 @@ enum uroce_tun_fault_what {
 enum uroce_tun_kind {
 	UROCE_TUN_UVERBS = 1,  /* visible: memfd that maps rings natively */
 	UROCE_TUN_RDMA_CM = 2, /* visible: SOCK_SEQPACKET end; one datagram of
-				* one byte for each queued event (POLLIN). A
+				* one byte (or a struct uroce_tun_event) for
+				* each queued event (POLLIN). A
 				* GET_EVENT write takes one datagram first,
 				* blocking unless O_NONBLOCK, then is sent as
 				* WRITE; if the device answers -EAGAIN (the
@@ -271,9 +273,10 @@ struct uroce_tun_opened {
 
 /* IOCTL, WRITE */
 struct uroce_tun_call {
-	__u64 request; /* IOCTL only */
-	__u64 arg;     /* IOCTL: the user pointer; WRITE: the user's bytes */
-	__u64 len;     /* WRITE only: how many */
+	/* IOCTL: the number. WRITE: UROCE_TUN_TAKEN or 0, with UROCE_TUN_F_AHEAD. */
+	__u64 request;
+	__u64 arg; /* IOCTL: the user pointer; WRITE: the user's bytes */
+	__u64 len; /* WRITE only: how many */
 	/* The front-end can store output of the command between these addresses itself,
 	 * from the struct uroce_tun_out of DONE. Both 0: it cannot. */
 	__u64 out_from;
@@ -379,6 +382,27 @@ struct uroce_tun_cached_reply {
 	__u32 slot;
 	__u32 change;
 	__u8 question[24]; /* the WRITE, its bytes 8 to 15 zero */
+};
+/*
+ * As slot: the reply to the next GET_EVENT on this file, with UROCE_TUN_F_AHEAD. question has the
+ * 16 bytes of a GET_EVENT, and at UROCE_TUN_AHEAD_SLOT a __u32, the word of the page that must
+ * equal change. It is good once, and only until the front-end sends another command; the
+ * GET_EVENT takes its datagram from the socket as any other. The next WRITE has UROCE_TUN_TAKEN
+ * where the program got the event; otherwise the event is the device's first again. A MIGRATE_ID
+ * on another file is a next command, too: the front-end first sends an invalid WRITE on the file
+ * that the id leaves.
+ */
+#define UROCE_TUN_AHEAD	     0xffffffffu
+#define UROCE_TUN_AHEAD_SLOT 16
+#define UROCE_TUN_TAKEN	     1
+/*
+ * A datagram of an rdma_cm file that is longer than one byte, with UROCE_TUN_F_AHEAD. Behind it
+ * are a reply of UROCE_TUN_AHEAD and others, as behind DONE. They are good if the front-end has
+ * had so many DONEs to its WRITEs on the file; otherwise the datagram is one as any other.
+ */
+struct uroce_tun_event {
+	__u32 answers;
+	__u32 rsv;
 };
 #define UROCE_TUN_PAGE_BYTES 4096 /* of changes: __u32 each, read-only */
 #define UROCE_TUN_PAGE_SLOTS (UROCE_TUN_PAGE_BYTES / 4)

@@ -50,6 +50,8 @@ struct ur_file {
 	uint64_t features; /* UROCE_TUN_F_* that the device supports as well */
 	/* number of answers on an rdma_cm file; guarded by lock */
 	uint32_t answers;
+	/* of the device processes that have had the file */
+	_Atomic uint32_t lives;
 	/* uverbs: generation of the process with its engine */
 	_Atomic uint32_t engine;
 	/* name of that engine; of a completion channel: the engine that its

@@ -262,11 +262,13 @@ static int64_t call(struct ur_file *file, struct uroce_tun_msg *msg, size_t len)
 static int64_t call_or_resume(struct ur_file *file, int fd,
 			      const struct uroce_tun_msg *msg, size_t len)
 {
-	struct uroce_tun_msg m = *msg;
+	struct uroce_tun_msg first = *msg, m;
 	uint64_t until = 0;
 	int64_t ret = -EIO;
 
 	pthread_mutex_lock(&file->lock);
+	first.call.request = ur_reply_cache_settle(file->reply_cache);
+	m = first;
 	if (!atomic_load(&file->dead))
 		ret = converse(file, &m, len);
 	while (m.op != UROCE_TUN_DONE) {
@@ -275,7 +277,7 @@ static int64_t call_or_resume(struct ur_file *file, int fd,
 				UROCE_RESUMES_WAIT_NS;
 		if (!ur_file_resume(file, fd, until))
 			break;
-		m = *msg;
+		m = first;
 		ret = converse(file, &m, len);
 	}
 	file->answers += m.op == UROCE_TUN_DONE;
@@ -361,17 +363,22 @@ static ssize_t write_once(struct ur_file *file, int fd, const void *buf,
  * stack that converse() takes for the caller's. Returns whether it did. */
 static bool answer_from_cache(struct ur_file *file, const void *buf, size_t len)
 {
+	const bool event = len == UR_REPLY_CACHE_EVENT;
 	uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0);
 	uint64_t arg = (uint64_t)(uintptr_t)buf;
 	bool known;
 
-	if (!file->reply_cache || len != UR_REPLY_CACHE_QUESTION ||
-	    arg < here || arg - here >= STACK_REACH)
+	if ((!event && len != UR_REPLY_CACHE_QUESTION) || arg < here ||
+	    arg - here >= STACK_REACH)
 		return false;
 	pthread_mutex_lock(&file->lock);
-	known = !atomic_load(&file->dead) &&
-		ur_reply_cache_get(file->reply_cache, buf, here,
-				   arg + STACK_WINDOW);
+	if (event)
+		known = ur_reply_cache_take(file->reply_cache, buf, here,
+					    arg + STACK_WINDOW);
+	else
+		known = !atomic_load(&file->dead) && file->reply_cache &&
+			ur_reply_cache_get(file->reply_cache, buf, here,
+					   arg + STACK_WINDOW);
 	pthread_mutex_unlock(&file->lock);
 	return known;
 }
@@ -386,6 +393,48 @@ static int check_get_event(const struct rdma_ucm_cmd_hdr *hdr, size_t len)
 	return hdr->out < offsetof(struct rdma_ucm_event_resp, reserved)
 		       ? -ENOSPC
 		       : 0;
+}
+
+/* Keeps what came in a datagram, which was read when the file had had so many
+ * lives, if it is still true. */
+static void hear(struct ur_file *file, const uint8_t *p, size_t len,
+		 uint32_t lives)
+{
+	struct uroce_tun_event head;
+
+	if (len < sizeof(head))
+		return;
+	memcpy(&head, p, sizeof(head));
+	pthread_mutex_lock(&file->lock);
+	if (lives == atomic_load(&file->lives) && head.answers == file->answers)
+		ur_upcall_keep(file, p + sizeof(head), len - sizeof(head));
+	pthread_mutex_unlock(&file->lock);
+}
+
+/* Before an id leaves a file, tells the device of the file's event that was sent
+ * ahead: the event may be the id's. */
+static void settle_left(const void *buf, size_t len)
+{
+	const struct rdma_ucm_cmd_hdr nothing = {.cmd = UINT32_MAX};
+	struct rdma_ucm_migrate_id cmd;
+	struct ur_file *file;
+	bool owes = false;
+
+	if (len < sizeof(nothing) + sizeof(cmd))
+		return;
+	memcpy(&cmd, (const uint8_t *)buf + sizeof(nothing), sizeof(cmd));
+	file = ur_fdmap_get((int)cmd.fd);
+	if (!file)
+		return;
+	if (file->kind == UROCE_TUN_RDMA_CM && !atomic_load(&file->joined) &&
+	    file->generation == ur_fdmap_generation()) {
+		pthread_mutex_lock(&file->lock);
+		owes = ur_reply_cache_owes(file->reply_cache);
+		pthread_mutex_unlock(&file->lock);
+	}
+	if (owes)
+		write_once(file, (int)cmd.fd, &nothing, sizeof(nothing));
+	ur_fdmap_put(file);
 }
 
 static int is_open(const struct ur_file *file, int fd)
@@ -409,10 +458,11 @@ static int wait_closed(int flags)
 
 ssize_t ur_file_write(struct ur_file *file, int fd, const void *buf, size_t len)
 {
+	uint8_t token[sizeof(struct uroce_tun_event) + UROCE_TUN_WINDOW];
 	struct rdma_ucm_cmd_hdr hdr;
+	uint32_t lives;
 	ssize_t ret;
 	int flags;
-	char token;
 
 	/* umad does not check open()'s credentials. */
 	if (file->kind == UROCE_TUN_UMAD)
@@ -429,6 +479,8 @@ ssize_t ur_file_write(struct ur_file *file, int fd, const void *buf, size_t len)
 	if (file->kind != UROCE_TUN_RDMA_CM || len < sizeof(hdr) || !buf)
 		return write_once(file, fd, buf, len);
 	memcpy(&hdr, buf, sizeof(hdr));
+	if (hdr.cmd == RDMA_USER_CM_CMD_MIGRATE_ID)
+		settle_left(buf, len);
 	if (hdr.cmd != RDMA_USER_CM_CMD_GET_EVENT)
 		return answer_from_cache(file, buf, len)
 			       ? (ssize_t)len
@@ -442,15 +494,19 @@ ssize_t ur_file_write(struct ur_file *file, int fd, const void *buf, size_t len)
 	do {
 		/* Blocks as the descriptor's O_NONBLOCK says; a signal
 		 * interrupts it, like the kernel's wait. */
-		ret = ur_real(read)(fd, &token, 1);
+		lives = atomic_load(&file->lives);
+		ret = ur_real(read)(fd, token, sizeof(token));
 		if (ret < 0 && errno == EBADF)
 			return wait_closed(flags);
 		if (ret < 0)
 			return errno == ECONNRESET ? -EIO : -errno;
 		if (ret == 0)
 			return -EIO;
+		hear(file, token, (size_t)ret, lives);
 		/* A token without an event: the event went with its id. Or the
 		 * file was closed meanwhile, which the device saw first. */
+		if (answer_from_cache(file, buf, len))
+			return (ssize_t)len;
 		ret = write_once(file, fd, buf, len);
 		if ((ret == -EAGAIN || ret == -EPIPE || ret == -EIO) &&
 		    !is_open(file, fd))

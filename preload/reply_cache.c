@@ -14,6 +14,7 @@
  * once. */
 #define ENTRIES	     4096
 #define ANSWER_BYTES 304
+#define EVENT_BYTES  512
 #define ANSWER_AT    8 /* in the request: where the reply is to be stored */
 
 struct entry {
@@ -25,6 +26,12 @@ struct entry {
 
 struct ur_reply_cache {
 	_Atomic uint32_t *page;
+	/* an event for the next GET_EVENT, good while the word slot of page is
+	 * change */
+	uint8_t get_event[UR_REPLY_CACHE_EVENT], event[EVENT_BYTES];
+	uint32_t slot, change;
+	uint32_t event_bytes; /* 0: none */
+	bool taken;	      /* since the last command */
 	struct entry entries[ENTRIES];
 };
 
@@ -68,21 +75,47 @@ static uint32_t place_of(const uint8_t *question)
 	       ENTRIES;
 }
 
+static void put_event(struct ur_reply_cache *f,
+		      const struct uroce_tun_cached_reply *t, const void *event,
+		      size_t len)
+{
+	uint32_t slot;
+
+	memcpy(&slot, t->question + UROCE_TUN_AHEAD_SLOT, sizeof(slot));
+	if (len > EVENT_BYTES || slot >= UROCE_TUN_PAGE_SLOTS)
+		return;
+	f->slot = slot;
+	f->change = t->change;
+	memcpy(f->get_event, t->question, sizeof(f->get_event));
+	memcpy(f->event, event, len);
+	f->event_bytes = (uint32_t)len;
+}
+
 void ur_reply_cache_put(struct ur_reply_cache *f, const void *cached,
 			size_t len)
 {
 	struct uroce_tun_cached_reply t;
 	struct entry *e;
 
-	if (!f || len <= sizeof(t) || len - sizeof(t) > ANSWER_BYTES)
+	if (!f || len <= sizeof(t))
 		return;
 	memcpy(&t, cached, sizeof(t));
-	if (t.slot >= UROCE_TUN_PAGE_SLOTS)
+	if (t.slot == UROCE_TUN_AHEAD)
+		put_event(f, &t, (const uint8_t *)cached + sizeof(t),
+			  len - sizeof(t));
+	if (t.slot >= UROCE_TUN_PAGE_SLOTS || len - sizeof(t) > ANSWER_BYTES)
 		return;
 	e = &f->entries[place_of(t.question)];
 	e->cached = t;
 	e->bytes = (uint32_t)(len - sizeof(t));
 	memcpy(e->answer, (const uint8_t *)cached + sizeof(t), e->bytes);
+}
+
+static bool is_good(const struct ur_reply_cache *f, uint32_t slot,
+		    uint32_t change)
+{
+	return atomic_load_explicit(&f->page[slot], memory_order_acquire) ==
+	       change;
 }
 
 bool ur_reply_cache_get(const struct ur_reply_cache *f, const void *question,
@@ -97,11 +130,46 @@ bool ur_reply_cache_get(const struct ur_reply_cache *f, const void *question,
 	memset(q + ANSWER_AT, 0, sizeof(where));
 	e = &f->entries[place_of(q)];
 	if (!e->bytes || memcmp(e->cached.question, q, sizeof(q)) ||
-	    atomic_load_explicit(&f->page[e->cached.slot],
-				 memory_order_acquire) != e->cached.change)
+	    !is_good(f, e->cached.slot, e->cached.change))
 		return false;
 	if (where < from || where > to || e->bytes > to - where)
 		return false;
 	memcpy((void *)(uintptr_t)where, e->answer, e->bytes);
 	return true;
+}
+
+bool ur_reply_cache_take(struct ur_reply_cache *f, const void *question,
+			 uint64_t from, uint64_t to)
+{
+	uint8_t q[UR_REPLY_CACHE_EVENT];
+	uint64_t where;
+
+	if (!f || !f->event_bytes || !is_good(f, f->slot, f->change))
+		return false;
+	memcpy(q, question, sizeof(q));
+	memcpy(&where, q + ANSWER_AT, sizeof(where));
+	memset(q + ANSWER_AT, 0, sizeof(where));
+	if (memcmp(f->get_event, q, sizeof(q)) || where < from || where > to ||
+	    f->event_bytes > to - where)
+		return false;
+	memcpy((void *)(uintptr_t)where, f->event, f->event_bytes);
+	f->event_bytes = 0;
+	f->taken = true;
+	return true;
+}
+
+uint64_t ur_reply_cache_settle(struct ur_reply_cache *f)
+{
+	uint64_t told = f && f->taken ? UROCE_TUN_TAKEN : 0;
+
+	if (!f)
+		return 0;
+	f->taken = false;
+	f->event_bytes = 0;
+	return told;
+}
+
+bool ur_reply_cache_owes(const struct ur_reply_cache *f)
+{
+	return f && (f->taken || f->event_bytes);
 }

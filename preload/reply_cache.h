@@ -15,6 +15,7 @@
 
 #define UR_REPLY_CACHE_QUESTION \
 	sizeof(((struct uroce_tun_cached_reply *)NULL)->question)
+#define UR_REPLY_CACHE_EVENT 16 /* bytes of a GET_EVENT */
 
 struct ur_reply_cache;
 
@@ -39,5 +40,17 @@ void ur_reply_cache_put(struct ur_reply_cache *f, const void *cached,
  */
 bool ur_reply_cache_get(const struct ur_reply_cache *f, const void *question,
 			uint64_t from, uint64_t to);
+
+/* Does the same with the event that was sent ahead and a GET_EVENT of
+ * UR_REPLY_CACHE_EVENT bytes. An event is given once. f may be NULL. */
+bool ur_reply_cache_take(struct ur_reply_cache *f, const void *question,
+			 uint64_t from, uint64_t to);
+
+/* Forgets the event that was sent ahead. f may be NULL. Returns what the next
+ * command must tell the device: UROCE_TUN_TAKEN or 0. */
+uint64_t ur_reply_cache_settle(struct ur_reply_cache *f);
+
+/* Returns whether the device waits to hear of an event. f may be NULL. */
+bool ur_reply_cache_owes(const struct ur_reply_cache *f);
 
 #endif

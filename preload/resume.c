@@ -40,6 +40,7 @@ static void use(struct ur_file *file, int sock, const struct uroce_tun_msg *msg,
 	file->cookie = msg->opened.cookie;
 	file->features = msg->opened.features;
 	atomic_store(&file->dead, 0);
+	atomic_fetch_add(&file->lives, 1);
 }
 
 /* Shows the file to the device and takes the reply. Returns 0, -EAGAIN where another try may help,

@@ -97,7 +97,8 @@ static int answer_proof(struct ur_file *file, uint32_t right)
 	return err;
 }
 
-/* Stores the bytes that the command has written, and replies sent ahead. */
+/* Stores the bytes that the command has written, and replies sent ahead.
+ * file->lock held where there can be such. */
 static int64_t store(struct ur_file *file, const uint8_t *p, size_t len,
 		     uint64_t from, uint64_t to)
 {
@@ -125,6 +126,11 @@ static int64_t store(struct ur_file *file, const uint8_t *p, size_t len,
 		len -= padded;
 	}
 	return 0;
+}
+
+void ur_upcall_keep(struct ur_file *file, const void *outs, size_t len)
+{
+	store(file, outs, len, 1, 0);
 }
 
 int64_t ur_upcall_serve(struct ur_file *file, struct uroce_tun_msg *msg,

@@ -21,4 +21,8 @@
 int64_t ur_upcall_serve(struct ur_file *file, struct uroce_tun_msg *msg,
 			uint64_t from, uint64_t to);
 
+/* Keeps the replies that were sent ahead, len bytes as behind a DONE.
+ * file->lock held. */
+void ur_upcall_keep(struct ur_file *file, const void *outs, size_t len);
+
 #endif

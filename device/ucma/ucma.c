@@ -108,6 +108,12 @@ static bool is_query(const struct ucma_command *c)
 	return c->fn == ucma_query || c->fn == ucma_init_qp_attr;
 }
 
+static bool is_resolution(const struct ucma_command *c)
+{
+	return c->fn == ucma_resolve_ip || c->fn == ucma_resolve_addr ||
+	       c->fn == ucma_resolve_route;
+}
+
 static s64 run(struct ucma_file *file, const struct ucma_command *c, u64 addr,
 	       const struct rdma_ucm_cmd_hdr *hdr, u64 len)
 {
@@ -163,6 +169,12 @@ static s64 run(struct ucma_file *file, const struct ucma_command *c, u64 addr,
 	ur_loop_unlock(loop);
 	ucma_tokens_withdraw(file->visible, excess);
 	ucma_tokens_withdraw(cmd.moved_from, cmd.moved_tokens);
+	/* The next hop was asked for when the lock was released. */
+	if (!err && is_resolution(c)) {
+		ur_loop_lock(loop);
+		ucma_ahead_answer(file);
+		ur_loop_unlock(loop);
+	}
 	if (err || c->response < 0)
 		return err;
 	if (cmd.out_len > hdr->out)
@@ -226,7 +238,11 @@ static s64 ucma_write(void *opaque, u64 addr, u64 len)
 	if (ur_session_read(file->session, addr, file->question,
 			    ur_min_u64(len, sizeof(file->question))))
 		ur_debug("an rdma_cm command that cannot be read");
-	if (is_repeated(file))
+	ur_loop_lock(file->daemon->loop);
+	ucma_ahead_settle(file, file->session->took_ahead);
+	file->in_command = !is_repeated(file);
+	ur_loop_unlock(file->daemon->loop);
+	if (!file->in_command)
 		return repeat_answer(file);
 	file->is_answered = false;
 	ret = write_command(file, addr, len);
@@ -303,6 +319,7 @@ int ur_ucma_init(struct ur_daemon *daemon)
 	ur_list_init(&ucma->files);
 	ur_list_init(&ucma->touched);
 	ur_list_init(&ucma->joins_touched);
+	ur_list_init(&ucma->due);
 	for (u32 i = 0; i < UCMA_PORT_BUCKETS; i++)
 		ur_list_init(&ucma->ports[i]);
 	ucma_ports_open(&ucma->sysctls);

@@ -196,6 +196,14 @@ struct ucma_file {
 	struct ur_list mcasts;
 	struct ur_list events;	   /* struct ucma_event, oldest first */
 	struct ucma_event *taking; /* the event being copied out */
+	/* ucma_ahead.c */
+	struct ucma_event *ahead; /* sent ahead, in no list; or NULL */
+	u32 answers;		  /* to commands so far */
+	u32 ahead_at;		  /* of them when the last event was sent ahead */
+	bool ahead_token;	  /* its datagram is among tokens */
+	bool in_command;	  /* the current command has no answer yet */
+	u16 event_room;	    /* the client's room for an event; 0: unknown */
+	struct ur_list due; /* in ur_ucma.due */
 	u32 n_ids, n_mcasts, n_events;
 	u32 tokens; /* datagrams in the socket */
 	/* ucma_reply_cache.c */
@@ -257,6 +265,7 @@ struct ur_ucma {
 	struct ucma_journal *journal; /* NULL: none */
 	struct ur_list touched;	      /* ids with outdated journal records */
 	struct ur_list joins_touched; /* memberships, likewise */
+	struct ur_list due; /* files that have an event to be sent ahead */
 };
 
 /* Returns the file's number for the next uroced, or 0 if the file is not kept. */
@@ -351,6 +360,28 @@ u32 ucma_tokens_excess(struct ucma_file *file);
 void ucma_tokens_withdraw(int visible, u32 n);
 /* Moves the events of id to another file. */
 void ucma_events_move(struct ucma_id *id, struct ucma_file *to);
+/* For ucma_ahead.c. Returns the bit of an event that the next uroced can make again, or 0: it
+ * cannot for an event that a program has written, and a request is repeated by the peer. */
+u32 ucma_event_bit(const struct ucma_event *event);
+/* Notes in the id's record that the event is unread. */
+void ucma_event_note(struct ucma_event *event);
+/* Removes the event from its file's queue. */
+void ucma_event_take_out(struct ucma_file *file, struct ucma_event *event);
+/* Counts it as read. */
+void ucma_event_delivered(struct ucma_event *event);
+void ucma_event_free(struct ucma_event *event);
+
+/* ucma_ahead.c */
+/* Sends the first event ahead with the reply to the current command, whose answer the journal
+ * has, if there is one and it can be. On the session's thread. */
+void ucma_ahead_answer(struct ucma_file *file);
+/* Returns whether the file's only event can go in its datagram. */
+bool ucma_ahead_may_say(const struct ucma_file *file);
+/* Sends it so, once the journal has it, or the datagrams that are due. */
+void ucma_ahead_say(struct ucma_file *file);
+/* Ends the life of the event that was sent ahead, if there is one. taken: the program has it;
+ * otherwise it is the first of the queue. */
+void ucma_ahead_settle(struct ucma_file *file, bool taken);
 /* Carries out GET_EVENT. addr: client address of the bytes behind hdr; len: bytes including
  * hdr. Returns the result of the system call. */
 int ucma_get_event(struct ucma_file *file, u64 addr, u64 len,
@@ -367,9 +398,10 @@ void ucma_cache_void(struct ucma_id *id);
 /* Records the client's room for a reply, from a command of that type. */
 void ucma_cache_learn(struct ucma_file *file,
 		      const struct rdma_ucm_cmd_hdr *hdr, const void *in);
-/* Sends ahead the replies to the commands that the client is likely to give after this
- * event of id. On the session's thread. */
-void ucma_cache_replies(struct ucma_file *file, u32 event, struct ucma_id *id);
+/* Adds to outs (ur_outs_cache_reply()) the replies to the commands that the client is likely to
+ * give after this event of id. */
+void ucma_cache_replies(struct ucma_file *file, u32 event, struct ucma_id *id,
+			u8 *outs, u32 *outs_len);
 
 /* ucma_addr.c */
 /* Returns the size of the address in bytes, or 0 for an unknown family. */

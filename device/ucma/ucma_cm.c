@@ -23,6 +23,13 @@ void ucma_cm_kick(struct ur_ucma *ucma)
 	u64 deadline = ur_cm_deadline(ucma->cm);
 
 	ucma_journal_flush(ucma);
+	while (!ur_list_empty(&ucma->due)) {
+		struct ucma_file *file =
+			ur_list_first(&ucma->due, struct ucma_file, due);
+
+		ur_list_del(&file->due);
+		ucma_ahead_say(file);
+	}
 	if (deadline == UR_CM_NEVER)
 		ur_loop_timer_clear(ucma->daemon->loop, &ucma->timer);
 	else

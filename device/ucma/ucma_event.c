@@ -35,11 +35,17 @@ UR_RDMA_CM_EVENT_LIST_NEWER(CM_EVENT)
 /* The response before ECE was added to it. */
 #define EVENT_RESP_MIN offsetof(struct rdma_ucm_event_resp, reserved)
 
+/* Returns how many datagrams the socket should have. */
+static u32 tokens_due(const struct ucma_file *file)
+{
+	return file->n_events + (file->ahead && file->ahead_token);
+}
+
 void ucma_tokens_send(struct ucma_file *file)
 {
 	char token = 0;
 
-	while (file->tokens < file->n_events) {
+	while (file->tokens < tokens_due(file)) {
 		if (send(file->sock, &token, 1, MSG_DONTWAIT | MSG_NOSIGNAL) !=
 		    1)
 			return;
@@ -49,8 +55,8 @@ void ucma_tokens_send(struct ucma_file *file)
 
 u32 ucma_tokens_excess(struct ucma_file *file)
 {
-	u32 n = file->tokens > file->n_events ? file->tokens - file->n_events
-					      : 0;
+	u32 due = tokens_due(file);
+	u32 n = file->tokens > due ? file->tokens - due : 0;
 
 	file->tokens -= n;
 	return n;
@@ -72,7 +78,7 @@ int ucma_event_reserve(struct ucma_id *id)
 	return id->spare ? 0 : -ENOMEM;
 }
 
-static void free_event(struct ucma_event *event)
+void ucma_event_free(struct ucma_event *event)
 {
 	struct ucma_id *id = event->id;
 
@@ -115,9 +121,7 @@ static void tell_recorder(const struct ucma_event *event)
 		     event->resp.event, (int)event->resp.status);
 }
 
-/* Returns the bit of an event that the next uroced can make again. It cannot for an event
- * that a program has written; and a request is repeated by the peer. */
-static u32 pending_bit(const struct ucma_event *event)
+u32 ucma_event_bit(const struct ucma_event *event)
 {
 	return event->mcast || event->child ||
 			       event->resp.event >= UCMA_EVENT_USER
@@ -125,9 +129,9 @@ static u32 pending_bit(const struct ucma_event *event)
 		       : 1u << event->resp.event;
 }
 
-static void note_pending(struct ucma_event *event)
+void ucma_event_note(struct ucma_event *event)
 {
-	u32 bit = pending_bit(event);
+	u32 bit = ucma_event_bit(event);
 
 	if (!bit)
 		return;
@@ -142,14 +146,17 @@ void ucma_event_post(struct ucma_event *event)
 
 	/* The client cannot identify the id before it has set a uid. */
 	if (!event->resp.uid && !event->child) {
-		free_event(event);
+		ucma_event_free(event);
 		return;
 	}
 	tell_recorder(event);
-	note_pending(event);
+	ucma_event_note(event);
 	ur_list_add_tail(&file->events, &event->node);
 	file->n_events++;
-	ucma_tokens_send(file);
+	if (!ucma_ahead_may_say(file))
+		ucma_tokens_send(file);
+	else if (ur_list_empty(&file->due))
+		ur_list_add_tail(&ucma_of(file)->due, &file->due);
 }
 
 void ucma_event_simple(struct ucma_id *id, u32 type, int status)
@@ -186,7 +193,7 @@ int ucma_write_cm_event(struct ucma_cmd *cmd)
 	return 0;
 }
 
-static void take_out(struct ucma_file *file, struct ucma_event *event)
+void ucma_event_take_out(struct ucma_file *file, struct ucma_event *event)
 {
 	ur_assert(event->id || event->mcast);
 	ur_list_del(&event->node);
@@ -203,6 +210,8 @@ void ucma_events_purge(struct ucma_file *file, struct ucma_id *id,
 
 	ur_assert(ur_loop_mine(file->daemon->loop));
 	ur_list_init(&doomed);
+	if (!mcast && file->ahead && file->ahead->id == id)
+		ucma_ahead_settle(file, false);
 	ur_list_for_each_safe(n, &file->events) {
 		struct ucma_event *event =
 			ur_list_entry(n, struct ucma_event, node);
@@ -210,7 +219,7 @@ void ucma_events_purge(struct ucma_file *file, struct ucma_id *id,
 		if (mcast ? event->mcast != mcast
 			  : event->id != id && event->child != id)
 			continue;
-		take_out(file, event);
+		ucma_event_take_out(file, event);
 		ur_list_add_tail(&doomed, &event->node);
 	}
 	/* An unread request is freed with its listener. Freeing a child calls this function
@@ -222,7 +231,7 @@ void ucma_events_purge(struct ucma_file *file, struct ucma_id *id,
 		ur_list_del(&event->node);
 		if (event->child && event->child != id)
 			ucma_id_free(event->child);
-		free_event(event);
+		ucma_event_free(event);
 	}
 }
 
@@ -231,13 +240,15 @@ void ucma_events_move(struct ucma_id *id, struct ucma_file *to)
 	struct ucma_file *from = id->file;
 
 	ur_assert(ur_loop_mine(to->daemon->loop));
+	if (from->ahead && from->ahead->id == id)
+		ucma_ahead_settle(from, false);
 	ur_list_for_each_safe(n, &from->events) {
 		struct ucma_event *event =
 			ur_list_entry(n, struct ucma_event, node);
 
 		if (event->id != id)
 			continue;
-		take_out(from, event);
+		ucma_event_take_out(from, event);
 		ur_list_add_tail(&to->events, &event->node);
 		to->n_events++;
 		/* Ids of unread requests move with their listener. */
@@ -253,7 +264,7 @@ void ucma_events_move(struct ucma_id *id, struct ucma_file *to)
 	ucma_tokens_send(to);
 }
 
-static void delivered(struct ucma_event *event)
+void ucma_event_delivered(struct ucma_event *event)
 {
 	if (event->mcast) {
 		event->mcast->events_reported++;
@@ -262,7 +273,7 @@ static void delivered(struct ucma_event *event)
 		return;
 	}
 	event->id->events_reported++;
-	event->id->pending &= ~pending_bit(event);
+	event->id->pending &= ~ucma_event_bit(event);
 	ucma_journal_touch(event->id);
 	if (!event->child)
 		return;
@@ -298,14 +309,16 @@ static int deliver_first(struct ucma_file *file, u64 response, u32 len,
 	file->taking = NULL;
 	if (err)
 		return err;
-	take_out(file, event);
+	ucma_event_take_out(file, event);
 	ucma_journal_answer(file, (s64)written, response, &resp, len);
-	delivered(event);
+	ucma_event_delivered(event);
 	ucma_journal_flush(ucma_of(file));
 	if (!event->mcast)
 		ucma_cache_replies(file, event->resp.event,
-				   event->child ? event->child : event->id);
-	free_event(event);
+				   event->child ? event->child : event->id,
+				   file->session->outs,
+				   &file->session->outs_len);
+	ucma_event_free(event);
 	return 0;
 }
 
@@ -323,6 +336,8 @@ int ucma_get_event(struct ucma_file *file, u64 addr, u64 len,
 	else
 		err = ur_session_read(file->session, addr, &cmd, sizeof(cmd));
 	ur_loop_lock(file->daemon->loop);
+	if (!err)
+		file->event_room = hdr->out;
 	/* The front-end has taken a datagram out of the socket. On any error the socket
 	 * gets one again for each queued event. */
 	if (file->tokens)

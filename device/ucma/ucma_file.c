@@ -43,6 +43,7 @@ int ucma_open(struct ur_session *s, const char *name, void **opened, int *shown,
 	ur_list_init(&file->ids);
 	ur_list_init(&file->mcasts);
 	ur_list_init(&file->events);
+	ur_list_init(&file->due);
 	ur_list_add_tail(&ucma->files, &file->node);
 	*opened = file;
 	file->kept = ur_kept_events_add(s, file->sock);
@@ -123,6 +124,7 @@ void ucma_close(void *opaque)
 			ur_loop_lock(loop);
 	ucma_journal_del_file(file);
 	ur_list_del(&file->node);
+	ur_list_del(&file->due);
 	ur_kept_events_del(file->kept);
 	ur_quota_give_fds(file->user, UR_FDS_UCMA);
 	ur_memory_give(file->user, UR_KIB_FILE);

@@ -36,7 +36,7 @@ struct ucma_journal {
 	union id_place id[UCMA_ID_MAX] __attribute__((aligned(PAGE_BYTES)));
 };
 
-#define VERSION 3u
+#define VERSION 4u
 
 static const struct ur_kept journal_name = {.kind = UR_KEPT_CM};
 
@@ -358,11 +358,13 @@ void ucma_journal_answer(struct ucma_file *file, s64 ret, u64 addr,
 	u32 live;
 
 	file->is_answered = true;
+	file->in_command = false;
+	file->answers++;
 	if (!file->record)
 		return;
 	live = file->record->live & 1;
 	next = &file->record->answer[!live];
-	next->count = file->record->answer[live].count + 1;
+	next->count = file->answers;
 	next->ret = ret;
 	next->addr = addr;
 	/* Only a query has a longer reply, and it can be repeated. */
@@ -381,6 +383,26 @@ const struct ucma_answer *ucma_journal_last(const struct ucma_file *file)
 	return &file->record->answer[file->record->live & 1];
 }
 
+void ucma_journal_ahead(struct ucma_file *file,
+			const struct rdma_ucm_event_resp *event)
+{
+	struct ucma_file_record *r = file->record;
+
+	if (!r)
+		return;
+	/* Of the last event this is not true any more. */
+	ur_assert(r->ahead_at != file->answers);
+	r->ahead = *event;
+	__atomic_store_n(&r->ahead_at, file->answers, __ATOMIC_RELEASE);
+}
+
+const struct rdma_ucm_event_resp *
+ucma_journal_ahead_of(const struct ucma_file *file)
+{
+	return file->record->ahead_at == file->answers ? &file->record->ahead
+						       : NULL;
+}
+
 bool ucma_journal_find_file(struct ucma_file *file)
 {
 	struct ucma_journal *j = ucma_of(file)->journal;
@@ -390,6 +412,8 @@ bool ucma_journal_find_file(struct ucma_file *file)
 			continue;
 		file->record = &j->file[i];
 		file->shown = file->record->shown;
+		file->answers = ucma_journal_last(file)->count;
+		file->ahead_at = file->record->ahead_at;
 		return true;
 	}
 	return false;

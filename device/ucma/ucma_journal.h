@@ -72,6 +72,9 @@ struct ucma_file_record {
 	struct ur_file_id shown;
 	u32 live; /* index of the valid answer */
 	struct ucma_answer answer[2];
+	/* An event that was sent ahead after so many answers. */
+	u32 ahead_at;
+	struct rdma_ucm_event_resp ahead;
 };
 
 /* Attaches the journal of an earlier uroced, or makes one. Without memory no id outlives this process; that is logged. */
@@ -93,6 +96,9 @@ void ucma_journal_del_file(struct ucma_file *file);
 /* Records the reply to a command of that file. bytes may be NULL. */
 void ucma_journal_answer(struct ucma_file *file, s64 ret, u64 addr,
 			 const void *bytes, u32 len);
+/* Records that the event was sent ahead, after the answers so far. */
+void ucma_journal_ahead(struct ucma_file *file,
+			const struct rdma_ucm_event_resp *event);
 /* Returns the last reply. The file has a record. */
 const struct ucma_answer *ucma_journal_last(const struct ucma_file *file);
 
@@ -100,6 +106,9 @@ const struct ucma_answer *ucma_journal_last(const struct ucma_file *file);
 
 /* Attaches the record with the file's number to the file, and fills in file->shown. Returns whether there is one. */
 bool ucma_journal_find_file(struct ucma_file *file);
+/* Returns the event that was sent ahead after the last reply, or NULL. The file has a record. */
+const struct rdma_ucm_event_resp *
+ucma_journal_ahead_of(const struct ucma_file *file);
 /* Returns the record of the id with that number, or NULL. */
 const struct ucma_record *ucma_journal_id(const struct ur_ucma *ucma,
 					  u32 number);

@@ -129,7 +129,7 @@ void ucma_cache_learn(struct ucma_file *file,
 }
 
 static void cache_reply(struct ucma_file *file, enum ucma_reply_kind q,
-			const struct ucma_id *id)
+			const struct ucma_id *id, u8 *outs, u32 *outs_len)
 {
 	struct written w = {
 		.hdr = {.cmd = questions[q].cmd,
@@ -152,11 +152,12 @@ static void cache_reply(struct ucma_file *file, enum ucma_reply_kind q,
 		return;
 	cached.change = file->generations[cached.slot];
 	memcpy(cached.question, &w, sizeof(w));
-	ur_session_cache_reply(file->session, &cached, cmd.out,
-			       ur_min_u32(cmd.out_len, cmd.out_bytes));
+	ur_outs_cache_reply(outs, outs_len, &cached, cmd.out,
+			    ur_min_u32(cmd.out_len, cmd.out_bytes));
 }
 
-void ucma_cache_replies(struct ucma_file *file, u32 event, struct ucma_id *id)
+void ucma_cache_replies(struct ucma_file *file, u32 event, struct ucma_id *id,
+			u8 *outs, u32 *outs_len)
 {
 	/* For datagrams INIT_QP_ATTR may choose a Q_Key, a change, so it cannot be answered
 	 * ahead. */
@@ -167,5 +168,5 @@ void ucma_cache_replies(struct ucma_file *file, u32 event, struct ucma_id *id)
 		return;
 	for (u32 q = 0; q < UCMA_REPLY_KINDS; q++)
 		if (likely_after[event] & ~not &1u << q && file->reply_room[q])
-			cache_reply(file, q, id);
+			cache_reply(file, q, id, outs, outs_len);
 }

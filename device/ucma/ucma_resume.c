@@ -102,9 +102,9 @@ static bool restore_cm(struct ucma_id *id, const struct ucma_record *r)
 		return !ucma_begin_listen(id);
 	saved.path.port = id->dev ? id->dev->index : 0;
 	saved.path.sgid_index = id->sgid_index;
-	/* The program has not seen the REP, and the rest of its contents is lost; the peer
-	 * will repeat it. */
-	if (r->pending & 1u << UCMA_EVENT_CONNECT_RESPONSE &&
+	/* The program has not seen the REP, and the rest of its contents is lost, unless it was
+	 * sent ahead; the peer will repeat it. */
+	if (r->pending & ~id->pending & 1u << UCMA_EVENT_CONNECT_RESPONSE &&
 	    saved.state == UR_CM_REP_RCVD_STATE) {
 		saved.state = UR_CM_REQ_SENT_STATE;
 		saved.remote_id = 0;
@@ -113,20 +113,47 @@ static bool restore_cm(struct ucma_id *id, const struct ucma_record *r)
 	return id->cm;
 }
 
+static struct ucma_event *remake(struct ucma_id *id,
+				 const struct ucma_record *r, u32 type)
+{
+	if (type == UCMA_EVENT_ESTABLISHED && id->qp_type == UR_QPT_UD)
+		return ucma_resolved_event(id);
+	return ucma_event_new(id, type, r->status);
+}
+
+/* The program may have read the event that was sent ahead. Until it has told, it gets no datagram
+ * for the event: poll() would show one that is not there. */
+static bool restore_ahead(struct ucma_id *id, u32 type)
+{
+	const struct rdma_ucm_event_resp *ahead =
+		ucma_journal_ahead_of(id->file);
+	struct ucma_event *event;
+
+	if (!ahead || ahead->id != id->number || ahead->event != type)
+		return false;
+	event = ucma_event_new(id, type, 0);
+	if (!event)
+		return false;
+	event->resp = *ahead;
+	ucma_event_note(event);
+	id->file->ahead = event;
+	id->file->ahead_token = false;
+	return true;
+}
+
 /* Makes unread events again. */
 static void restore_events(struct ucma_id *id, const struct ucma_record *r)
 {
 	u32 not = 1u << UCMA_EVENT_CONNECT_RESPONSE |
 		  1u << UCMA_EVENT_CONNECT_REQUEST;
 
-	for (u32 left = r->pending & ~not ; left; left &= left - 1) {
+	for (u32 left = r->pending; left; left &= left - 1) {
 		u32 type = (u32)__builtin_ctz(left);
-		struct ucma_event *event =
-			type == UCMA_EVENT_ESTABLISHED &&
-					id->qp_type == UR_QPT_UD
-				? ucma_resolved_event(id)
-				: ucma_event_new(id, type, r->status);
+		struct ucma_event *event;
 
+		if (restore_ahead(id, type) || not >> type & 1)
+			continue;
+		event = remake(id, r, type);
 		if (event)
 			ucma_event_post(event);
 	}
@@ -204,6 +231,7 @@ static struct ucma_file *make_file(struct ur_daemon *daemon,
 	ur_list_init(&file->ids);
 	ur_list_init(&file->mcasts);
 	ur_list_init(&file->events);
+	ur_list_init(&file->due);
 	file->session = file->absent = make_absent(daemon, kept);
 	/* Only waits for hangup. */
 	if (!file->absent || !ucma_journal_find_file(file) ||
@@ -358,6 +386,9 @@ int ucma_resume(struct ur_session *s, const struct ur_file_id *id, int fd,
 	file->session = s;
 	file->visible = visible;
 	file->repeats = ucma_journal_last(file)->count == answers + 1;
+	/* The client missed the event with the reply. */
+	if (file->repeats)
+		ucma_ahead_settle(file, false);
 	if (s->features & UROCE_TUN_F_CACHED_REPLY)
 		ucma_cache_open(file);
 	shown[0] = file->visible;

@@ -4,6 +4,7 @@ what it is told (restart/cm_steps.c)."""
 import os
 import random
 import re
+import signal
 import time
 
 import pytest
@@ -320,6 +321,69 @@ def test_member(pair, server, times):
     assert members(pair.a) == before
     server.program.kill()
     wait_for("its end", lambda: not members(pair.a))
+
+
+def events_come_once(program, n):
+    for name in "ADDR_RESOLVED", "ROUTE_RESOLVED", "ESTABLISHED":
+        assert len(program.events(name)) == n, program.program.report()
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_event_was_read(pair, server, client, times):
+    """uroced is killed when the program has read an event and given no command since: the event
+    comes once, and the program goes on after it."""
+    client.do("hold")
+    client.do("connect")
+    for name in "ADDR_RESOLVED", "ROUTE_RESOLVED", "ESTABLISHED":
+        client.event(name)
+        restart(pair.b, times)
+        client.do("go")
+    server.event("ESTABLISHED")
+    client.do("send")
+    events_come_once(client, 1)
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_event_waits(pair, server, client, times):
+    """uroced is killed when an event has been sent that the program has not read: the event comes
+    once."""
+    client.do("hold")
+    client.do("connect")
+    client.event("ADDR_RESOLVED")
+    client.do("connect")  # its event waits
+    restart(pair.b, times)
+    for _ in range(8):
+        client.do("go")
+    client.event("ESTABLISHED", 2)
+    server.event("ESTABLISHED", 2)
+    client.do("send")
+    events_come_once(client, 2)
+
+
+@pytest.mark.parametrize("times", [1, 2])
+@pytest.mark.parametrize("reads", [True, False])
+def test_answer_waits(pair, server, client, reads, times):
+    """uroced is killed when the server's answer has come, and the client has not looked, or has: it is
+    established, and told once."""
+    server.do("manual")
+    client.do("halt")
+    client.do("connect")
+    client.wait("its queue pair", lambda: "queue pair 0" in client.text())
+    client.do("ask")
+    server.event("CONNECT_REQUEST")
+    if not reads:
+        os.kill(client.program.pid, signal.SIGSTOP)
+    server.do("accept")
+    if reads:
+        client.event("ESTABLISHED")
+    else:
+        wait_for("the answer", lambda: [i for i in cm_state(pair.b)["cm_ids"]
+                                        if i["cm_state"] == "REP_RCVD"])
+    restart(pair.b, times)
+    if not reads:
+        os.kill(client.program.pid, signal.SIGCONT)
+    established(server, client)
+    events_come_once(client, 1)
 
 
 def test_asks_nobody(pair, server, client):

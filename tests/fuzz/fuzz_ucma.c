@@ -8,12 +8,14 @@
  * commands are bytes of the input, with an address and a valid id put in where
  * an operation says so, so that random ones get past the first checks.
  *
- * A reply that was sent ahead and not taken back is what the device answers when asked.
+ * A reply that was sent ahead and not taken back is what the device answers when asked. The
+ * program says of an event that was sent ahead whatever the input says.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "device/open_file.h"
@@ -76,11 +78,15 @@ static void make_world(void)
 	session.features = UROCE_TUN_F_ALL;
 }
 
+static bool took_ahead; /* for the next command */
+
 static s64 write_command(u32 file, u64 len)
 {
 	s64 ret;
 
 	session.outs_len = 0;
+	session.took_ahead = took_ahead;
+	took_ahead = false;
 	ret = device_world.file_ops[UROCE_TUN_RDMA_CM]->write(
 		files[file], (uintptr_t)in_buf, len);
 	ur_session_give_back(&session);
@@ -97,17 +103,35 @@ static struct cached_reply {
 
 static u32 n_cached_replies; /* of all; the newest are kept */
 
-static void keep_cached_replies(u32 file)
+/* An event that was sent ahead is the device's first while nobody has taken it. */
+static void check_event(u32 file, const u8 *cached, u32 bytes)
+{
+	struct ucma_file *f = files[file];
+	struct uroce_tun_cached_reply c;
+
+	memcpy(&c, cached, sizeof(c));
+	CHECK(f->ahead && !f->in_command);
+	CHECK(bytes <= sizeof(f->ahead->resp));
+	CHECK(!memcmp(&f->ahead->resp, cached + sizeof(c), bytes));
+}
+
+static void keep_cached_replies(u32 file, const u8 *outs, u32 len)
 {
 	struct uroce_tun_out out;
 
-	for (u32 at = 0; at < session.outs_len;
+	for (u32 at = 0; at < len;
 	     at += (u32)(sizeof(out) + ur_align_up(out.len, 8))) {
-		const u8 *p = session.outs + at + sizeof(out);
+		const u8 *p = outs + at + sizeof(out);
 		struct cached_reply *f;
+		u32 slot;
 
 		memcpy(&out, p - sizeof(out), sizeof(out));
 		CHECK(!out.addr);
+		memcpy(&slot, p, sizeof(slot));
+		if (slot == UROCE_TUN_AHEAD) {
+			check_event(file, p, (u32)(out.len - sizeof(f->cached)));
+			continue;
+		}
 		f = &cached_reply[n_cached_replies++ %
 				  UR_ARRAY_SIZE(cached_reply)];
 		f->file = file;
@@ -116,6 +140,21 @@ static void keep_cached_replies(u32 file)
 		memcpy(&f->cached, p, sizeof(f->cached));
 		memcpy(f->answer, p + sizeof(f->cached), f->bytes);
 	}
+}
+
+/* Reads a datagram of a file, as the front-end before a GET_EVENT. */
+static void read_datagram(u32 file)
+{
+	struct {
+		struct uroce_tun_event head;
+		u8 outs[UROCE_TUN_WINDOW];
+	} m;
+	ssize_t n = recv(visible[file][0], &m, sizeof(m), MSG_DONTWAIT);
+	const struct ucma_file *f = files[file];
+
+	CHECK(n <= 1 || n >= (ssize_t)sizeof(m.head));
+	if (n > 1 && m.head.answers == f->answers && f->ahead)
+		keep_cached_replies(file, m.outs, (u32)n - sizeof(m.head));
 }
 
 static void check_cached_replies(void)
@@ -148,7 +187,7 @@ static s64 command(u32 file, u32 cmd, u32 in, u32 out, u64 len)
 	memcpy(in_buf, &hdr, sizeof(hdr));
 	ret = write_command(file, len);
 	if (ret >= 0)
-		keep_cached_replies(file);
+		keep_cached_replies(file, session.outs, session.outs_len);
 	check_cached_replies();
 	return ret;
 }
@@ -296,6 +335,9 @@ static void step(struct input *in)
 	u8 op = take(in), id, a, b;
 	u32 file = op >> 7;
 
+	took_ahead = op & 16;
+	if (op & 32)
+		read_datagram(file);
 	if ((op & 15) == 0) {
 		step_any(file, in);
 		return;

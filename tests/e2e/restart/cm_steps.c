@@ -7,7 +7,8 @@
  *
  * A server listens and accepts whoever comes ("manual": by command, "make": the queue pair alone, "answer": the
  * rest). A client connects ("halt": by "ask", with its queue pair made before). Both print an event as
- * "event NAME STATUS".
+ * "event NAME STATUS". After "hold" they do nothing after an event,
+ * and look at no other, before a "go" for it.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -15,6 +16,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <rdma/rdma_cma.h>
+#include <semaphore.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +37,8 @@ struct peer {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of peers */
+static _Atomic bool holds;
+static sem_t gos;
 static struct rdma_event_channel *channel;
 static struct rdma_cm_id *listener;
 static struct peer *peers[IDS_MAX];
@@ -147,6 +151,8 @@ static void *take_events(void *arg)
 		printf("event %s %d\n", rdma_event_str(e->event), e->status);
 		fflush(stdout);
 		CHECK(!rdma_ack_cm_event(e));
+		if (holds)
+			CHECK(!sem_wait(&gos));
 		next_step(&copy);
 	}
 	say("channel ended", -1);
@@ -309,6 +315,10 @@ static int do_step(const char *what)
 		return manual = true, 0;
 	if (!strcmp(what, "halt"))
 		return halts = true, 0;
+	if (!strcmp(what, "hold"))
+		return holds = true, 0;
+	if (!strcmp(what, "go"))
+		return sem_post(&gos);
 	if (!strcmp(what, "churn"))
 		return churn();
 	if (!strcmp(what, "join"))
@@ -346,7 +356,7 @@ int main(int argc, char **argv)
 	char line[64];
 	FILE *pipe;
 
-	CHECK(argc == 5);
+	CHECK(argc == 5 && !sem_init(&gos, 0, 0));
 	server = !strcmp(argv[1], "server");
 	address.sin_family = AF_INET;
 	CHECK(inet_pton(AF_INET, argv[2], &address.sin_addr) == 1);

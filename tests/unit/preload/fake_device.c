@@ -38,7 +38,8 @@ struct conn {
 	} cached_reply; /* the same */
 };
 
-static _Atomic int files, syncs, settles, cm_end = -1, withdrawn, outs, writes;
+static _Atomic int files, syncs, settles, cm_end = -1, withdrawn, outs, writes, taken;
+static _Atomic uint32_t answers; /* on the newest rdma_cm file */
 static const char *rundir;
 static _Atomic uint32_t *changes; /* the page of the newest rdma_cm file */
 
@@ -144,6 +145,7 @@ static void open_file(struct conn *c, const struct uroce_tun_msg *req)
 		CHECK(strcmp(req->name, "rdma_cm") == 0);
 		CHECK(!socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair));
 		c->cm = pair[1];
+		answers = 0;
 		cm_end = pair[1];
 		msg.opened.rdev = makedev(10, 58);
 		fds[0] = pair[0];
@@ -205,6 +207,33 @@ static int64_t fget(struct conn *c, uint64_t number)
 	CHECK(fd >= 0);
 	close(fd);
 	return 0;
+}
+
+/* Fills an event for a GET_EVENT with that room. */
+static void fill_event(struct cached_reply *f, uint64_t event)
+{
+	const uint32_t hdr[2] = {12, 8 | FAKE_EVENT_ROOM << 16}, slot = FAKE_SLOT;
+
+	f->out.addr = 0;
+	f->out.len = sizeof(f->cached) + sizeof(f->answer);
+	f->cached.slot = UROCE_TUN_AHEAD;
+	f->cached.change = changes[FAKE_SLOT];
+	memset(f->cached.question, 0, sizeof(f->cached.question));
+	memcpy(f->cached.question, hdr, sizeof(hdr));
+	memcpy(f->cached.question + UROCE_TUN_AHEAD_SLOT, &slot, sizeof(slot));
+	f->answer = event;
+}
+
+/* Sends the event 1000 in a datagram, as one after more answers than there were. */
+static int64_t say_ahead(uint32_t more)
+{
+	struct {
+		struct uroce_tun_event head;
+		struct cached_reply event;
+	} m = {.head.answers = answers + more};
+
+	fill_event(&m.event, 1000);
+	return send(cm_end, &m, sizeof(m), 0) == sizeof(m) ? 0 : -EPIPE;
 }
 
 static int64_t known(const struct uroce_tun_msg *req)
@@ -270,6 +299,10 @@ static int64_t do_ioctl(struct conn *c, const struct uroce_tun_msg *req)
 		return 0;
 	case FAKE_WRITES:
 		return writes;
+	case FAKE_AHEAD:
+		return say_ahead((uint32_t)req->call.arg);
+	case FAKE_TAKEN:
+		return taken;
 	case FAKE_SYNCS:
 		return syncs;
 	case FAKE_SETTLES:
@@ -309,6 +342,8 @@ static int64_t do_write(struct conn *c, const struct uroce_tun_msg *req)
 	uint32_t command = 0;
 
 	writes++;
+	answers++;
+	taken = (int)req->call.request;
 	if (req->call.len < 8)
 		return -EINVAL;
 	if (pread(c->mem, &command, 4, (off_t)req->call.arg) != 4)
@@ -322,6 +357,10 @@ static int64_t do_write(struct conn *c, const struct uroce_tun_msg *req)
 	}
 	if (c->cm >= 0 && command == FAKE_CACHE_REPLY)
 		cache_reply(c);
+	if (c->cm >= 0 && command == FAKE_RESOLVE) {
+		fill_event(&c->cached_reply, 2000);
+		CHECK_EQ(send(c->cm, "", 1, 0), 1);
+	}
 	return (int64_t)req->call.len;
 }
 

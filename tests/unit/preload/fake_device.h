@@ -30,12 +30,18 @@ enum fake_ioctl {
 	FAKE_KNOWN = 18,       /* which event files it names: kind, times 10 for
 			    * each that goes before */
 	FAKE_COMP_SENDER = 19, /* as FAKE_COMP, with the sending end */
+	FAKE_AHEAD = 20,       /* sends the event 1000 in a datagram, as one
+				* after arg more answers than there were */
+	FAKE_TAKEN = 21,       /* what the last WRITE said of an event */
 };
 
 /* A write to an rdma_cm file: with its answer comes one sent ahead, of question
  * and eight bytes of answer that the write contains. */
 #define FAKE_CACHE_REPLY 99
 #define FAKE_SLOT	 7
+/* Another one: with its answer comes the event 2000 ahead, and a datagram. */
+#define FAKE_RESOLVE    98
+#define FAKE_EVENT_ROOM 400 /* of a GET_EVENT; the events have eight bytes */
 
 #define FAKE_COOKIE 77
 #define FAKE_MAJOR  231

@@ -3,6 +3,7 @@
  * nothing else. */
 #include <errno.h>
 #include <fcntl.h>
+#include <rdma/rdma_user_cm.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "kernel-abi/uroce-tunnel.h"
 #include "tests/check.h"
 #include "tests/unit/preload/cases.h"
 #include "tests/unit/preload/fake_device.h"
@@ -109,6 +111,108 @@ void test_reply_cache(void)
 	CHECK_EQ(answer, 0);
 	close(ends[0]);
 	close(ends[1]);
+	close(cm);
+	close(fd);
+}
+
+struct get_event {
+	uint32_t cmd;
+	uint16_t in, out;
+	uint64_t *response;
+};
+
+/* A command that the device refuses to answer ahead. */
+static void other_command(int fd, int cm, int taken)
+{
+	uint32_t other[2] = {1};
+
+	CHECK(asked(fd, cm, other, sizeof(other)));
+	CHECK_EQ(ioctl(fd, FAKE_TAKEN, 0), taken);
+}
+
+static void resolve(int cm)
+{
+	uint32_t resolve[2] = {FAKE_RESOLVE};
+
+	CHECK_EQ(write(cm, resolve, sizeof(resolve)), sizeof(resolve));
+}
+
+/* An event that came with a reply, or in a datagram, is taken once, and the
+ * next command tells. */
+void test_events_ahead(void)
+{
+	int fd = open_node();
+	int cm = open(CM, O_RDWR | O_CLOEXEC);
+	uint64_t event = 0;
+	struct get_event get = {12, 8, FAKE_EVENT_ROOM, &event}, other = get;
+	struct {
+		uint32_t cmd;
+		uint16_t in, out;
+		uint64_t response;
+		uint32_t id, fd;
+	} migrate = {RDMA_USER_CM_CMD_MIGRATE_ID, 16, 4, 0, 0, 0};
+	int before, cm2, st;
+	pid_t pid;
+	static uint64_t elsewhere;
+
+	/* with a reply */
+	resolve(cm);
+	CHECK(!asked(fd, cm, &get, sizeof(get)));
+	CHECK_EQ(event, 2000);
+	other_command(fd, cm, UROCE_TUN_TAKEN);
+	other_command(fd, cm, 0);
+	/* in a datagram */
+	event = 0;
+	CHECK_EQ(ioctl(fd, FAKE_AHEAD, 0), 0);
+	CHECK(!asked(fd, cm, &get, sizeof(get)));
+	CHECK_EQ(event, 1000);
+	/* once: the next datagram has none */
+	CHECK_EQ(ioctl(fd, FAKE_PEERS, 0), 0);
+	CHECK(asked(fd, cm, &get, sizeof(get)));
+	CHECK_EQ(ioctl(fd, FAKE_TAKEN, 0), UROCE_TUN_TAKEN);
+	/* not after another command, either way */
+	resolve(cm);
+	other_command(fd, cm, 0);
+	CHECK(asked(fd, cm, &get, sizeof(get)));
+	CHECK_EQ(ioctl(fd, FAKE_AHEAD, 0), 0);
+	other_command(fd, cm, 0);
+	CHECK(asked(fd, cm, &get, sizeof(get)));
+	CHECK_EQ(ioctl(fd, FAKE_TAKEN, 0), 0);
+	CHECK_EQ(ioctl(fd, FAKE_AHEAD, 1), 0);
+	CHECK(asked(fd, cm, &get, sizeof(get)));
+	/* not once the page has changed */
+	resolve(cm);
+	CHECK_EQ(ioctl(fd, FAKE_CHANGE, 0), 0);
+	CHECK(asked(fd, cm, &get, sizeof(get)));
+	CHECK_EQ(ioctl(fd, FAKE_TAKEN, 0), 0);
+	/* not for another form, or a place that is not on the stack */
+	resolve(cm);
+	other.out = FAKE_EVENT_ROOM + 8;
+	CHECK(asked(fd, cm, &other, sizeof(other)));
+	resolve(cm);
+	other = get;
+	other.response = &elsewhere;
+	CHECK(asked(fd, cm, &other, sizeof(other)));
+	CHECK_EQ(elsewhere, 0);
+	/* A forked child has no business with the file, and takes nothing. */
+	resolve(cm);
+	pid = fork();
+	CHECK(pid >= 0);
+	if (!pid) {
+		CHECK(write(cm, &get, sizeof(get)) < 0 && errno == EACCES);
+		_exit(0);
+	}
+	CHECK_EQ(waitpid(pid, &st, 0), pid);
+	CHECK_EQ(st, 0);
+	/* The device hears of it before an id leaves the file. */
+	CHECK(!asked(fd, cm, &get, sizeof(get)));
+	cm2 = open(CM, O_RDWR | O_CLOEXEC);
+	before = ioctl(fd, FAKE_WRITES, 0);
+	migrate.fd = (uint32_t)cm;
+	CHECK_EQ(write(cm2, &migrate, sizeof(migrate)), sizeof(migrate));
+	CHECK_EQ(write(cm2, &migrate, sizeof(migrate)), sizeof(migrate));
+	CHECK_EQ(ioctl(fd, FAKE_WRITES, 0), before + 3);
+	close(cm2);
 	close(cm);
 	close(fd);
 }
