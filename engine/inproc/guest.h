@@ -36,6 +36,7 @@ enum {
 struct ur_guest_state {
 	_Atomic u32 turns; /* turns taken by threads of the program */
 	u32 seen;	   /* "turns" when the engine's thread last looked */
+	u32 met;	   /* "turns" after its last turn with work */
 	int nap_fd;	   /* epoll descriptor with call_fd alone */
 	_Atomic bool
 		naps; /* the thread sleeps without watching sockets: somebody polls */

@@ -160,6 +160,18 @@ static bool drive(struct ur_engine *e, bool posted)
 	return wake;
 }
 
+/* Another thread has the engine, or waits for it: leaves the work to it. A thread of the program looks
+ * at the doorbells after its turn; for any other one the engine's thread may have to wake. */
+static void leave(struct ur_engine *e, bool posted)
+{
+	if (!posted) /* counts as a poll: the thread naps */
+		atomic_fetch_add(&e->guest.turns, 1);
+	else if (!atomic_load_explicit(&e->guest.driver,
+				       memory_order_relaxed) &&
+		 atomic_load(&e->asleep))
+		ur_mailbox_wake(e);
+}
+
 /* The calling thread's seccomp filter may kill it for system calls of the engine. The engine's thread
  * is older than the filter, and does the work. */
 static void leave_to_thread(struct ur_engine *e, bool posted)
@@ -190,10 +202,7 @@ bool ur_engine_drive(struct ur_engine *e, bool posted)
 		atomic_thread_fence(memory_order_seq_cst);
 		if (atomic_load(&e->guest.waits) ||
 		    pthread_mutex_trylock(&box->owner)) {
-			if (posted && atomic_load(&e->asleep))
-				ur_mailbox_wake(e);
-			if (!posted) /* counts as a poll: the thread naps */
-				atomic_fetch_add(&e->guest.turns, 1);
+			leave(e, posted);
 			break;
 		}
 		wake = drive(e, posted);

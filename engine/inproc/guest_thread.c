@@ -19,6 +19,8 @@
 /* A program that armed a queue within this time sleeps between its polls. */
 #define ARMED_NS    20000000u
 #define STACK_BYTES (256u << 10)
+/* Polls in vain during one turn that show a program which polls. */
+#define VAIN_POLLS 16u
 /* Sleep interval after the program has closed the engine's descriptors. */
 #define REST_NS 50000000
 
@@ -77,13 +79,14 @@ static bool nap_once(struct ur_engine *e)
 	return woken;
 }
 
-/* Naps while threads of the program poll: they do all work, timers too. */
-static void nap(struct ur_engine *e)
+/* Naps while threads of the program poll: they do all work, timers too. hands_over: also the work that
+ * waits now. */
+static void nap(struct ur_engine *e, bool hands_over)
 {
 	atomic_store(&e->guest.naps, true);
 	atomic_store(&e->asleep, 1);
 	atomic_thread_fence(memory_order_seq_cst);
-	if (!ur_work_waits(e) && !sleeps_between(e)) {
+	if ((hands_over || !ur_work_waits(e)) && !sleeps_between(e)) {
 		ur_mailbox_release(e);
 		do {
 			ur_post_batch_look(&e->guest.batch);
@@ -189,7 +192,7 @@ static void wait_for_work(struct ur_engine *e)
 		sched_yield();
 		ur_mailbox_acquire(e);
 	} else if (driven)
-		nap(e);
+		nap(e, false);
 	else if (!ur_wait(e))
 		return;
 	ur_guest_look_at_file(e);
@@ -201,6 +204,19 @@ static bool does_work(struct ur_engine *e)
 	bool any = ur_poll_turn(e);
 
 	return ur_chores_run(e) || any;
+}
+
+/* Threads of the program that have work for more turns poll in vain while this one has the engine:
+ * hands it to them. */
+static void go_on(struct ur_engine *e)
+{
+	u32 turns = atomic_load_explicit(&e->guest.turns, memory_order_relaxed);
+	bool many = turns - e->guest.met >= VAIN_POLLS;
+
+	e->guest.met = turns;
+	ur_idle_work(&e->idle, e->now);
+	if (many && is_driven(e) && !ur_guest_is_alone(e) && !ur_chores_wait(e))
+		nap(e, true);
 }
 
 static void *guest_thread(void *arg)
@@ -217,7 +233,7 @@ static void *guest_thread(void *arg)
 		else if (e->guest.rest.on)
 			rest_after_fork(e);
 		else if (does_work(e))
-			ur_idle_work(&e->idle, e->now);
+			go_on(e);
 		else
 			wait_for_work(e);
 	}
