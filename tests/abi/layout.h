@@ -368,6 +368,7 @@ static const struct field fields[] = {
 	FIELD(uroce_tun_cached_reply, question, 8, 24),
 	END(uroce_tun_cached_reply, 32),
 	FIELD(uroce_tun_event, answers, 0, 4),
+	FIELD(uroce_tun_event, rsv, 4, 4),
 	END(uroce_tun_event, 8),
 	/* uroce-record.h */
 	FIELD(uroce_record_head, magic, 0, 8),

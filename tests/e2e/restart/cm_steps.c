@@ -17,6 +17,7 @@
 #include <pthread.h>
 #include <rdma/rdma_cma.h>
 #include <semaphore.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -316,7 +317,7 @@ static int do_step(const char *what)
 	if (!strcmp(what, "halt"))
 		return halts = true, 0;
 	if (!strcmp(what, "hold"))
-		return holds = true, 0;
+		return atomic_store(&holds, true), 0;
 	if (!strcmp(what, "go"))
 		return sem_post(&gos);
 	if (!strcmp(what, "churn"))
