@@ -47,11 +47,19 @@ static bool needs_process(const struct ur_cmd *cmd)
 	       cmd->dev->roce_v1;
 }
 
+/* The slot and what the engine may see are the file's user's; the engine would be the session's. */
+static bool is_anothers(const struct ur_ufile *file)
+{
+	return file->session->uid != file->uid;
+}
+
 /* apart: the engine is, or was, in an engine process. */
 static int check_open(const struct ur_cmd *cmd, bool apart)
 {
 	const struct ur_ufile *file = cmd->file;
 
+	if (is_anothers(file))
+		return -EPERM;
 	if (file->slot || has_objects(file))
 		return -EINVAL;
 	return needs_process(cmd) && !apart ? -EOPNOTSUPP : 0;
@@ -291,6 +299,8 @@ int ur_m_engine_apart(struct ur_cmd *cmd)
 	struct ur_lent lent;
 	int err, sock = -1;
 
+	if (is_anothers(file))
+		return -EPERM;
 	end_own(file);
 	/* Such a process has the device's engine, which maps the files that it registers. */
 	if (!ur_user_mem_reaches(file->session->mem) && !needs_process(cmd))
@@ -352,8 +362,7 @@ int ur_m_engine_share(struct ur_cmd *cmd)
 	if (ur_attr_u32(cmd, UROCE_ATTR_ENGINE_SHARE_SLOT, &slot) ||
 	    !file->slot || file->shared || (!slot && !file->async))
 		return -EINVAL;
-	/* The engine runs as the session's user, and gets the memory of the file's user. */
-	if (file->session->uid != file->uid)
+	if (is_anothers(file))
 		return -EPERM;
 	err = slot ? ur_shared_engine_resume(file, slot, hang_up)
 		   : ur_shared_engine_join(file, ur_ufile_end_apart, &sock);
@@ -410,7 +419,7 @@ static int pass_on(const struct ur_ufile *file, u32 slot)
 
 	if (!slot || file->slot != slot)
 		return -EINVAL;
-	if (file->session->uid != file->uid)
+	if (is_anothers(file))
 		return -EPERM;
 	return file->life
 		       ? ur_engine_pass_life_on(file->dev->engine, slot, &life)

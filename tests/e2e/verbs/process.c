@@ -422,6 +422,75 @@ static void import_user(void)
 	close(sock[1]);
 }
 
+/* Asks for an engine of that file. Returns 0, or an errno. */
+static int ask_engine(int fd, uint16_t method)
+{
+	static struct uroce_engine_open open;
+	struct {
+		struct ib_uverbs_ioctl_hdr hdr;
+		struct ib_uverbs_attr attr;
+	} cmd = {.hdr = {.length = sizeof(cmd),
+			 .object_id = UVERBS_OBJECT_DEVICE,
+			 .method_id = method,
+			 .num_attrs = 1},
+		 .attr = {.attr_id = UROCE_ATTR_ENGINE_OPEN_RESP,
+			  .len = method == UROCE_METHOD_ENGINE_APART
+					 ? sizeof(struct uroce_engine_apart)
+					 : sizeof(open),
+			  .flags = UVERBS_ATTR_F_MANDATORY,
+			  .data = (uintptr_t)&open}};
+
+	return ioctl(fd, RDMA_VERBS_IOCTL, &cmd) ? errno : 0;
+}
+
+static void get_context(int fd)
+{
+	struct {
+		struct ib_uverbs_get_context_resp core;
+		struct uroce_alloc_ucontext_resp drv;
+	} resp;
+	struct {
+		struct ib_uverbs_cmd_hdr hdr;
+		struct ib_uverbs_get_context core;
+		struct uroce_alloc_ucontext_req drv;
+	} cmd = {.hdr = {.command = IB_USER_VERBS_CMD_GET_CONTEXT,
+			 .in_words = sizeof(cmd) / 4,
+			 .out_words = sizeof(resp) / 4},
+		 .core.response = (uintptr_t)&resp};
+
+	CHECK_EQ(write(fd, &cmd, sizeof(cmd)), sizeof(cmd));
+}
+
+/* A process of another user gets no engine in a file of this one, in its name. */
+static void import_engine(void)
+{
+	struct shared s = {0};
+	int sock[2], fd;
+	pid_t pid;
+
+	if (geteuid())
+		exit(77);
+	CHECK(!socketpair(AF_UNIX, SOCK_STREAM, 0, sock));
+	pid = fork();
+	CHECK(pid >= 0);
+	if (!pid) {
+		become_nobody();
+		fd = recv_fd(sock[1], &s);
+		CHECK_EQ(ask_engine(fd, UROCE_METHOD_ENGINE_OPEN), EPERM);
+		CHECK_EQ(ask_engine(fd, UROCE_METHOD_ENGINE_APART), EPERM);
+		_exit(0);
+	}
+	fd = open("/dev/infiniband/uverbs0", O_RDWR | O_CLOEXEC);
+	CHECK(fd >= 0);
+	get_context(fd);
+	send_fd(sock[0], fd, &s);
+	reap(pid);
+	CHECK_EQ(ask_engine(fd, UROCE_METHOD_ENGINE_APART), 0);
+	close(fd);
+	close(sock[0]);
+	close(sock[1]);
+}
+
 /* A descriptor of no device file is refused. */
 static void import_wrong(void)
 {
@@ -440,6 +509,7 @@ const struct verbs_test process_tests[] = {
 	{"import_by_socket", import_by_socket},
 	{"import_outlives", import_outlives},
 	{"import_user", import_user},
+	{"import_engine", import_engine},
 	{"import_wrong", import_wrong},
 	{0},
 };
