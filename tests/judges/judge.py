@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Test suites that others wrote, on a device of ours, held against expected.tsv.
 
-    judge.py [--engine process|device] [--xml FILE] [--seen FILE] [SUITE[/PART][:TEST]]...
+    judge.py [--engine process|apart] [--xml FILE] [--seen FILE] [SUITE[/PART][:TEST]]...
 
 TEST is a pattern. Without arguments all suites that are at hand, with each engine:
 README.md says which variables name them. --seen writes the outcomes, a line each, too. Root."""
@@ -20,7 +20,7 @@ from world import World, enter
 
 
 ALL = "all of it"
-ENGINES = "process", "device"
+ENGINES = "process", "apart"
 
 
 def wants(words, suite, part):

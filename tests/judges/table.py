@@ -2,7 +2,7 @@
 """expected.tsv: the outcomes that are not `passed`, each with its reason, and what comes of
 comparing. A line has suite, engine, test, outcome and reason, with a tab between.
 suite: as in suites.py, with `/` and the part where a suite has some. engine: of the program
-(process), of the device (device), or * for both. test: a name, or a pattern in which * stands
+(process), of an engine process (apart), or * for both. test: a name, or a pattern in which * stands
 for anything; the first line that fits counts. outcome: one of suites.py's, `left-out` for a
 test that is not run, or several with `|` between, where the host or chance decides."""
 import fnmatch
@@ -35,7 +35,7 @@ def read(path=PATH):
                 continue
             row = Row(*line.rstrip("\n").split("\t"))
             outcomes = set(row.outcome.split("|"))
-            if not outcomes <= OUTCOMES or outcomes == {"passed"} or row.engine not in ("*", "process", "device") or \
+            if not outcomes <= OUTCOMES or outcomes == {"passed"} or row.engine not in ("*", "process", "apart") or \
                     len(row.reason) < 10:
                 raise ValueError(f"{path}:{number}: {line}")
             rows.append(row)

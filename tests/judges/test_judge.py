@@ -99,7 +99,7 @@ def test_a_program_that_runs_nothing_fails():
 
 
 ROWS = [Row("x", "*", "A.b", "failed", "a reason of its own"),
-        Row("x", "device", "A.c*", "skipped", "a reason of its own"),
+        Row("x", "apart", "A.c*", "skipped", "a reason of its own"),
         Row("x", "*", "A.d", "passed|failed", "a reason of its own"),
         Row("x", "*", "A.e", "left-out", "a reason of its own")]
 
@@ -107,8 +107,8 @@ ROWS = [Row("x", "*", "A.b", "failed", "a reason of its own"),
 @pytest.mark.parametrize("test, got, engine, verdict", [
     ("A.a", "passed", "process", "passed"), ("A.a", "failed", "process", "failed"),
     ("A.a", "skipped", "process", "failed"), ("A.a", "missing", "process", "failed"),
-    ("A.b", "failed", "device", "skipped"), ("A.b", "passed", "device", "failed"),
-    ("A.b", "crashed", "device", "failed"), ("A.c/1", "skipped", "device", "skipped"),
+    ("A.b", "failed", "apart", "skipped"), ("A.b", "passed", "apart", "failed"),
+    ("A.b", "crashed", "apart", "failed"), ("A.c/1", "skipped", "apart", "skipped"),
     ("A.c/1", "skipped", "process", "failed"), ("A.d", "passed", "process", "passed"),
     ("A.d", "failed", "process", "skipped"), ("A.d", "stuck", "process", "failed"),
     ("A.e", "left-out", "process", "skipped")])
