@@ -40,7 +40,7 @@ declare -A builds=(
 	[fuzz]=fuzz [tsan]="plain tsan" [conformance]=plain [e2e]="plain asan"
 	[interop]=plain [apps]=plain [package]="" [fresh]=""
 	[debian13]="" [arm64]=plain [action]="" [container]=plain [judges]=plain
-	[gpu]="plain asan"
+	[gpu]="plain asan tsan"
 )
 order=(fast asan fuzz witness judges bench tsan e2e gpu interop action fresh apps arm64 debian13 conformance package container)
 # Those with a root of their own, which fetch, unpack and build by turns, and those

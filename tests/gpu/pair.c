@@ -156,7 +156,8 @@ void pair_begin(void)
 	for (int p = 0; p < PLACES; p++) {
 		own[p].addr = allocate(p);
 		own[p].mr = reg(pd, own[p].addr, p);
-		must(own[p].mr, "a region");
+		must(own[p].mr,
+		     p == FAR ? "a far region" : "a region of the host");
 	}
 	make_qp();
 	connect_qp();

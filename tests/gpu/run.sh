@@ -17,7 +17,7 @@ work=$(mktemp -d)
 export UROCE_RUN_DIR=$work/run UROCE_ENGINE=process
 trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$work"' EXIT
 cc -O1 -D_GNU_SOURCE -I"$top" -o "$work/matrix" \
-	"$top"/tests/gpu/{matrix,troubles,order,contexts,hostile,memory,cuda_memory,dmabuf_memory,pair}.c "$top/tests/e2e/guest/rounds.c" \
+	"$top"/tests/gpu/{matrix,troubles,order,contexts,hostile,speed,memory,cuda_memory,dmabuf_memory,pair}.c "$top/tests/e2e/guest/rounds.c" \
 	"$cuda" -libverbs
 cc -O1 -D_GNU_SOURCE -I"$top" -o "$work/probes" "$top"/tests/gpu/probes.c "$top/tests/e2e/guest/rounds.c" \
 	-Wl,--no-as-needed "$cuda" -libverbs

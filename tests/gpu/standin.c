@@ -40,6 +40,8 @@ struct CUctx_st {
 };
 
 struct CUevent_st {
+	struct CUevent_st *next;
+	struct CUctx_st *context;
 	unsigned long long
 		due; /* that copy of its stream is the last before it */
 	struct CUstream_st *stream;
@@ -85,11 +87,13 @@ static struct allocation allocations[ALLOCS];
 static struct host_memory host[ALLOCS];
 static unsigned long long ids;
 static struct CUstream_st *streams;
+static struct CUevent_st *events;
 static bool blocked, capturing, lost;
 static int captured, fail_in, lag, under_way, most;
 static void (*then)(void), (*each)(void);
 static bool held;
 static bool fail_late;
+static struct standin_copies copies;
 static int break_in, lie_about, waiting;
 static unsigned long long lie;
 
@@ -111,7 +115,7 @@ void standin_waits(void)
 		fprintf(stderr, "failed: the program's thread waits\n");
 		abort();
 	}
-	if (lag)
+	if (lag > 0)
 		usleep((useconds_t)(rand() % (lag + 1)));
 }
 
@@ -227,6 +231,7 @@ void standin_hold(bool on)
 	pthread_mutex_lock(&lock);
 	held = on;
 	most = under_way;
+	copies = (struct standin_copies){0, 0};
 	pthread_cond_broadcast(&changed);
 	pthread_mutex_unlock(&lock);
 }
@@ -237,6 +242,16 @@ int standin_most(void)
 
 	pthread_mutex_lock(&lock);
 	n = most;
+	pthread_mutex_unlock(&lock);
+	return n;
+}
+
+struct standin_copies standin_copies(void)
+{
+	struct standin_copies n;
+
+	pthread_mutex_lock(&lock);
+	n = copies;
 	pthread_mutex_unlock(&lock);
 	return n;
 }
@@ -355,6 +370,22 @@ CUresult cuCtxCreate_v2(CUcontext *ctx, unsigned int flags, CUdevice device)
 
 static bool is_idle(void);
 
+/* With the lock. */
+static void drop_events(const struct CUctx_st *ctx,
+			const struct CUevent_st *one)
+{
+	struct CUevent_st **at = &events, *e;
+
+	while ((e = *at)) {
+		if (e != one && e->context != ctx) {
+			at = &e->next;
+			continue;
+		}
+		*at = e->next;
+		free(e);
+	}
+}
+
 /* What is of it goes with it. The next one has its address. */
 CUresult cuCtxDestroy_v2(CUcontext ctx)
 {
@@ -362,6 +393,7 @@ CUresult cuCtxDestroy_v2(CUcontext ctx)
 	while (!is_idle())
 		pthread_cond_wait(&changed, &lock);
 	ctx->there = false;
+	drop_events(ctx, NULL);
 	for (struct CUstream_st *s = streams; s; s = s->next)
 		if (s->context == ctx)
 			s->context = NULL;
@@ -606,7 +638,7 @@ static CUresult check_call(bool copies)
 
 static void run(struct CUstream_st *s, struct copy *c)
 {
-	int us = lag ? rand() % (lag + 1) : 0;
+	int us = lag > 0 ? rand() % (lag + 1) : 0;
 	bool fails = c->fails || lost;
 
 	pthread_mutex_unlock(&lock);
@@ -702,14 +734,29 @@ CUresult cuEventCreate(CUevent *event, unsigned int flags)
 {
 	CUresult err = begin_call();
 
-	if (!err)
+	if (err)
+		return err;
+	pthread_mutex_lock(&lock);
+	err = check_call(false);
+	if (!err) {
 		*event = calloc(1, sizeof(**event));
+		(*event)->context = stack[depth - 1];
+		(*event)->next = events;
+		events = *event;
+	}
+	pthread_mutex_unlock(&lock);
 	return err;
 }
 
 CUresult cuEventDestroy_v2(CUevent event)
 {
-	free(event);
+	CUresult err = begin_call();
+
+	if (err)
+		return err;
+	pthread_mutex_lock(&lock);
+	drop_events(NULL, event);
+	pthread_mutex_unlock(&lock);
 	return OK;
 }
 
@@ -801,7 +848,9 @@ static CUresult copy_async(struct CUstream_st *s, void *to, const void *from,
 	strikes = fail_in && !--fail_in;
 	if (!err && (!is_of(s, addr, bytes) || (strikes && !fail_late)))
 		err = INVALID_VALUE;
-	if (!err) {
+	if (!err && lag < 0) {
+		memcpy(to, from, bytes);
+	} else if (!err) {
 		c = calloc(1, sizeof(*c));
 		c->to = to;
 		c->from = from;
@@ -810,6 +859,8 @@ static CUresult copy_async(struct CUstream_st *s, void *to, const void *from,
 		*s->last = c;
 		s->last = &c->next;
 		s->asked++;
+		copies.all++;
+		copies.beside += under_way > 0;
 		if (++under_way > most)
 			most = under_way;
 		pthread_cond_broadcast(&changed);

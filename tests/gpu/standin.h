@@ -39,6 +39,11 @@ __attribute__((weak)) int standin_dmabuf(size_t bytes, bool mappable);
 __attribute__((weak)) void standin_hold(bool on);
 /* Returns how many copies were under way at a time, at most. */
 __attribute__((weak)) int standin_most(void);
+/* Copies that were begun, and those of them that were while another was under way. */
+struct standin_copies {
+	unsigned int all, beside;
+};
+__attribute__((weak)) struct standin_copies standin_copies(void);
 /* Called once, by the thread that next finds a copy that has not ended. */
 __attribute__((weak)) void standin_then(void (*then)(void));
 /* Calls that copy wait until this is false again. */
@@ -46,7 +51,7 @@ __attribute__((weak)) void standin_block(bool on);
 /* The n-th call from now that copies fails (invalid value); with late, its copy fails when its turn comes, and all calls after
  * that, until the next context. */
 __attribute__((weak)) void standin_fail(int n, bool late);
-/* Microseconds that each copy takes at most, drawn anew for each. */
+/* Microseconds that each copy takes at most, drawn anew for each; -1: the call copies by itself. */
 __attribute__((weak)) void standin_lag(int us);
 /* The program captures: calls that a thread may not make then are errors, which standin_captured() counts. */
 __attribute__((weak)) void standin_capture(bool on);

@@ -4,6 +4,7 @@
  * and written behind, whatever lags, fails, or is freed. Other threads register meanwhile.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include "engine/core/engine_impl.h"
@@ -186,6 +187,44 @@ static void test_overlap(void)
 	CHECK_EQ(ur_gpu_mem_ops.write(mr, BYTES - piece, model + BYTES - piece,
 				      piece),
 		 0);
+	check_all(addr);
+	detach(mr);
+	ur_gpu_fini(&engine);
+}
+
+/* Of the copies of long messages nearly all begin while another is under way, both ways. */
+static void test_ratio(void)
+{
+	struct standin_copies n;
+	struct ur_emr *mr;
+	u64 addr;
+
+	begin();
+	standin_lag(2000);
+	addr = allocate();
+	mr = attach(addr);
+	for (int reads = 0; reads < 2; reads++) {
+		standin_hold(false);
+		for (int i = 0; i < 8; i++) {
+			if (reads) {
+				const struct ur_pieces to = {.first = got,
+							     .stride = BYTES,
+							     .len = BYTES,
+							     .n = 1,
+							     .reader = got};
+
+				ur_gpu_mem_ops.ahead(mr, 0, BYTES, got);
+				CHECK_EQ(ur_gpu_mem_ops.read_pieces(mr, 0, &to),
+					 0);
+			} else {
+				write_message(mr, 0, BYTES, 4096);
+			}
+		}
+		n = standin_copies();
+		CHECK(n.all >= 8 * BYTES / UR_GPU_PIECE_BYTES);
+		CHECK(n.beside * 10 >= n.all * 8);
+	}
+	standin_lag(50);
 	check_all(addr);
 	detach(mr);
 	ur_gpu_fini(&engine);
@@ -400,6 +439,54 @@ static void test_breaks(void)
 	ur_gpu_fini(&engine);
 }
 
+/* What the thread that registers does while the engine's copies. */
+static bool ends;
+
+static void *registers(void *arg)
+{
+	const u64 *addr = arg;
+	CUcontext context;
+
+	CHECK_EQ(cuDevicePrimaryCtxRetain(&context, 1), 0);
+	CHECK_EQ(cuCtxSetCurrent(context), 0);
+	while (!__atomic_load_n(&ends, __ATOMIC_RELAXED)) {
+		u64 other = allocate();
+		struct ur_emr *far = attach(other), *near = attach(*addr);
+
+		CHECK_EQ(ur_gpu_look(*addr, BYTES), 0);
+		CHECK(ur_gpu_is_there());
+		ur_gpu_detach(near);
+		ur_gpu_detach(far);
+		free(near);
+		free(far);
+		CHECK_EQ(cuMemFree_v2(other), 0);
+	}
+	return NULL;
+}
+
+static void test_threads(void)
+{
+	struct ur_emr *mr;
+	pthread_t thread;
+	u64 addr;
+
+	begin();
+	addr = allocate();
+	mr = attach(addr);
+	ends = false;
+	CHECK(!pthread_create(&thread, NULL, registers, &addr));
+	write_message(mr, 0, BYTES, 4096);
+	for (int i = 0; i < 30; i++) {
+		write_message(mr, 0, BYTES / 2, 4096);
+		read_message(mr, 0, BYTES / 2, 4096);
+	}
+	__atomic_store_n(&ends, true, __ATOMIC_RELAXED);
+	CHECK(!pthread_join(thread, NULL));
+	check_all(addr);
+	detach(mr);
+	ur_gpu_fini(&engine);
+}
+
 static void test_refused(void)
 {
 	struct ur_emr mr = {.ectx = &ectx};
@@ -425,6 +512,7 @@ int main(int argc, char **argv)
 	cases(&argc, argv);
 	CASE(test_messages());
 	CASE(test_overlap());
+	CASE(test_ratio());
 	CASE(test_words());
 	CASE(test_freed());
 	CASE(test_freed_meanwhile());
@@ -432,6 +520,7 @@ int main(int argc, char **argv)
 	CASE(test_contexts());
 	CASE(test_lies());
 	CASE(test_breaks());
+	CASE(test_threads());
 	CASE(test_refused());
 	return cases_status();
 }
