@@ -83,6 +83,17 @@ def test_probes(pair, env, program, answer):
     says(pair, answer, env, program)
 
 
+def test_script(pair):
+    """What runs where there is a GPU, with the stand-in in its place; without one it is skipped, with one line."""
+    build = os.path.dirname(os.path.dirname(pair.bin("uroced")))
+    script = os.path.join(os.path.dirname(__file__), "../gpu/run.sh")
+    if not os.path.exists("/dev/nvidiactl"):
+        p = pair.a.bare(script, build)
+        assert p.wait(10) == 77 and p.text() == "SKIP: no GPU of NVIDIA\n", p.report()
+    p = pair.a.bare("env", f"UROCE_CUDA={build}/lib/gpu/libcuda.so.1", script, build)
+    assert p.wait(200) == 0 and "READ 64 B: host" in p.text(), p.report()
+
+
 def says(pair, mode, env, program="gpu_matrix"):
     p = pair.a.start(pair.bin(program), mode, env={**os.environ, **env})
     assert p.wait(60) == 0, p.report()

@@ -9,7 +9,7 @@ import torch.distributed as dist
 
 rank = int(sys.argv[1])
 torch.cuda.set_device(0)
-dist.init_process_group("nccl", init_method="tcp://127.0.0.1:20778", rank=rank, world_size=2)
+dist.init_process_group("nccl", init_method="tcp://127.0.0.1:20790", rank=rank, world_size=2)
 for power in range(10, 28):
     data = torch.arange(2 ** power // 4, device="cuda", dtype=torch.int32)
     want = data * 2 + 3

@@ -12,10 +12,11 @@ trap 'rm -rf "$tmp"' EXIT
 trap stop INT TERM
 drivers=(udmabuf)
 [ -n "${UROCE_FULL:-}" ] && drivers+=(vgem)
-UROCE_GPU_DRIVERS="${drivers[*]}" part plain tests/gpu/test_guest.py tests/e2e/test_gpu.py
+UROCE_GPU_DRIVERS="${drivers[*]}" part plain tests/gpu/test_guest.py tests/e2e/test_gpu.py -k "not test_script"
 matrix=test_two_hosts
-[ -n "${UROCE_FULL:-}" ] && matrix=test_
+[ -n "${UROCE_FULL:-}" ] && matrix="not test_script"
 part asan --build build/asan tests/e2e/test_gpu.py -k "$matrix"
+part script tests/e2e/test_gpu.py -k test_script
 parts+=(tsan)
 finish 1
 begin tsan "$tmp/tsan.log" tests/ctest.sh build/tsan "$tmp/tsan.xml" -R '^unit.gpu$'

@@ -76,6 +76,7 @@ static const struct {
 	{"NCCL's file", by_file, 0, NCCL},
 	{"NCCL's file, relaxed", by_file, 0,
 	 NCCL | IBV_ACCESS_RELAXED_ORDERING},
+	{"Mooncake's file", by_file, 5 * PAGE, NCCL},
 	{"UCX's pointer", by_pointer, PAGE, UCX},
 	{"UCX's file", by_file, PAGE, UCX},
 	{"UCX's file, relaxed", by_file, 3 * PAGE,
