@@ -70,6 +70,8 @@ struct ur_mr_attr {
 	void *mem;
 	bool null_mr; /* reads zeros, swallows writes */
 	u32 key;      /* a key that another port assigned; 0: a new one */
+	/* Only windows of the same owner are bound to it: others could keep it alive. */
+	const void *owner;
 };
 
 /* ---- shared receive queues ---- */

@@ -42,6 +42,7 @@ struct ur_mw {
 	u64 addr, length; /* in the region's addresses */
 	u32 access;
 	u32 qpn; /* type 2: the queue pair it is bound to */
+	const void *owner;
 };
 
 /* A checked piece of memory: plain when ptr is set, else through mr's ops. */

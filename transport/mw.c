@@ -21,11 +21,11 @@
 
 int ur_mw_create(struct ur_port *port, u32 pd, int type, struct ur_mw **mw)
 {
-	return ur_mw_create_as(port, pd, type, 0, mw);
+	return ur_mw_create_as(port, pd, type, 0, NULL, mw);
 }
 
 int ur_mw_create_as(struct ur_port *port, u32 pd, int type, u32 key,
-		    struct ur_mw **mw)
+		    const void *owner, struct ur_mw **mw)
 {
 	struct ur_mw *w;
 	int err;
@@ -38,6 +38,7 @@ int ur_mw_create_as(struct ur_port *port, u32 pd, int type, u32 key,
 	w->port = port;
 	w->pd = pd;
 	w->type = type;
+	w->owner = owner;
 	w->k.kind = UR_KEY_MW;
 	w->k.id = key >> 8;
 	err = key ? ur_table_put(&port->keys, &w->k, w->k.id)
@@ -128,7 +129,8 @@ u8 ur_mw_bind(struct ur_qp *qp, const struct ur_swqe *e)
 		return UR_WC_MW_BIND_ERR;
 	if (e->bind.length) {
 		mr = ur_mr_lookup(qp->port, e->bind.mr_lkey);
-		if (!mr || !region_allows(mr, e, qp))
+		if (!mr || mr->attr.owner != mw->owner ||
+		    !region_allows(mr, e, qp))
 			return UR_WC_MW_BIND_ERR;
 	} else if (mw->type == 2) {
 		return UR_WC_MW_BIND_ERR;

@@ -280,9 +280,10 @@ void *ur_mr_find(struct ur_port *port, u32 key);
 /* Creates a window of type 1 or 2 in *mw. Returns 0, -EINVAL for another type,
  * or -ENOMEM as for a region. */
 int ur_mw_create(struct ur_port *port, u32 pd, int type, struct ur_mw **mw);
-/* Does the same with a key that another port assigned; 0: a new one. */
+/* Does the same with a key that another port assigned; 0: a new one. owner: as in struct
+ * ur_mr_attr. */
 int ur_mw_create_as(struct ur_port *port, u32 pd, int type, u32 key,
-		    struct ur_mw **mw);
+		    const void *owner, struct ur_mw **mw);
 /* Destroys the window, bound or not. */
 void ur_mw_destroy(struct ur_mw *mw);
 /* Returns the R_Key. A bound type 2 window has the low byte that its bind

@@ -481,4 +481,5 @@ void ur_app_mem_describe(struct ur_emr *mr, struct ur_mr_attr *out)
 	out->mem = mr;
 	out->null_mr = mr->attr.null_mr;
 	out->key = mr->attr.key;
+	out->owner = mr->ectx;
 }

@@ -18,7 +18,7 @@ struct ur_emw {
 static int alloc(struct ur_engine *engine, struct ur_emw *mw)
 {
 	int err = ur_mw_create_as(engine->port, mw->pd, mw->type, mw->rkey,
-				  &mw->mw);
+				  mw->ectx, &mw->mw);
 
 	ur_assert(mw->ectx->engine == engine);
 	if (!err)

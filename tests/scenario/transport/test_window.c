@@ -230,6 +230,13 @@ static void refused_keys(void)
 	bind(0, 0, 0);
 	bound(UR_WC_MW_BIND_ERR);
 	stop();
+	/* A window of another owner. */
+	start(1);
+	ur_mw_destroy(mw);
+	CHECK(!ur_mw_create_as(w.port, WT_PD, 1, 0, &w, &mw));
+	bind(0, 10, 0);
+	bound(UR_WC_MW_BIND_ERR);
+	stop();
 	/* A window of another domain than the queue pair and the region. */
 	start(1);
 	ur_mw_destroy(mw);
