@@ -126,9 +126,9 @@ struct ur_requester {
 	/* The peer refused a later request; and una at that time. */
 	bool peer_failed;
 	u32 failed_una;
-	bool fresh;	  /* the last packet sent was not a repetition */
-	u8 retries;	  /* retries used since the last progress */
-	u8 late;	  /* how often the timeout was put off since the last one */
+	bool fresh; /* the last packet sent was not a repetition */
+	u8 retries; /* retries used since the last progress */
+	u8 late;    /* how often the timeout was put off since the last one */
 	ur_time retry_at; /* time of the last retry */
 	u8 rnr_retries;
 	u8 probes;	    /* early retransmissions since the last progress */
