@@ -196,12 +196,11 @@ struct ucma_file {
 	struct ur_list mcasts;
 	struct ur_list events;	   /* struct ucma_event, oldest first */
 	struct ucma_event *taking; /* the event being copied out */
-	/* ucma_ahead.c */
-	struct ucma_event *ahead; /* sent ahead, in no list; or NULL */
-	u32 answers;		  /* to commands so far */
-	u32 ahead_at;		  /* of them when the last event was sent ahead */
-	bool ahead_token;	  /* its datagram is among tokens */
-	bool in_command;	  /* the current command has no answer yet */
+	struct ucma_event *ahead;  /* sent ahead, in no list; or NULL */
+	u32 answers;		   /* to commands so far */
+	u32 ahead_at;	    /* of them when the last event was sent ahead */
+	bool ahead_token;   /* its datagram is among tokens */
+	bool in_command;    /* the current command has no answer yet */
 	u16 event_room;	    /* the client's room for an event; 0: unknown */
 	struct ur_list due; /* in ur_ucma.due */
 	u32 n_ids, n_mcasts, n_events;
@@ -360,7 +359,7 @@ u32 ucma_tokens_excess(struct ucma_file *file);
 void ucma_tokens_withdraw(int visible, u32 n);
 /* Moves the events of id to another file. */
 void ucma_events_move(struct ucma_id *id, struct ucma_file *to);
-/* For ucma_ahead.c. Returns the bit of an event that the next uroced can make again, or 0: it
+/* For events sent ahead. Returns the bit of an event that the next uroced can make again, or 0: it
  * cannot for an event that a program has written, and a request is repeated by the peer. */
 u32 ucma_event_bit(const struct ucma_event *event);
 /* Notes in the id's record that the event is unread. */
@@ -371,7 +370,7 @@ void ucma_event_take_out(struct ucma_file *file, struct ucma_event *event);
 void ucma_event_delivered(struct ucma_event *event);
 void ucma_event_free(struct ucma_event *event);
 
-/* ucma_ahead.c */
+/* ucma_reply_cache.c */
 /* Sends the first event ahead with the reply to the current command, whose answer the journal
  * has, if there is one and it can be. On the session's thread. */
 void ucma_ahead_answer(struct ucma_file *file);

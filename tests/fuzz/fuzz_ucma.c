@@ -129,7 +129,8 @@ static void keep_cached_replies(u32 file, const u8 *outs, u32 len)
 		CHECK(!out.addr);
 		memcpy(&slot, p, sizeof(slot));
 		if (slot == UROCE_TUN_AHEAD) {
-			check_event(file, p, (u32)(out.len - sizeof(f->cached)));
+			check_event(file, p,
+				    (u32)(out.len - sizeof(f->cached)));
 			continue;
 		}
 		f = &cached_reply[n_cached_replies++ %

@@ -38,7 +38,8 @@ struct conn {
 	} cached_reply; /* the same */
 };
 
-static _Atomic int files, syncs, settles, cm_end = -1, withdrawn, outs, writes, taken;
+static _Atomic int files, syncs, settles, cm_end = -1, withdrawn, outs, writes,
+					  taken;
 static _Atomic uint32_t answers; /* on the newest rdma_cm file */
 static const char *rundir;
 static _Atomic uint32_t *changes; /* the page of the newest rdma_cm file */
@@ -212,7 +213,8 @@ static int64_t fget(struct conn *c, uint64_t number)
 /* Fills an event for a GET_EVENT with that room. */
 static void fill_event(struct cached_reply *f, uint64_t event)
 {
-	const uint32_t hdr[2] = {12, 8 | FAKE_EVENT_ROOM << 16}, slot = FAKE_SLOT;
+	const uint32_t hdr[2] = {12, 8 | FAKE_EVENT_ROOM << 16},
+		       slot = FAKE_SLOT;
 
 	f->out.addr = 0;
 	f->out.len = sizeof(f->cached) + sizeof(f->answer);

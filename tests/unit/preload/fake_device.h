@@ -40,7 +40,7 @@ enum fake_ioctl {
 #define FAKE_CACHE_REPLY 99
 #define FAKE_SLOT	 7
 /* Another one: with its answer comes the event 2000 ahead, and a datagram. */
-#define FAKE_RESOLVE    98
+#define FAKE_RESOLVE	98
 #define FAKE_EVENT_ROOM 400 /* of a GET_EVENT; the events have eight bytes */
 
 #define FAKE_COOKIE 77
