@@ -227,6 +227,28 @@ u32 ur_port_rx_apart(struct ur_port *port, ur_time now,
 
 /* ---- transmit ---- */
 
+/* Bytes that are worth a fill of their own. */
+#define ENOUGH_BYTES 1024u
+
+/* Leaves the queue pair inactive until its packets have been sent. */
+static void wait_for_host(struct ur_qp *qp, const struct ur_tx *tx, bool *full)
+{
+	/* Its turn may have activated it already. */
+	ur_list_del(&qp->active);
+	ur_list_add_tail(tx->senders, &qp->active);
+	*full |= tx->used >= ENOUGH_BYTES;
+}
+
+void ur_port_go_on(struct ur_port *port, struct ur_list *senders)
+{
+	while (!ur_list_empty(senders)) {
+		struct ur_qp *qp = ur_list_first(senders, struct ur_qp, active);
+
+		ur_list_del(&qp->active);
+		ur_port_activate(port, qp);
+	}
+}
+
 /* Runs one turn, and counts what it sent. */
 static bool run_qp(struct ur_qp *qp, struct ur_tx *tx, bool *full)
 {
@@ -239,6 +261,10 @@ static bool run_qp(struct ur_qp *qp, struct ur_tx *tx, bool *full)
 		ur_qp_count(qp, UR_QP_CNT_sent_pkts, pkts);
 		ur_qp_count(qp, UR_QP_CNT_sent_bytes,
 			    tx->used - used - pkts * UR_ICRC_BYTES);
+		if (tx->senders) {
+			wait_for_host(qp, tx, full);
+			return false;
+		}
 	}
 	return more;
 }

@@ -219,7 +219,7 @@ struct ur_qp {
 	u32 read_pkts;		 /* of one READ request */
 	u32 read_most;		 /* read_pkts without congestion */
 	u32 read_long;		 /* read_pkts without a loss for UR_CALM_NS */
-	struct ur_list active;	 /* in port->active, or port->held */
+	struct ur_list active;	 /* in port->active, held or ur_tx.senders */
 	struct ur_heap_node due; /* in port->deadlines */
 	u32 attached;		 /* number of multicast groups */
 	/* Number of the queue pair on this port whose loopback send found no

@@ -210,6 +210,10 @@ struct ur_tx {
 	u32 max_desc, n_desc;
 	/* For the transport: packets of the unfinished burst at the end. */
 	u32 burst;
+	/* NULL; or takes the queue pairs whose packets are in tx. They are not active until
+	 * ur_port_go_on(), so the host may send tx while it fills another one. The packets of other
+	 * queue pairs are then left to that one, if there is enough to send. */
+	struct ur_list *senders;
 };
 
 /*
@@ -225,6 +229,9 @@ bool ur_port_tx(struct ur_port *port, ur_time now, struct ur_tx *tx);
  * posts by then, and sent what needs no answer.
  */
 bool ur_port_tx_qp(struct ur_qp *qp, ur_time now, struct ur_tx *tx);
+
+/* Activates the queue pairs in a list of senders, since their packets have been sent. */
+void ur_port_go_on(struct ur_port *port, struct ur_list *senders);
 
 /* Handles that the memory of that packet, which stays, could not be read when it was to be sent: the
  * queue pair sends it again, and finds out why. The caller may go on with tx. */

@@ -83,9 +83,11 @@ static struct sim_qp *qp_create(struct sim_host *h, enum ur_qp_type type,
 
 static void modify(struct sim_qp *qp, const struct ur_qp_attr *attr, u32 mask)
 {
-	int err = ur_qp_modify(qp->qp, qp->host->w->now, attr,
-			       mask | UR_QP_ATTR_STATE);
+	int err;
 
+	sim_host_send_aside(qp->host);
+	err = ur_qp_modify(qp->qp, qp->host->w->now, attr,
+			   mask | UR_QP_ATTR_STATE);
 	SIM_CHECK(qp->host->w, !err, "%s: modify to %d, mask 0x%x: %d",
 		  endpoint_name(qp), attr->state, mask, err);
 }
@@ -329,8 +331,10 @@ void endpoint_pair_destroy(struct sim_pair *p)
 	if (p->connected)
 		endpoint_pair_disconnect(p);
 	for (int i = 0; i < 2; i++) {
-		if (p->qp[i]->host->port && p->qp[i]->qp)
+		if (p->qp[i]->host->port && p->qp[i]->qp) {
+			sim_host_send_aside(p->qp[i]->host);
 			ur_qp_destroy(p->qp[i]->qp);
+		}
 		p->qp[i]->qp = NULL;
 	}
 	for (int i = 0; i < 2; i++)
@@ -440,8 +444,10 @@ void endpoint_ud_destroy(struct sim_world *w, u32 index)
 	struct sim_qp *qp = w->ud[index];
 
 	qp->life = SIM_QP_GONE;
-	if (qp->qp && qp->host->port)
+	if (qp->qp && qp->host->port) {
+		sim_host_send_aside(qp->host);
 		ur_qp_destroy(qp->qp);
+	}
 	qp->qp = NULL;
 	flow_destroy(w->ud_flow[index]);
 	w->ud_flow[index] = NULL;

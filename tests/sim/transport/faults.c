@@ -378,6 +378,7 @@ static void drop_qp(struct sim_host *h, struct sim_qp *qp)
 	if (qp->host != h || !qp->qp)
 		return;
 	qp->life = SIM_QP_GONE;
+	sim_host_send_aside(h);
 	ur_qp_destroy(qp->qp);
 	qp->qp = NULL;
 }

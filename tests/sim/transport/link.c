@@ -151,7 +151,6 @@ ur_time link_send(struct sim_host *src, const struct ur_av *av, const u8 *bth,
 	SIM_CHECK(w, dst, "packet for a stranger");
 	SIM_CHECK(w, addr.kind == w->kind, "packet of another kind");
 	SIM_CHECK(w, head + len + 4 <= UR_FRAME_MAX_BYTES, "packet too long");
-	oracle_tx(src, dst, bth, len);
 	end = line_free + (u64)(head + len + 4 + 38) * 8 * 1000000000ull /
 				  w->faults.link_bps;
 	sim_trace_packet(&w->trace, w->now, "tx", src->index, dst->index, bth,

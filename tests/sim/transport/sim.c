@@ -12,6 +12,7 @@
  *	--hosts N --faults 0 --ooo 0|1 --loop 0|1 --credits 0|1 --coalesce 0|1
  *	--cc 0|1 --fast 0|1 --trains 0|1 --aimd 0|1 --path 0|1
  *				force what else is drawn from the seed
+ *	--aside 1		fills leave after later ones
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -100,7 +101,7 @@ static int usage(void)
 	fprintf(stderr,
 		"usage: sim --seed N [--trace] | --seeds A..B | "
 		"--list FILE | --twice A..B | --drill N |\n\t--read N | --write N | --send N [--drop PPM]\n\t[--hosts N] [--faults 0] "
-		"[--ooo|--loop|--credits|--coalesce|--cc|--fast|--trains|--aimd|--path 0|1]\n");
+		"[--ooo|--loop|--credits|--coalesce|--cc|--fast|--trains|--aimd|--path 0|1] [--aside 1]\n");
 	return 2;
 }
 
@@ -127,6 +128,7 @@ int main(int argc, char **argv)
 		{"--faults", &o.faults},   {"--drop", &drop},
 		{"--fast", &o.fast},	   {"--trains", &o.trains},
 		{"--aimd", &o.aimd},	   {"--path", &o.path},
+		{"--aside", &o.aside},
 	};
 	const char *mode = NULL, *what = NULL, *dots;
 	u64 last;

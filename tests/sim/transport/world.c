@@ -303,6 +303,7 @@ void sim_host_start(struct sim_host *h)
 	h->config.node_guid = 0x0200000000000000ull + h->index;
 	h->config.ops = &host_ops;
 	h->config.ctx = h;
+	ur_list_init(&h->aside.senders);
 	h->port = ur_port_create(&h->config);
 	SIM_CHECK(w, h->port, "ur_port_create failed");
 	h->starts++;
@@ -312,6 +313,7 @@ void sim_host_start(struct sim_host *h)
 void sim_host_stop(struct sim_host *h)
 {
 	sim_trace(&h->w->trace, h->w->now, "stop", h->index, h->starts, 0, 0);
+	sim_host_send_aside(h);
 	ur_port_destroy(h->port);
 	h->port = NULL;
 }
@@ -340,22 +342,62 @@ static void receive(struct sim_host *h)
 	}
 }
 
+static void send_frame(struct sim_host *h, const u8 *buf,
+		       const struct ur_tx_desc *d)
+{
+	h->tx_free = link_send(h, d->av, buf + d->off, d->len, h->tx_free);
+	h->w->n_tx++;
+}
+
+void sim_host_send_aside(struct sim_host *h)
+{
+	struct sim_aside *a = &h->aside;
+
+	if (h->tx_free < h->w->now)
+		h->tx_free = h->w->now;
+	for (u32 i = 0; i < a->n; i++) {
+		send_frame(h, a->buf, &a->desc[i]);
+		ur_av_put((struct ur_av *)a->desc[i].av);
+	}
+	if (!a->n)
+		return;
+	a->n = 0;
+	ur_port_go_on(h->port, &a->senders);
+	sim_host_wake(h, h->w->now);
+}
+
+/* Leaves every other fill to a later run. Returns whether the fill was one. */
+static bool leave_aside(struct sim_host *h, const struct ur_tx *tx)
+{
+	struct sim_aside *a = &h->aside;
+
+	if (!tx->senders || !tx->n_desc)
+		return false;
+	for (a->n = 0; a->n < tx->n_desc; a->n++)
+		ur_av_get((struct ur_av *)a->desc[a->n].av);
+	h->aside_at = h->w->now + ur_rng_below(&h->rng, 100000);
+	return true;
+}
+
 /* Offer as much room as the line takes at once. */
 static void transmit(struct sim_host *h)
 {
-	static u8 buf[64 * 1024];
-	struct ur_tx_desc desc[64];
+	static u8 buf[SIM_TX_BYTES];
+	struct ur_tx_desc desc[SIM_TX_PACKETS];
 	struct sim_world *w = h->w;
 	bool more = true;
+	bool leave;
 	u32 calls = 0;
 
 	while (more && h->tx_free <= w->now) {
+		bool aside = w->options.aside == 1 && !h->aside.n;
 		struct ur_tx tx = {
-			.buf = buf,
+			.buf = aside ? h->aside.buf : buf,
 			.cap = w->mtu + 100 +
 			       ur_rng_below(&h->rng, sizeof(buf) - w->mtu - 99),
-			.desc = desc,
-			.max_desc = 1 + ur_rng_below(&h->rng, 64),
+			.desc = aside ? h->aside.desc : desc,
+			.max_desc = 1 + ur_rng_below(&h->rng, SIM_TX_PACKETS),
+			.senders = aside ? &h->aside.senders : NULL,
 		};
 
 		SIM_CHECK(w, ++calls < TX_CALLS_MAX,
@@ -364,6 +406,7 @@ static void transmit(struct sim_host *h)
 		SIM_CHECK(w, tx.n_desc <= tx.max_desc && tx.used <= tx.cap,
 			  "ur_port_tx overran its room: %u of %u, %u of %u",
 			  tx.n_desc, tx.max_desc, tx.used, tx.cap);
+		leave = leave_aside(h, &tx);
 		for (u32 i = 0; i < tx.n_desc; i++) {
 			const struct ur_tx_desc *d = &tx.desc[i];
 
@@ -371,10 +414,11 @@ static void transmit(struct sim_host *h)
 				  d->off <= tx.used && d->len >= 12 &&
 					  d->len + 4 <= tx.used - d->off,
 				  "descriptor outside of its buffer");
-			h->tx_free = link_send(h, d->av, buf + d->off, d->len,
-					       h->tx_free);
-			w->n_tx++;
+			oracle_tx(h, sim_host_of_gid(w, d->av->dgid),
+				  tx.buf + d->off, d->len);
 		}
+		for (u32 i = 0; !leave && i < tx.n_desc; i++)
+			send_frame(h, buf, &tx.desc[i]);
 	}
 	if (more)
 		sim_host_wake(h, h->tx_free);
@@ -412,11 +456,15 @@ static void host_run(struct sim_world *w, void *arg, u64 n)
 	if (h->tx_free < w->now)
 		h->tx_free = w->now;
 	receive(h);
+	if (h->aside_at <= w->now)
+		sim_host_send_aside(h);
 	if (w->now >= ur_port_deadline(h->port))
 		ur_port_expire(h->port, w->now);
 	transmit(h);
 	check(h);
 	deadline = ur_port_deadline(h->port);
+	if (h->aside.n && h->aside_at < deadline)
+		deadline = h->aside_at;
 	if (deadline != UR_NEVER)
 		sim_host_wake(h, deadline);
 }

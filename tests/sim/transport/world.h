@@ -18,6 +18,7 @@
 #include "tests/sim/transport/trace.h"
 #include "transport/frame.h"
 #include "transport/transport.h"
+#include "util/list.h"
 #include "util/rng.h"
 
 #define SIM_MAX_HOSTS 4
@@ -42,7 +43,8 @@ struct sim_options {
 	bool trace;
 	int hosts;
 	int ooo, loop, credits, coalesce, cc, fast, trains, aimd, path;
-	int faults;		       /* 0: a network without faults */
+	int aside;  /* some fills leave later than the next ones */
+	int faults; /* 0: a network without faults */
 	const struct sim_drill *drill; /* NULL: all is drawn */
 };
 
@@ -242,8 +244,21 @@ struct sim_pair {
 	ur_time closed_at;
 };
 
+#define SIM_TX_BYTES   (64 * 1024)
+#define SIM_TX_PACKETS 64
+
+/* A fill that has not left; its queue pairs wait. */
+struct sim_aside {
+	u8 buf[SIM_TX_BYTES];
+	struct ur_tx_desc desc[SIM_TX_PACKETS];
+	u32 n;
+	struct ur_list senders;
+};
+
 struct sim_host {
 	struct sim_world *w;
+	struct sim_aside aside;
+	ur_time aside_at; /* when it leaves */
 	u32 index;
 	u8 gid[16];
 	struct ur_port *port;
@@ -330,6 +345,8 @@ void sim_host_start(struct sim_host *h);
 void sim_host_stop(struct sim_host *h); /* port and all its objects gone */
 /* Let the host's loop run at that time. */
 void sim_host_wake(struct sim_host *h, ur_time at);
+/* Sends the fill that has not left, before a queue pair changes. */
+void sim_host_send_aside(struct sim_host *h);
 struct ur_av *sim_host_av(struct sim_host *h, struct sim_host *to);
 struct sim_host *sim_host_of_gid(struct sim_world *w, const u8 *gid);
 
