@@ -194,8 +194,9 @@ static bool run_as_owner(struct ur_engine *engine,
 	    pthread_mutex_trylock(&box->owner))
 		return false;
 	/* Requests posted before a command must reach the engine before it:
-	 * resizing a queue counts them. The doorbell has woken the engine. */
-	if (ur_doorbells_rung(engine)) {
+	 * resizing a queue counts them. The doorbell has woken the engine. Nor may a burst
+	 * be leaving aside. */
+	if (ur_doorbells_rung(engine) || ur_asides_end(engine)) {
 		pthread_mutex_unlock(&box->owner);
 		return false;
 	}

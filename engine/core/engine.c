@@ -47,15 +47,15 @@ static u8 *payload_room(void *ctx, const struct ur_av *av, u32 dqpn, u32 len)
 		       : NULL;
 }
 
-/* What is recorded, or has faults on request, is in tx. */
+/* What is recorded, has faults on request, or leaves aside, is in tx. */
 static bool payload_stays(void *ctx, const struct ur_av *av)
 {
 	struct ur_engine *e = ctx;
 	struct ur_wire *wire = ur_wire_of(e, av->v1);
 
 	return e->opt.in_place && e->config.guest && !e->record.on &&
-	       !e->faults && !av->loop && wire->ops->payload_stays &&
-	       wire->ops->payload_stays(wire, av);
+	       !e->tx.senders && !e->faults && !av->loop &&
+	       wire->ops->payload_stays && wire->ops->payload_stays(wire, av);
 }
 
 static const u8 *payload_place(void *ctx, const struct ur_av *av, u32 dqpn,
@@ -168,6 +168,7 @@ void ur_engine_free_one(struct ur_engine *e)
 	ur_recorder_free(e->record.recorder);
 	free(e->tx.buf);
 	free(e->tx.desc);
+	ur_asides_fini(e);
 	if (e->call_fd >= 0)
 		close(e->call_fd);
 	if (e->epoll_fd >= 0)

@@ -93,6 +93,13 @@ void ur_engine_give_up_gids(struct ur_engine *e)
 			give_up(e, &e->gids[i]);
 }
 
+bool ur_engine_gids_changed(const struct ur_engine *e,
+			    const struct ur_lent_gids *gids)
+{
+	return atomic_load_explicit(&gids->generation, memory_order_relaxed) !=
+	       e->guest.gids_seen;
+}
+
 void ur_engine_follow_gids(struct ur_engine *e, const struct ur_lent_gids *gids)
 {
 	u32 generation = atomic_load(&gids->generation);

@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include "engine/engine.h"
 #include "engine/core/ah.h"
+#include "engine/core/aside.h"
 #include "engine/core/call.h"
 #include "engine/inproc/chores.h"
 #include "engine/core/cq.h"
@@ -146,6 +147,7 @@ struct ur_engine {
 	bool rx_memory; /* packets came from another program through memory */
 	struct ur_guest_state guest;
 	struct ur_chores chores; /* of an engine in a program */
+	struct ur_asides asides; /* the same */
 	struct ur_gpu *gpu;	 /* NULL: no region was of a GPU's memory yet */
 	u32 n_waiting; /* regions whose accesses may wait: of GPUs and dma-bufs */
 	/* The kernel refused priority 7: service level 7 is sent without it. */
@@ -190,8 +192,10 @@ static inline void ur_engine_apply_cc(struct ur_engine *engine,
 }
 /* Returns whether the GID is one of the device's own. */
 bool ur_engine_own_gid(struct ur_engine *engine, const u8 *gid);
-/* In a program: removes the addresses that the device no longer has. Under the owner
- * lock. */
+/* In a program: returns whether the device's addresses have changed; removes those that it no
+ * longer has. Under the owner lock. */
+bool ur_engine_gids_changed(const struct ur_engine *engine,
+			    const struct ur_lent_gids *gids);
 void ur_engine_follow_gids(struct ur_engine *engine,
 			   const struct ur_lent_gids *gids);
 /* Removes all addresses. */

@@ -116,8 +116,8 @@ bool ur_poll_turn(struct ur_engine *e)
 	any |= send_due(e);
 	if (!ur_guest_keeps_answer(e))
 		any |= ur_transmit(e);
-	/* No command while events are being sent: it could destroy a queue of theirs. */
-	if (called && !e->events_away)
+	/* No command while events or bursts are being sent: it could destroy a queue of theirs. */
+	if (called && !e->events_away && !e->asides.away)
 		any |= ur_mailbox_run(e);
 	if (!ur_list_empty(&e->moderated))
 		e->mod_deadline = ur_ecq_moderate(e, e->now);

@@ -216,10 +216,9 @@ static void put_answer_last(struct ur_engine *e)
 	d[1] = answer;
 }
 
-/* Sends the packets that the port has just filled in. Returns false if the wire has
- * no room. After long messages (rx_bulk), requests stay in several datagrams, so that
- * the peer starts on the first one early. */
-static bool put_out(struct ur_engine *e)
+/* Arranges the packets that the port has just filled in. After long messages (rx_bulk),
+ * requests stay in several datagrams, so that the peer starts on the first one early. */
+static void arrange(struct ur_engine *e)
 {
 	if (e->config.guest) {
 		put_answer_last(e);
@@ -233,6 +232,12 @@ static bool put_out(struct ur_engine *e)
 		ur_record_sent(e);
 	if (e->faults)
 		ur_faults_sent(e);
+}
+
+/* Sends the packets that the port has just filled in. Returns false if the wire has no room. */
+static bool put_out(struct ur_engine *e)
+{
+	arrange(e);
 	return !e->tx.n_desc || flush(e);
 }
 
@@ -271,13 +276,39 @@ static bool fill(struct ur_engine *e, struct ur_qp *qp, u32 max_desc)
 	return more;
 }
 
+/* Fills tx for a burst that leaves aside. Returns false if there was no such burst: what was filled
+ * in is sent now, and *more says whether to go on. */
+static bool fill_aside(struct ur_engine *e, struct ur_aside *aside,
+		       u32 max_desc, bool *more)
+{
+	e->tx.senders = &aside->senders;
+	*more = fill(e, NULL, max_desc);
+	e->tx.senders = NULL;
+	if (!e->tx.n_desc)
+		return false;
+	arrange(e);
+	if (ur_aside_take(e, aside))
+		return true;
+	ur_port_go_on(e->port, &aside->senders);
+	*more = flush(e);
+	return false;
+}
+
 /* Sends at most "rounds" fills of the burst buffer. */
 static bool transmit(struct ur_engine *e, u32 rounds, u32 max_desc)
 {
 	bool any = e->faults && do_held(e), more = true;
 
 	for (u32 i = 0; more && i < rounds && empty_tx(e); i++) {
+		struct ur_aside *aside = ur_aside_begin(e);
+
 		e->looped = false;
+		if (aside) {
+			if (fill_aside(e, aside, max_desc, &more))
+				return true;
+			any |= more;
+			continue;
+		}
 		more = fill(e, NULL, max_desc);
 		if (more || e->tx.n_desc)
 			any = true;

@@ -84,8 +84,9 @@ bool ur_doorbells_rung(const struct ur_engine *e)
 
 bool ur_work_waits(struct ur_engine *e)
 {
-	return atomic_load(&e->mailbox.pending) || !ur_list_empty(&e->kicks) ||
-	       ur_ringing_waits(e) || ur_shards_wait(e) || ur_chores_wait(e) ||
+	return atomic_load(&e->mailbox.pending) || ur_asides_wait(&e->asides) ||
+	       !ur_list_empty(&e->kicks) || ur_ringing_waits(e) ||
+	       ur_shards_wait(e) || ur_chores_wait(e) ||
 	       ((e->config.guest || e->forwards) && ur_wire_waits(e));
 }
 

@@ -279,6 +279,12 @@ void ur_settings_unmap(const struct ur_settings_page *page)
 		munmap((void *)(uintptr_t)page, sizeof(*page));
 }
 
+bool ur_settings_changed(const struct ur_settings_page *page, u32 seen)
+{
+	return atomic_load_explicit(&page->generation, memory_order_relaxed) !=
+	       seen;
+}
+
 bool ur_settings_read(const struct ur_settings_page *page, u32 *seen,
 		      struct ur_settings_lent *settings)
 {

@@ -79,6 +79,7 @@ ur_settings_gids(const struct ur_settings_page *page);
 u32 ur_settings_room(const struct ur_settings_page *page, u32 slot);
 /* If the generation differs from *seen, reads the settings into *now, sets *seen and
  * returns true. Engine thread. */
+bool ur_settings_changed(const struct ur_settings_page *page, u32 seen);
 bool ur_settings_read(const struct ur_settings_page *page, u32 *seen,
 		      struct ur_settings_lent *now);
 /* Reads UR_LENT_FAULTS fault rules. Returns whether they are of generation seen. Engine

@@ -23,6 +23,7 @@ int ur_guest_init(struct ur_engine *e)
 	ur_list_init(&e->guest.chans);
 	ur_list_init(&e->guest.asyncs);
 	ur_chores_init(&e->chores);
+	ur_asides_init(e);
 	e->guest.device_fd = e->guest.rest_fd = -1;
 	if (!e->config.guest)
 		return 0;
@@ -142,10 +143,23 @@ static void follow(struct ur_engine *e)
 		e->guest.settings_seen = UR_SETTINGS_NONE;
 }
 
+/* Bursts that leave aside have sockets of addresses that may be gone. */
+static bool must_wait(struct ur_engine *e)
+{
+	if (!e->asides.away)
+		return false;
+	if (e->guest.device_gone ||
+	    ur_settings_changed(e->guest.settings, e->guest.settings_seen) ||
+	    ur_engine_gids_changed(e, ur_settings_gids(e->guest.settings)))
+		e->asides.stopped = true;
+	return true;
+}
+
 void ur_guest_follow(struct ur_engine *e)
 {
-	if (!e->guest.settings)
+	if (!e->guest.settings || must_wait(e))
 		return;
+	e->asides.stopped = false;
 	follow(e);
 	if (e->guest.device_gone)
 		ur_engine_give_up_gids(e);

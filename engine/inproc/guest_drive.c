@@ -47,6 +47,8 @@ int ur_guest_read(struct ur_engine *e, const u8 *at, u8 *to, u32 len)
 
 void ur_guest_turn_begins(struct ur_engine *e)
 {
+	if (e->asides.away)
+		ur_asides_end(e);
 	e->guest.before = e->guest.cqes;
 	ur_guest_copies_begin(e);
 	ur_guest_follow(e);
@@ -149,13 +151,19 @@ static bool take_turn(struct ur_engine *e, bool posted)
 		 (ur_poll_overdue(e) || came_meanwhile(e))));
 }
 
-static bool drive(struct ur_engine *e, bool posted)
+/* *aside: the caller sends it after it has released the lock; NULL: none. aside NULL: it cannot. */
+static bool drive(struct ur_engine *e, bool posted, struct ur_aside **aside)
 {
 	bool wake;
 
 	atomic_store_explicit(&e->guest.driver, pthread_self(),
 			      memory_order_relaxed);
+	e->asides.may = aside;
 	wake = take_turn(e, posted);
+	e->asides.may = false;
+	if (aside)
+		*aside = e->asides.mine;
+	e->asides.mine = NULL;
 	atomic_store_explicit(&e->guest.driver, 0, memory_order_relaxed);
 	return wake;
 }
@@ -164,11 +172,14 @@ static bool drive(struct ur_engine *e, bool posted)
  * at the doorbells after its turn; for any other one the engine's thread may have to wake. */
 static void leave(struct ur_engine *e, bool posted)
 {
+	bool driven =
+		atomic_load_explicit(&e->guest.driver, memory_order_relaxed);
+
+	if (driven)
+		ur_aside_met(e);
 	if (!posted) /* counts as a poll: the thread naps */
 		atomic_fetch_add(&e->guest.turns, 1);
-	else if (!atomic_load_explicit(&e->guest.driver,
-				       memory_order_relaxed) &&
-		 atomic_load(&e->asleep))
+	else if (!driven && atomic_load(&e->asleep))
 		ur_mailbox_wake(e);
 }
 
@@ -187,6 +198,7 @@ static void leave_to_thread(struct ur_engine *e, bool posted)
 bool ur_engine_drive(struct ur_engine *e, bool posted)
 {
 	struct ur_mailbox *box = &e->mailbox;
+	struct ur_aside *aside;
 	int error = errno, cancel;
 	bool wake;
 
@@ -205,14 +217,16 @@ bool ur_engine_drive(struct ur_engine *e, bool posted)
 			leave(e, posted);
 			break;
 		}
-		wake = drive(e, posted);
+		wake = drive(e, posted, &aside);
 		pthread_mutex_unlock(&box->owner);
 		if (wake)
 			ur_mailbox_wake(e);
+		if (aside)
+			ur_aside_send(e, aside);
 		atomic_thread_fence(memory_order_seq_cst);
-		/* A thread that did not get the lock may have rung a doorbell. Nobody serves it
-		 * after the program has closed its descriptors. */
-		posted = ur_doorbells_rung(e) &&
+		/* A thread that did not get the lock may have rung a doorbell, or sent a burst. Nobody
+		 * serves it after the program has closed its descriptors. */
+		posted = (ur_doorbells_rung(e) || ur_asides_wait(&e->asides)) &&
 			 !atomic_load_explicit(&e->guest.closed,
 					       memory_order_relaxed);
 	} while (posted);
@@ -247,7 +261,9 @@ static void wait_for_thread(struct ur_engine *e)
 
 void ur_engine_finish(struct ur_engine *e)
 {
+	u64 until = ur_clock_ns(CLOCK_MONOTONIC) + FINISH_NS;
 	struct ur_mailbox *box = &e->mailbox;
+	bool more = true;
 	int cancel;
 
 	/* From now on the engine's thread checks whether it is the last one. */
@@ -262,10 +278,13 @@ void ur_engine_finish(struct ur_engine *e)
 		return;
 	}
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-	if (ur_lock_within(&box->owner, FINISH_NS)) {
-		if (ur_doorbells_rung(e))
-			drive(e, true);
+	while (more && ur_lock_within(&box->owner, FINISH_NS)) {
+		if (ur_doorbells_rung(e) || e->asides.away)
+			drive(e, true, NULL);
+		more = e->asides.away && ur_clock_ns(CLOCK_MONOTONIC) < until;
 		pthread_mutex_unlock(&box->owner);
+		if (more)
+			ur_nap_ns(FINISH_LOOK_NS);
 	}
 	pthread_setcancelstate(cancel, NULL);
 }

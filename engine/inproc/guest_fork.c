@@ -26,15 +26,13 @@ void ur_engine_count_acts(struct ur_engine *e, _Atomic u64 *acts)
 	call_count(e, acts);
 }
 
-/* Waits for events that are being sent: the child could not know which of them were sent. */
-bool ur_engine_hold(struct ur_engine *e)
+/* Waits for events and bursts that are being sent: the child could not know which of them were sent. */
+static bool hold(struct ur_engine *e)
 {
 	u64 until = ur_clock_ns(CLOCK_MONOTONIC) + HOLD_NS;
 
-	if (ur_post_batch_is_left(&e->guest.batch))
-		ur_engine_drive(e, true);
 	while (ur_lock_within(&e->mailbox.owner, HOLD_NS)) {
-		if (!e->events_away)
+		if (!e->events_away && !ur_asides_end(e))
 			return true;
 		pthread_mutex_unlock(&e->mailbox.owner);
 		if (ur_clock_ns(CLOCK_MONOTONIC) >= until)
@@ -42,6 +40,18 @@ bool ur_engine_hold(struct ur_engine *e)
 		sched_yield();
 	}
 	return false;
+}
+
+bool ur_engine_hold(struct ur_engine *e)
+{
+	bool holds;
+
+	if (ur_post_batch_is_left(&e->guest.batch))
+		ur_engine_drive(e, true);
+	atomic_store(&e->asides.quiet, true);
+	holds = hold(e);
+	atomic_store(&e->asides.quiet, false);
+	return holds;
 }
 
 void ur_engine_let_go(struct ur_engine *e)

@@ -32,6 +32,7 @@ struct ur_emr;
 struct ur_engine;
 struct ur_lent;
 struct ur_lent_ring;
+struct ur_udp_pack;
 struct ur_wire;
 
 /* The frames that all flow rules together need from the netdev. */
@@ -134,6 +135,15 @@ struct ur_wire_ops {
 	 */
 	u32 (*send)(struct ur_wire *wire, const struct ur_tx *tx, u32 first,
 		    u32 end, int *wait_fd);
+	/* Send a whole tx in three steps (core/aside.h), of which the second needs no owner lock.
+	 * pack returns false where the packets differ in their way, or go through memory. pack_send
+	 * returns how many packets have left; the next one found no room or was refused. A pack is
+	 * zeroed memory, free()d by its owner. A wire has all four or none. */
+	struct ur_udp_pack *(*pack_new)(void);
+	bool (*pack)(struct ur_wire *wire, const struct ur_tx *tx,
+		     struct ur_udp_pack *pack);
+	u32 (*pack_send)(struct ur_udp_pack *pack, const struct ur_tx *tx);
+	void (*pack_end)(struct ur_udp_pack *pack);
 	/* Sets which frames the raw wire receives; none if want->any is false.
 	 * Returns 0, or -errno; then it still receives at least the frames of
 	 * before. NULL in other wires. */

@@ -384,6 +384,10 @@ static const struct ur_wire_ops udp_ops = {
 	.check = check,
 	.poll = ur_udp_poll,
 	.send = ur_udp_send,
+	.pack_new = ur_udp_pack_new,
+	.pack = ur_udp_pack,
+	.pack_send = ur_udp_pack_send,
+	.pack_end = ur_udp_pack_end,
 	.destroy = destroy,
 	.hang_up = hang_up,
 };

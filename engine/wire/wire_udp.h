@@ -74,6 +74,7 @@ struct ur_udp_out {
 	bool no_gso;
 	bool no_label; /* the kernel refused an IPv6 flow label */
 	u64 used;      /* for LRU */
+	u32 packs;     /* packs that leave by it now, which stays open */
 };
 
 struct ur_udp_peer {
@@ -90,6 +91,33 @@ struct ur_udp_woken {
 	struct ur_watch watch;
 	int fd;
 	struct ur_engine *engine; /* set if the socket can hang up */
+};
+
+/* The fields of a flow that the ICRC covers. */
+struct ur_udp_flow {
+	const u8 *sgid, *dgid;
+	u16 sport;
+	bool v4;
+};
+
+/* Datagrams that leave by one socket. */
+struct ur_udp_messages {
+	struct mmsghdr msg[UR_UDP_TX_MSGS];
+	struct iovec iov[UR_UDP_TX_IOVS];
+	union ur_sockaddr name[UR_UDP_TX_MSGS];
+	u8 ctrl[UR_UDP_TX_MSGS][UR_UDP_CTRL] __attribute__((aligned(8)));
+	u32 count[UR_UDP_TX_MSGS]; /* packets of each */
+};
+
+/* All packets of a ur_tx, to be sent without the owner lock. */
+struct ur_udp_pack {
+	struct ur_udp_messages m;
+	struct ur_icrc_cache icrc_cache;
+	const struct ur_wire_udp *wire;
+	struct ur_udp_out *out;
+	struct ur_udp_flow
+		flow; /* names the addresses of the first packet's av */
+	u32 n;	      /* messages */
 };
 
 struct ur_wire_udp {
@@ -143,11 +171,7 @@ struct ur_wire_udp {
 	struct iovec rx_iov[UR_UDP_RX_MSGS];
 	union ur_sockaddr rx_name[UR_UDP_RX_MSGS];
 	u8 rx_ctrl[UR_UDP_RX_MSGS][UR_UDP_CTRL] __attribute__((aligned(8)));
-	struct mmsghdr tx_msg[UR_UDP_TX_MSGS];
-	struct iovec tx_iov[UR_UDP_TX_IOVS];
-	union ur_sockaddr tx_name[UR_UDP_TX_MSGS];
-	u8 tx_ctrl[UR_UDP_TX_MSGS][UR_UDP_CTRL] __attribute__((aligned(8)));
-	u32 tx_count[UR_UDP_TX_MSGS]; /* packets of each message */
+	struct ur_udp_messages tx;
 	bool said_msgsize;
 };
 
@@ -197,13 +221,7 @@ bool ur_udp_is_here(const struct ur_wire *wire, const u8 gid[16]);
 int ur_udp_find_own(struct ur_wire_udp *w);
 void ur_udp_lose_own(struct ur_wire_udp *w);
 
-/* udp_icrc.c: the fields of a flow that the ICRC covers. */
-struct ur_udp_flow {
-	const u8 *sgid, *dgid;
-	u16 sport;
-	bool v4;
-};
-/* Fills lrh_crc and id_crc. */
+/* udp_icrc.c: fills lrh_crc and id_crc. */
 void ur_udp_icrc_init(struct ur_wire_udp *w);
 /* Returns the CRC of the dummy LRH, IP and UDP header of a packet with len bytes
  * from BTH to pad. id: the IPv4 identification; id 0 xor id_crc[i] gives the CRC of
@@ -246,6 +264,12 @@ void ur_udp_take(struct ur_wire_udp *w, const struct ur_rx_meta *meta, u8 *data,
 bool ur_udp_payload_stays(struct ur_wire *wire, const struct ur_av *av);
 u32 ur_udp_send(struct ur_wire *wire, const struct ur_tx *tx, u32 first,
 		u32 end, int *wait_fd);
+/* The wire's pack_new, pack, pack_send and pack_end. */
+struct ur_udp_pack *ur_udp_pack_new(void);
+bool ur_udp_pack(struct ur_wire *wire, const struct ur_tx *tx,
+		 struct ur_udp_pack *pack);
+u32 ur_udp_pack_send(struct ur_udp_pack *pack, const struct ur_tx *tx);
+void ur_udp_pack_end(struct ur_udp_pack *pack);
 /* wire_port.c: prints to stderr which process has UDP port 4791 of that address, and
  * what to do. */
 void ur_port_owner_report(const char *address, const char *netdev);

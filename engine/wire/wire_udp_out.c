@@ -198,7 +198,8 @@ static u32 choose_out(const struct ur_wire_udp *w, const struct ur_av *av)
 			free_one = i;
 		if (mine && shared == UR_UDP_OUTS)
 			shared = i;
-		if (o->used < w->outs[oldest].used)
+		if (!o->packs &&
+		    (w->outs[oldest].packs || o->used < w->outs[oldest].used))
 			oldest = i;
 	}
 	if (free_one < UR_UDP_OUTS)

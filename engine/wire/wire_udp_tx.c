@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <netinet/udp.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include "engine/faults/faults.h"
 #include "engine/wire/udp_message.h"
 #include "engine/wire/wire_udp.h"
@@ -18,13 +19,11 @@ static bool stays(const struct ur_tx_desc *d)
 	return d->apart && d->stays;
 }
 
-/* Writes the ICRCs of packets [first, first + count), which leave as one burst. */
-static void put_icrcs(struct ur_wire_udp *w, const struct ur_tx *tx, u32 first,
-		      u32 count, const struct ur_udp_out *out)
+/* Writes the ICRCs of packets [first, first + count), which leave as one burst. e: NULL, or spoils some. */
+static void put_icrcs(const struct ur_wire_udp *w, struct ur_icrc_cache *cache,
+		      const struct ur_tx *tx, u32 first, u32 count,
+		      const struct ur_udp_flow *flow, const struct ur_engine *e)
 {
-	const struct ur_av *av = tx->desc[first].av;
-	const struct ur_udp_flow flow = {av->sgid, av->dgid, out->sport,
-					 av->v4};
 	u32 heads = 0, len = 0;
 
 	for (u32 k = 0; k < count; k++) {
@@ -34,13 +33,13 @@ static void put_icrcs(struct ur_wire_udp *w, const struct ur_tx *tx, u32 first,
 
 		if (d->len != len) {
 			len = d->len;
-			heads = ur_udp_icrc_headers(w, &flow, len, 0);
+			heads = ur_udp_icrc_headers(w, flow, len, 0);
 		}
-		crc = av->v4 ? heads ^ w->id_crc[k] : heads;
-		crc = stays(d) ? ur_icrc_join(w->icrc_cache, crc, bth, d->crc,
+		crc = flow->v4 ? heads ^ w->id_crc[k] : heads;
+		crc = stays(d) ? ur_icrc_join(cache, crc, bth, d->crc,
 					      len - UR_BTH_BYTES)
-			       : ur_icrc_packet(w->icrc_cache, crc, bth, len);
-		if (ur_faults_spoils(w->wire.engine, first + k))
+			       : ur_icrc_packet(cache, crc, bth, len);
+		if (e && ur_faults_spoils(e, first + k))
 			crc = ~crc;
 		ur_put_le32(bth + len, crc);
 	}
@@ -76,24 +75,24 @@ static u32 put_pieces(struct iovec *iov, const struct ur_tx *tx, u32 first,
 }
 
 /* Makes message m of packets [first, first + count) of tx. Returns how many entries of iov it uses. */
-static u32 fill_message(struct ur_wire_udp *w, u32 m, const struct ur_tx *tx,
-			u32 first, u32 count, const struct ur_udp_out *out,
-			struct iovec *iov)
+static u32 fill_message(const struct ur_wire_udp *w, struct ur_udp_messages *to,
+			u32 m, const struct ur_tx *tx, u32 first, u32 count,
+			const struct ur_udp_out *out, struct iovec *iov)
 {
 	const struct ur_tx_desc *d = &tx->desc[first];
 	const struct ur_av *av = d->av;
-	struct msghdr *msg = &w->tx_msg[m].msg_hdr;
+	struct msghdr *msg = &to->msg[m].msg_hdr;
 	int tos = av->traffic_class;
 	u16 size = (u16)(d->len + UR_ICRC_BYTES);
 
-	msg->msg_name = &w->tx_name[m];
-	msg->msg_namelen = ur_udp_sockaddr(w, &w->tx_name[m], av->dgid,
-					   UR_ROCE_V2_UDP_PORT);
+	msg->msg_name = &to->name[m];
+	msg->msg_namelen =
+		ur_udp_sockaddr(w, &to->name[m], av->dgid, UR_ROCE_V2_UDP_PORT);
 	if (!av->v4 && !out->no_label)
-		w->tx_name[m].v6.sin6_flowinfo = htonl(av->flow_label);
+		to->name[m].v6.sin6_flowinfo = htonl(av->flow_label);
 	msg->msg_iov = iov;
 	msg->msg_iovlen = put_pieces(iov, tx, first, count);
-	msg->msg_control = w->tx_ctrl[m];
+	msg->msg_control = to->ctrl[m];
 	msg->msg_controllen = 0;
 	msg->msg_flags = 0;
 	ur_udp_add_source(w, msg, av->sgid);
@@ -106,7 +105,7 @@ static u32 fill_message(struct ur_wire_udp *w, u32 m, const struct ur_tx *tx,
 	if (count > 1)
 		ur_udp_add_cmsg(msg, IPPROTO_UDP, UDP_SEGMENT, &size,
 				sizeof(size));
-	w->tx_count[m] = count;
+	to->count[m] = count;
 	return (u32)msg->msg_iovlen;
 }
 
@@ -137,7 +136,7 @@ static bool drop_labels(struct ur_wire_udp *w, struct ur_udp_out *out,
 	bool any = false;
 
 	for (u32 m = first; m < end; m++) {
-		struct sockaddr_in6 *sa = &w->tx_name[m].v6;
+		struct sockaddr_in6 *sa = &w->tx.name[m].v6;
 
 		if (sa->sin6_family != AF_INET6 || !sa->sin6_flowinfo)
 			continue;
@@ -164,7 +163,7 @@ static void count_unread(struct ur_wire_udp *w, const struct ur_tx *tx,
 static u32 first_of(const struct ur_wire_udp *w, u32 first, u32 m)
 {
 	for (u32 i = 0; i < m; i++)
-		first += w->tx_count[i];
+		first += w->tx.count[i];
 	return first;
 }
 
@@ -177,13 +176,13 @@ static u32 put_out(struct ur_wire_udp *w, struct ur_udp_out *out, u32 n,
 	int refused;
 
 	for (;;) {
-		done += ur_wire_put(out->fd, w->tx_msg + done, n - done,
+		done += ur_wire_put(out->fd, w->tx.msg + done, n - done,
 				    &refused);
 		if (!refused)
 			return done;
 		if (refused == EINVAL && drop_labels(w, out, done, n))
 			continue;
-		if (w->tx_count[done] > 1 &&
+		if (w->tx.count[done] > 1 &&
 		    (refused == EIO || refused == EINVAL)) {
 			/* This route does not segment. The ICRCs are for a
 			 * burst, so it is lost; later packets go singly. */
@@ -193,10 +192,10 @@ static u32 put_out(struct ur_wire_udp *w, struct ur_udp_out *out, u32 n,
 		 * any wire; the transport retries or fails. */
 		at = first_of(w, first, done);
 		if (refused == EFAULT)
-			count_unread(w, tx, at, w->tx_count[done]);
+			count_unread(w, tx, at, w->tx.count[done]);
 		else
 			count_refused(w, (struct ur_av *)tx->desc[at].av,
-				      refused, w->tx_count[done]);
+				      refused, w->tx.count[done]);
 		done++;
 	}
 }
@@ -224,6 +223,12 @@ static u32 put_in_rings(struct ur_wire_udp *w, const struct ur_tx *tx, u32 i,
 	return i;
 }
 
+static struct ur_udp_flow flow_of(const struct ur_av *av,
+				  const struct ur_udp_out *out)
+{
+	return (struct ur_udp_flow){av->sgid, av->dgid, out->sport, av->v4};
+}
+
 static u32 put_all(struct ur_wire_udp *w, const struct ur_tx *tx, u32 first,
 		   u32 end, int *wait_fd)
 {
@@ -240,6 +245,7 @@ static u32 put_all(struct ur_wire_udp *w, const struct ur_tx *tx, u32 first,
 		       pieces <= UR_UDP_TX_IOVS - MOST_PIECES) {
 			struct ur_av *av = (struct ur_av *)tx->desc[i].av;
 			struct ur_udp_out *o = ur_udp_out(w, av);
+			struct ur_udp_flow flow;
 			u32 count;
 
 			/* The address is lost, or the ring that has the payload. */
@@ -256,16 +262,18 @@ static u32 put_all(struct ur_wire_udp *w, const struct ur_tx *tx, u32 first,
 			out = o;
 			count = o->no_gso ? 1
 					  : ur_udp_run_length(tx, i, end, true);
-			put_icrcs(w, tx, i, count, o);
-			pieces += fill_message(w, n++, tx, i, count, o,
-					       &w->tx_iov[pieces]);
+			flow = flow_of(av, o);
+			put_icrcs(w, w->icrc_cache, tx, i, count, &flow,
+				  w->wire.engine);
+			pieces += fill_message(w, &w->tx, n++, tx, i, count, o,
+					       &w->tx.iov[pieces]);
 			i += count;
 		}
 		if (!n)
 			continue;
 		done = put_out(w, out, n, tx, start);
 		for (u32 m = 0; m < done; m++)
-			taken += w->tx_count[m];
+			taken += w->tx.count[m];
 		if (done < n) {
 			*wait_fd = out->fd;
 			return start + taken - first;
@@ -291,4 +299,75 @@ u32 ur_udp_send(struct ur_wire *wire, const struct ur_tx *tx, u32 first,
 	if (w->paired)
 		ur_udp_pairs_publish(w);
 	return taken;
+}
+
+/* ---- without the owner lock ---- */
+
+struct ur_udp_pack *ur_udp_pack_new(void)
+{
+	return calloc(1, sizeof(struct ur_udp_pack));
+}
+
+/* Returns the socket that all packets of tx can leave by, or NULL. */
+static struct ur_udp_out *only_out(struct ur_wire_udp *w,
+				   const struct ur_tx *tx)
+{
+	struct ur_av *av = (struct ur_av *)tx->desc[0].av;
+	struct ur_udp_out *out;
+
+	for (u32 i = 0; i < tx->n_desc; i++)
+		if (tx->desc[i].apart || tx->desc[i].av->v1 ||
+		    tx->desc[i].av->raw || tx->desc[i].av->loop ||
+		    !ur_udp_same_way(tx->desc[i].av, av))
+			return NULL;
+	out = ur_udp_out(w, av);
+	return out && !(w->paired && out->lent) ? out : NULL;
+}
+
+bool ur_udp_pack(struct ur_wire *wire, const struct ur_tx *tx,
+		 struct ur_udp_pack *p)
+{
+	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);
+	u32 i = 0, pieces = 0;
+
+	p->out = only_out(w, tx);
+	if (!p->out)
+		return false;
+	p->wire = w;
+	p->flow = flow_of(tx->desc[0].av, p->out);
+	for (p->n = 0; i < tx->n_desc; i += p->m.count[p->n++]) {
+		u32 count =
+			p->out->no_gso
+				? 1
+				: ur_udp_run_length(tx, i, tx->n_desc, true);
+
+		if (p->n == UR_UDP_TX_MSGS ||
+		    pieces > UR_UDP_TX_IOVS - MOST_PIECES)
+			return false;
+		pieces += fill_message(w, &p->m, p->n, tx, i, count, p->out,
+				       &p->m.iov[pieces]);
+	}
+	p->out->packs++;
+	return true;
+}
+
+u32 ur_udp_pack_send(struct ur_udp_pack *p, const struct ur_tx *tx)
+{
+	u32 first = 0, done = 0, sent;
+	int refused;
+
+	for (u32 m = 0; m < p->n; m++) {
+		put_icrcs(p->wire, &p->icrc_cache, tx, first, p->m.count[m],
+			  &p->flow, NULL);
+		first += p->m.count[m];
+	}
+	sent = ur_wire_put(p->out->fd, p->m.msg, p->n, &refused);
+	for (u32 m = 0; m < sent; m++)
+		done += p->m.count[m];
+	return done;
+}
+
+void ur_udp_pack_end(struct ur_udp_pack *p)
+{
+	p->out->packs--;
 }

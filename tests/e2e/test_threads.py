@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Threads of one program that share a context, whose engine they run in turn."""
+import contextlib
+import json
 import os
+import platform
 import re
 import time
 
+import pytest
+
 from hosts import wait_for
+from test_contexts import stopped
 from test_guest_engine import pair, process  # pylint: disable=unused-import
 
 NOBODY = "10.77.0.200"
@@ -35,17 +41,62 @@ def writes(pair, size):
 
 def test_who_runs_it(pair, process):
     """The threads that post and poll are the engine. Its own thread leaves it to them, even if
-    there is always more to do."""
+    there is always more to do: in two of three spans, since theirs may have no processor."""
     program = writes(pair, 65536)
+    spans = []
     try:
         ours = [t for t in tasks(program) if blocks_signals(program, t)]
         theirs = [t for t in tasks(program) if t not in ours]
         assert ours, program.report()
-        used = [0, 0]
-        while program.running() and used[1] < 200e6:
-            time.sleep(0.1)
-            used = [sum(spent(program, t) for t in of) for of in (ours, theirs)]
-        assert used[0] < used[1] / 10, f"{used}\n{program.report()}"
-        assert program.running(), program.report()
+
+        def used():
+            return [sum(spent(program, t) for t in of) for of in (ours, theirs)]
+        for _ in range(3):
+            before = after = used()
+            while program.running() and after[1] - before[1] < 200e6:
+                time.sleep(0.1)
+                after = used()
+            spans.append((after[0] - before[0]) / (after[1] - before[1]))
+        assert sorted(spans)[1] < 0.1, f"{spans}\n{program.report()}"
+    finally:
+        program.kill()
+
+
+SENDMMSG = {"x86_64": "307", "aarch64": "269"}
+
+
+def calls(program, task):
+    with contextlib.suppress(OSError):
+        return open(f"/proc/{program.pid}/task/{task}/syscall").read().split()[0]
+
+
+def sent(host):
+    return json.loads(host.run("ip", "-j", "-s", "link", "show", "eth0"))[0]["stats64"]["tx"][
+        "packets"]
+
+
+def goes_on(host, limit=2.0):
+    """Returns whether many packets leave within the limit."""
+    before, end = sent(host), time.monotonic() + limit
+    while time.monotonic() < end:
+        if sent(host) > before + 1000:
+            return True
+    return False
+
+
+def test_sends_aside(pair, process):
+    """A thread that stands still in the middle of a send is in nobody's way."""
+    number = SENDMMSG.get(platform.machine())
+    if not number:
+        pytest.skip("the number of sendmmsg() is not known here")
+    program = writes(pair, 65536)
+    try:
+        theirs = [t for t in tasks(program) if not blocks_signals(program, t)]
+        end = time.monotonic() + 40
+        while time.monotonic() < end and program.running():
+            with stopped(theirs[-1:]):
+                if calls(program, theirs[-1]) == number and goes_on(pair.b):
+                    return
+        pytest.fail(program.report())
     finally:
         program.kill()

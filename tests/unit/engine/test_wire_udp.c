@@ -296,7 +296,7 @@ static void test_stays(struct ur_wire *a, struct ur_wire *b, struct ur_av *av)
 			unread = 0;
 			break;
 		}
-		CHECK_EQ(wire_of(a)->tx_count[0], 62);
+		CHECK_EQ(wire_of(a)->tx.count[0], 62);
 		wait_for(b, 64, 0);
 	}
 	wire_of(a)->outs[(av->wire & 0xffff) - 1].no_gso = true;
@@ -313,7 +313,7 @@ static void test_together(struct ur_wire *a, struct ur_wire *b,
 			  const struct ur_av *like)
 {
 	static struct ur_av av[8], far, other;
-	const u32 *messages = wire_of(a)->tx_count;
+	const u32 *messages = wire_of(a)->tx.count;
 
 	for (u32 i = 0; i < 8; i++)
 		av[i] = *like;
@@ -359,11 +359,44 @@ static void test_together(struct ur_wire *a, struct ur_wire *b,
 	CHECK_EQ(messages[1], 1);
 }
 
+/* Packets leave without the owner lock if they leave the same way. */
+static void test_packed(struct ur_wire *a, struct ur_wire *b, struct ur_av *av)
+{
+	struct ur_udp_pack *p = ur_udp_pack_new();
+	struct ur_av other = *av;
+
+	CHECK(p != NULL);
+	other.hop_limit++;
+	for (u32 i = 0; i < 100; i++)
+		add_packet(av, i < 70 ? 256 : 64);
+	CHECK(ur_udp_pack(a, &tx, p));
+	CHECK_EQ(p->out->packs, 1);
+	memset(&got, 0, sizeof(got));
+	CHECK_EQ(ur_udp_pack_send(p, &tx), 100);
+	ur_udp_pack_end(p);
+	CHECK_EQ(p->out->packs, 0);
+	wait_for(b, 100, 0);
+	for (u32 i = 1; i < got.count; i++)
+		CHECK_EQ(got.psn[i], got.psn[0] + i);
+	tx.desc[7].av = &other;
+	CHECK(!ur_udp_pack(a, &tx, p));
+	tx.desc[7].av = av;
+	tx.desc[7].apart = tx.buf;
+	CHECK(!ur_udp_pack(a, &tx, p));
+	tx.desc[7].apart = NULL;
+	av->loop = true;
+	CHECK(!ur_udp_pack(a, &tx, p));
+	av->loop = false;
+	tx.n_desc = tx.used = 0;
+	memset(&got, 0, sizeof(got));
+	free(p);
+}
+
 /* Datagrams to three peers in turn are one message for each, from bytes that are not back to back. */
 static void test_in_turn(struct ur_wire *a, struct ur_wire *b, struct ur_av *av)
 {
 	static struct ur_av far;
-	const u32 *messages = wire_of(a)->tx_count;
+	const u32 *messages = wire_of(a)->tx.count;
 
 	far = *av;
 	far.dgid[15]++;
@@ -407,7 +440,7 @@ static void test_answer_last(struct ur_wire *a, struct ur_wire *b,
 		add_packet(av, 4);
 		tx.buf[tx.desc[at].off] = cases[i].second;
 		send_all(a);
-		CHECK_EQ(wire_of(a)->tx_count[0], 2);
+		CHECK_EQ(wire_of(a)->tx.count[0], 2);
 		wait_for(b, 2, 0);
 		CHECK_EQ(got.psn[0], first + cases[i].swaps);
 		CHECK_EQ(got.psn[1], first + !cases[i].swaps);
@@ -427,7 +460,7 @@ static void test_runs(struct ur_wire *a, struct ur_wire *b,
 	tx.buf[tx.desc[6].off] = UR_OP_RC_SEND_FIRST;
 	takes_runs = true;
 	send_all(a);
-	CHECK_EQ(wire_of(a)->tx_count[0], 12);
+	CHECK_EQ(wire_of(a)->tx.count[0], 12);
 	wait_for(b, 12, 0);
 	CHECK_EQ(got.runs, 2);
 	for (u32 i = 0; i < got.count; i++)
@@ -615,6 +648,7 @@ static void test_pair(const u8 *from, const u8 *to, bool strangers)
 	test_many_ports(a, b, &av);
 	test_together(a, b, &av);
 	test_in_turn(a, b, &av);
+	test_packed(a, b, &av);
 	test_answer_last(a, b, &av);
 	test_runs(a, b, &av);
 	test_stays(a, b, &av);
