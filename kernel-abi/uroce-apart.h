@@ -21,7 +21,7 @@
 
 /* ---- from uroced: a context ---- */
 
-#define UROCE_APART_VERSION 3
+#define UROCE_APART_VERSION 4
 
 /* Descriptors that come with a context, in this order; has tells which are present. */
 enum uroce_apart_fd {
@@ -42,6 +42,7 @@ enum uroce_apart_fd {
 	UROCE_APART_ASYNC_TX, /* of a shared engine: those of set_async() */
 	UROCE_APART_ASYNC_RX,
 	UROCE_APART_LIFE,
+	UROCE_APART_TOLD, /* see struct uroce_apart_context */
 	UROCE_APART_V1, /* the first of UROCE_V1_FDS, on a device with RoCEv1 */
 	UROCE_APART_FDS = UROCE_APART_V1 + UROCE_V1_FDS
 };
@@ -58,7 +59,12 @@ struct uroce_apart_context {
 	__u32 adverse; /* UROCE_ADVERSE_* */
 	__u32 adverse_seed;
 	__u32 realm; /* if users are isolated; else 0 */
-	__u32 rsv;
+	/* Number of regions in the file UROCE_APART_TOLD, each a struct uroce_guest_mr_init.
+	 * The context begins with them. Its program claims each by REG_MR with the key, and
+	 * CLAIMED ends the others. */
+	__u32 told;
+	/* Contexts of a shared engine with the same number have the same protection domains. */
+	__u64 file;
 	struct uroce_engine_open open; /* its descriptors are ignored */
 };
 
@@ -96,6 +102,7 @@ enum uroce_apart_op {
 	UROCE_APART_DEREG_MR,
 	UROCE_APART_ALLOC_MW,
 	UROCE_APART_DEALLOC_MW,
+	UROCE_APART_CLAIMED,
 	UROCE_APART_OPS
 };
 

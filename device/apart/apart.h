@@ -33,6 +33,7 @@ struct ur_apart_object {
 };
 
 struct ur_apart_engine;
+struct ur_apart_file;
 
 /* A context and its program. */
 struct ur_apart_client {
@@ -47,8 +48,10 @@ struct ur_apart_client {
 	struct ur_apart_object *objects;
 	/* free: index of the first free slot, plus one */
 	u32 n_objects, room, free;
-	struct ur_apart_domain *domains; /* sorted by name */
-	u32 n_domains;
+	struct ur_apart_file *file; /* the shared engine's; else NULL */
+	/* regions from uroced that the program has not claimed; told[i].number is an object's */
+	struct ur_apart_told *told;
+	u32 n_told;
 	u32 kib, max_kib;    /* charged for its objects; their limit */
 	void (*ended)(void); /* called last, on the context's thread */
 };
@@ -71,8 +74,11 @@ int ur_apart_engine_get(const struct uroce_door *door, u32 number,
 			struct ur_apart_engine **engine);
 void ur_apart_engine_put(struct ur_apart_engine *engine);
 struct uroce_home *ur_apart_engine_home(struct ur_apart_engine *engine);
-/* Returns a domain number that was never used in the engine, or 0 if none is left. */
-u32 ur_apart_engine_new_domain(struct ur_apart_engine *engine);
+/* Finds or creates the engine's uverbs file with that number, and counts one more context of it. Returns NULL
+ * without memory. */
+struct ur_apart_file *ur_apart_file_get(struct ur_apart_engine *engine,
+					u64 number);
+void ur_apart_file_put(struct ur_apart_file *file);
 /* Marks the engine with that number, or all with 0: uroced sends no more contexts for it.
  * It ends with its last context. */
 void ur_apart_engine_done(u32 number);
@@ -88,9 +94,33 @@ void ur_apart_call(struct ur_apart_client *client,
 		   const struct uroce_apart_msg *msg, int *fds,
 		   struct ur_apart_reply *reply);
 
-/* domains.c: replaces the program's number of a protection domain by the engine's. Returns
+/* domains.c */
+
+/* A shared engine's protection domains that contexts of one uverbs file name. Lock of the caller. */
+struct ur_apart_domains {
+	struct ur_apart_domain *at; /* sorted by name */
+	u32 n;
+};
+/* Returns the number of the domain with that name; a new one is one more than *last, the engine's last. Returns
+ * 0 without memory or numbers. */
+u32 ur_apart_domain_number(struct ur_apart_domains *domains, u32 name,
+			   u32 *last);
+
+/* engines.c: replaces the program's number of a protection domain by the engine's. Returns
  * 0 or -ENOMEM. */
 int ur_apart_find_domain(struct ur_apart_client *client, u32 *pdn);
+
+/* told.c: regions that uroced names, in the place of the program. */
+
+struct ur_apart_told {
+	u32 key, number;
+};
+/* Registers the n regions in the file fd that can be registered. */
+void ur_apart_tell(struct ur_apart_client *client, int fd, u32 n);
+/* Returns the number of the unclaimed region with that key, which is claimed from then on; 0: none. */
+u32 ur_apart_claim(struct ur_apart_client *client, u32 key);
+/* Destroys the unclaimed regions. */
+void ur_apart_claimed(struct ur_apart_client *client);
 
 /* objects.c: the table of a context's objects. Numbers begin with 1. */
 

@@ -7,6 +7,8 @@
 #include "util/assert.h"
 
 #define GIDS 1024u /* entries of a GID table */
+/* enum ibv_rereg_mr_flags */
+#define ALL_OF_REGION 7u
 
 struct call {
 	struct ur_apart_client *client;
@@ -355,10 +357,22 @@ static int destroy_qp(const struct call *c)
 
 /* ---- regions and windows ---- */
 
+/* Claims a region that uroced has named, as the program has it now. */
+static int claim_mr(const struct call *c, u32 number,
+		    const struct uroce_guest_mr_init *init)
+{
+	struct ur_apart_object *mr =
+		ur_apart_find(c->client, UR_APART_MR, number);
+
+	c->reply->msg.number = number;
+	return c->client->door->rereg_mr(mr->it, ALL_OF_REGION, init);
+}
+
 static int reg_mr(const struct call *c)
 {
 	struct uroce_guest_mr_init init = c->in->mr.init;
 	struct uroce_guest_mr *mr;
+	u32 told;
 	int err;
 
 	if (!ur_apart_mr_is_good(&init))
@@ -366,6 +380,9 @@ static int reg_mr(const struct call *c)
 	err = ur_apart_find_domain(c->client, &init.pdn);
 	if (err)
 		return err;
+	told = ur_apart_claim(c->client, init.key);
+	if (told)
+		return claim_mr(c, told, &init);
 	err = c->client->door->reg_mr(c->client->guest, &init, &mr);
 	return add(c, UR_APART_MR, mr, err);
 }
@@ -376,7 +393,8 @@ static int rereg_mr(const struct call *c)
 	struct uroce_guest_mr *mr = named(c, UR_APART_MR);
 	int err;
 
-	if (!mr || c->in->mr.flags > 7 || !ur_apart_mr_is_good(&init))
+	if (!mr || c->in->mr.flags > ALL_OF_REGION ||
+	    !ur_apart_mr_is_good(&init))
 		return -EINVAL;
 	err = ur_apart_find_domain(c->client, &init.pdn);
 	return err ? err
@@ -391,6 +409,12 @@ static int dereg_mr(const struct call *c)
 	if (!err)
 		del(c, UR_APART_MR);
 	return err;
+}
+
+static int claimed(const struct call *c)
+{
+	ur_apart_claimed(c->client);
+	return 0;
 }
 
 static int alloc_mw(const struct call *c)
@@ -461,6 +485,7 @@ static int (*const calls[UROCE_APART_OPS])(const struct call *c) = {
 	[UROCE_APART_DEREG_MR] = dereg_mr,
 	[UROCE_APART_ALLOC_MW] = alloc_mw,
 	[UROCE_APART_DEALLOC_MW] = dealloc_mw,
+	[UROCE_APART_CLAIMED] = claimed,
 };
 
 void ur_apart_call(struct ur_apart_client *client,

@@ -66,6 +66,8 @@ static void end_engine(struct ur_apart_client *c)
 {
 	if (c->guest)
 		c->door->close(c->guest);
+	if (c->file)
+		ur_apart_file_put(c->file);
 	if (c->engine)
 		ur_apart_engine_put(c->engine);
 	else if (c->home)
@@ -79,7 +81,7 @@ static void end(struct ur_apart_client *c)
 	ur_apart_destroy_all(c);
 	end_engine(c);
 	close(c->sock);
-	free(c->domains);
+	free(c->told);
 	free(c);
 	ended();
 }
@@ -128,15 +130,17 @@ static int find_engine(struct ur_apart_client *c,
 					  &c->home);
 	err = ur_apart_engine_get(c->door, in->engine, &open, v1, in->realm,
 				  fds[UROCE_APART_LIFE], &c->engine);
-	if (!err)
-		c->home = ur_apart_engine_home(c->engine);
-	return err;
+	if (err)
+		return err;
+	c->home = ur_apart_engine_home(c->engine);
+	c->file = ur_apart_file_get(c->engine, in->file);
+	return c->file ? 0 : -ENOMEM;
 }
 
 /* For a shared engine uroced sends the program's event file itself. */
 static int set_async(const struct ur_apart_client *c, const int *fds)
 {
-	if (!c->engine)
+	if (!c->engine || fds[UROCE_APART_ASYNC_TX] < 0)
 		return 0;
 	return c->door->set_async(c->guest, fds[UROCE_APART_ASYNC_TX],
 				  fds[UROCE_APART_ASYNC_RX],
@@ -161,7 +165,11 @@ static int open_engine(struct ur_apart_client *c,
 		return err;
 	fds[UROCE_APART_MEM] = fds[UROCE_APART_MAPS] = -1;
 	err = c->door->open_apart(c->home, &client, &c->guest, &c->info);
-	return err ? err : set_async(c, fds);
+	if (!err)
+		err = set_async(c, fds);
+	if (!err && fds[UROCE_APART_TOLD] >= 0)
+		ur_apart_tell(c, fds[UROCE_APART_TOLD], in->told);
+	return err;
 }
 
 static int start_thread(struct ur_apart_client *c)

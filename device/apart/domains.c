@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Protection domains in a shared engine. A program names its domains by numbers of its
- * choice, and each uroced counts from 1. So each name in each context is mapped to an
+ * choice, and each uroced counts from 1. So each name in each uverbs file is mapped to an
  * engine number that no other has.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "device/apart/apart.h"
@@ -16,14 +15,14 @@ struct ur_apart_domain {
 };
 
 /* Returns the index of the first entry whose name is not less. */
-static u32 place_of(const struct ur_apart_client *c, u32 name)
+static u32 place_of(const struct ur_apart_domains *d, u32 name)
 {
-	u32 low = 0, high = c->n_domains;
+	u32 low = 0, high = d->n;
 
 	while (low < high) {
 		u32 at = low + (high - low) / 2;
 
-		if (c->domains[at].name < name)
+		if (d->at[at].name < name)
 			low = at + 1;
 		else
 			high = at;
@@ -31,37 +30,21 @@ static u32 place_of(const struct ur_apart_client *c, u32 name)
 	return low;
 }
 
-static int add(struct ur_apart_client *c, u32 at, u32 name)
+u32 ur_apart_domain_number(struct ur_apart_domains *d, u32 name, u32 *last)
 {
+	u32 at = place_of(d, name);
 	struct ur_apart_domain *more;
-	u32 number;
 
-	if (c->n_domains == DOMAINS_MAX)
-		return -ENOMEM;
-	more = reallocarray(c->domains, c->n_domains + 1, sizeof(*more));
-	if (!more)
-		return -ENOMEM;
-	c->domains = more;
-	number = ur_apart_engine_new_domain(c->engine);
-	if (!number)
-		return -ENOMEM;
-	memmove(more + at + 1, more + at, (c->n_domains - at) * sizeof(*more));
-	more[at] = (struct ur_apart_domain){name, number};
-	c->n_domains++;
-	return 0;
-}
-
-int ur_apart_find_domain(struct ur_apart_client *c, u32 *pdn)
-{
-	u32 at;
-	int err = 0;
-
-	if (!c->engine || !*pdn)
+	if (at < d->n && d->at[at].name == name)
+		return d->at[at].number;
+	if (d->n == DOMAINS_MAX || *last == UINT32_MAX)
 		return 0;
-	at = place_of(c, *pdn);
-	if (at == c->n_domains || c->domains[at].name != *pdn)
-		err = add(c, at, *pdn);
-	if (!err)
-		*pdn = c->domains[at].number;
-	return err;
+	more = reallocarray(d->at, d->n + 1, sizeof(*more));
+	if (!more)
+		return 0;
+	d->at = more;
+	memmove(more + at + 1, more + at, (d->n - at) * sizeof(*more));
+	more[at] = (struct ur_apart_domain){name, ++*last};
+	d->n++;
+	return *last;
 }

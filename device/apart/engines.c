@@ -12,6 +12,15 @@
 #include "util/list.h"
 #include "util/os/high_fd.h"
 
+/* A uverbs file of contexts in the engine. */
+struct ur_apart_file {
+	struct ur_list node;
+	struct ur_apart_engine *engine;
+	u64 number;
+	u32 users; /* contexts */
+	struct ur_apart_domains domains;
+};
+
 struct ur_apart_engine {
 	struct ur_list node;
 	const struct uroce_door *door;
@@ -20,7 +29,8 @@ struct ur_apart_engine {
 	int life;
 	u32 users;   /* contexts, and uroced */
 	u32 domains; /* so far */
-	bool done;   /* uroced is no user any more */
+	struct ur_list files;
+	bool done; /* uroced is no user any more */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -60,6 +70,7 @@ static int make(const struct uroce_door *door, u32 number,
 	e->door = door;
 	e->number = number;
 	e->users = 1;
+	ur_list_init(&e->files);
 	e->life = err = ur_high_fd_copy(life);
 	if (err >= 0)
 		err = door->make_home(open, v1, isolated, e->life, &e->home);
@@ -112,16 +123,61 @@ struct uroce_home *ur_apart_engine_home(struct ur_apart_engine *e)
 	return e->home;
 }
 
-u32 ur_apart_engine_new_domain(struct ur_apart_engine *e)
+/* Lock held. */
+static struct ur_apart_file *find_file(struct ur_apart_engine *e, u64 number)
+{
+	struct ur_apart_file *f;
+
+	ur_list_for_each(it, &e->files) {
+		f = ur_list_entry(it, struct ur_apart_file, node);
+		if (f->number == number && number)
+			return f;
+	}
+	f = calloc(1, sizeof(*f));
+	if (!f)
+		return NULL;
+	f->engine = e;
+	f->number = number;
+	ur_list_add_tail(&e->files, &f->node);
+	return f;
+}
+
+struct ur_apart_file *ur_apart_file_get(struct ur_apart_engine *e, u64 number)
+{
+	struct ur_apart_file *f;
+
+	pthread_mutex_lock(&lock);
+	f = find_file(e, number);
+	if (f)
+		f->users++;
+	pthread_mutex_unlock(&lock);
+	return f;
+}
+
+void ur_apart_file_put(struct ur_apart_file *f)
+{
+	pthread_mutex_lock(&lock);
+	ur_assert(f->users);
+	if (!--f->users) {
+		ur_list_del(&f->node);
+		free(f->domains.at);
+		free(f);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+int ur_apart_find_domain(struct ur_apart_client *c, u32 *pdn)
 {
 	u32 number;
 
+	if (!c->engine || !*pdn)
+		return 0;
 	pthread_mutex_lock(&lock);
-	if (e->domains < UINT32_MAX)
-		e->domains++;
-	number = e->domains < UINT32_MAX ? e->domains : 0;
+	number = ur_apart_domain_number(&c->file->domains, *pdn,
+					&c->engine->domains);
 	pthread_mutex_unlock(&lock);
-	return number;
+	*pdn = number;
+	return number ? 0 : -ENOMEM;
 }
 
 void ur_apart_engine_done(u32 number)

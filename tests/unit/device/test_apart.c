@@ -5,6 +5,7 @@
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 #include "device/apart/apart.h"
 #include "device/memory.h"
 #include "tests/check.h"
@@ -50,6 +51,32 @@ static int destroy_qp(struct uroce_guest_qp *qp, u32 *read)
 	return 0;
 }
 
+static struct uroce_guest_mr_init last_mr;
+
+static int reg_mr(struct uroce_guest *guest,
+		  const struct uroce_guest_mr_init *init,
+		  struct uroce_guest_mr **mr)
+{
+	made++;
+	last_mr = *init;
+	*mr = (struct uroce_guest_mr *)(void *)object;
+	return 0;
+}
+
+static int rereg_mr(struct uroce_guest_mr *mr, u32 flags,
+		    const struct uroce_guest_mr_init *init)
+{
+	CHECK_EQ(flags, 7);
+	last_mr = *init;
+	return 0;
+}
+
+static int dereg_mr(struct uroce_guest_mr *mr)
+{
+	destroyed++;
+	return 0;
+}
+
 static int mcast(struct uroce_guest_qp *qp, const u8 gid[16], u32 attach)
 {
 	detached += !attach;
@@ -80,6 +107,9 @@ static const struct uroce_door door = {
 	.create_qp = create_qp,
 	.destroy_qp = destroy_qp,
 	.mcast = mcast,
+	.reg_mr = reg_mr,
+	.rereg_mr = rereg_mr,
+	.dereg_mr = dereg_mr,
 	.left_sender = left_sender,
 };
 
@@ -115,7 +145,8 @@ static struct uroce_apart_msg qp_of(u32 cq)
 		       .recv_cq = cq}};
 }
 
-/* Two programs that have an engine together name domains alike, and have none in common. */
+/* Two programs that have an engine together name domains alike, and have none in common. Contexts of one file
+ * have all in common. */
 static void domains(void)
 {
 	struct uroce_engine_open open = {.slot = SLOT};
@@ -134,6 +165,7 @@ static void domains(void)
 	CHECK_EQ(call(&msg), 0);
 	CHECK_EQ(made_pdn, 7);
 	client.engine = engine;
+	client.file = ur_apart_file_get(engine, 5);
 	msg = qp_of(new_cq());
 	msg.qp.init.pdn = 7;
 	CHECK_EQ(call(&msg), 0);
@@ -143,21 +175,70 @@ static void domains(void)
 	msg.qp.init.pdn = 8;
 	CHECK_EQ(call(&msg), 0);
 	CHECK(made_pdn != first);
+	/* Another context of the file. */
+	CHECK(client.file == ur_apart_file_get(engine, 5));
+	ur_apart_file_put(client.file);
+	msg.qp.init.pdn = 7;
+	CHECK_EQ(call(&msg), 0);
+	CHECK_EQ(made_pdn, first);
 	/* The other program. */
-	free(client.domains);
-	client.domains = NULL;
-	client.n_domains = 0;
+	ur_apart_file_put(client.file);
+	client.file = ur_apart_file_get(engine, 6);
 	msg.qp.init.pdn = 7;
 	CHECK_EQ(call(&msg), 0);
 	CHECK(made_pdn != first && made_pdn != first + 1);
-	free(client.domains);
-	client.domains = NULL;
-	client.n_domains = 0;
+	ur_apart_file_put(client.file);
+	client.file = NULL;
 	client.engine = NULL;
 	ur_apart_engine_put(engine);
 	ur_apart_engine_put(engine);
 	ur_apart_engine_done(1);
 	close(file);
+}
+
+static struct uroce_apart_msg region_of(u32 key, u64 addr)
+{
+	return (struct uroce_apart_msg){
+		.op = UROCE_APART_REG_MR,
+		.mr.init = {.key = key, .pdn = 1, .addr = addr, .length = 8}};
+}
+
+/* Regions that uroced has named: the program claims one, which is as the program says, and the others end. */
+static void told_regions(void)
+{
+	const struct uroce_guest_mr_init told[] = {
+		{.key = 1, .pdn = 1, .addr = 4096, .length = 8},
+		{.key = 2, .pdn = 1, .addr = 4096, .length = 8},
+		/* A wrong one, as no uroced names it. */
+		{.key = 3, .pdn = 1, .addr = 4096, .length = 8, .flags = ~0u},
+		{.key = 4, .pdn = 1, .addr = 4096, .length = 8}};
+	int file = memfd_create("regions", MFD_CLOEXEC);
+	u32 had = made, ended = destroyed, first;
+	struct uroce_apart_msg msg;
+
+	CHECK_EQ(write(file, told, sizeof(told)), sizeof(told));
+	/* There are fewer than the number says. */
+	ur_apart_tell(&client, file, 1000);
+	close(file);
+	CHECK_EQ(made, had + 3);
+	msg = region_of(2, 8192);
+	CHECK_EQ(call(&msg), 0);
+	first = msg.number;
+	CHECK_EQ(made, had + 3);
+	CHECK_EQ(last_mr.addr, 8192);
+	/* Once only. */
+	msg = region_of(2, 8192);
+	CHECK_EQ(call(&msg), 0);
+	CHECK_EQ(made, had + 4);
+	CHECK(msg.number != first);
+	msg = (struct uroce_apart_msg){.op = UROCE_APART_CLAIMED};
+	CHECK_EQ(call(&msg), 0);
+	CHECK_EQ(destroyed, ended + 2);
+	CHECK_EQ(call(&msg), 0);
+	CHECK_EQ(destroyed, ended + 2);
+	msg = (struct uroce_apart_msg){.op = UROCE_APART_DEREG_MR,
+				       .number = first};
+	CHECK_EQ(call(&msg), 0);
 }
 
 /* What stands in a message for a pointer of the program's is followed by nobody. */
@@ -208,7 +289,8 @@ static void objects_of_others(void)
 		if (op <= UROCE_APART_DESTROY_CQ)
 			msg.number = cq + 1;
 		if (op == UROCE_APART_CREATE_QP ||
-		    op == UROCE_APART_CREATE_AH || op == UROCE_APART_REG_MR)
+		    op == UROCE_APART_CREATE_AH || op == UROCE_APART_REG_MR ||
+		    op == UROCE_APART_CLAIMED)
 			continue;
 		CHECK_EQ(call(&msg), -EINVAL);
 		msg.op = op;
@@ -405,6 +487,7 @@ int main(int argc, char **argv)
 	CASE(no_such_function());
 	CASE(pointers());
 	CASE(domains());
+	CASE(told_regions());
 	CASE(objects_of_others());
 	CASE(numbers_come_again());
 	CASE(most_objects());

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Regions that uroced has named for a program that did not run: struct uroce_apart_context. */
+#include <stdlib.h>
+#include <unistd.h>
+#include "device/apart/apart.h"
+
+static int reg(struct ur_apart_client *c, struct uroce_guest_mr_init *init,
+	       struct uroce_guest_mr **mr)
+{
+	int err;
+
+	if (!ur_apart_mr_is_good(init) || !ur_apart_has_room(c, UR_APART_MR))
+		return -1;
+	err = ur_apart_find_domain(c, &init->pdn);
+	return err ? err : c->door->reg_mr(c->guest, init, mr);
+}
+
+void ur_apart_tell(struct ur_apart_client *c, int fd, u32 n)
+{
+	struct uroce_guest_mr_init init;
+	struct uroce_guest_mr *mr;
+
+	c->told = n <= UR_APART_OBJECTS ? calloc(n, sizeof(*c->told)) : NULL;
+	for (u32 i = 0; c->told && i < n; i++) {
+		if (pread(fd, &init, sizeof(init), (off_t)(i * sizeof(init))) !=
+		    sizeof(init))
+			return;
+		if (!reg(c, &init, &mr))
+			c->told[c->n_told++] = (struct ur_apart_told){
+				init.key, ur_apart_add(c, UR_APART_MR, mr)};
+	}
+}
+
+u32 ur_apart_claim(struct ur_apart_client *c, u32 key)
+{
+	u32 number;
+
+	for (u32 i = 0; i < c->n_told; i++) {
+		if (c->told[i].key != key)
+			continue;
+		number = c->told[i].number;
+		c->told[i] = c->told[--c->n_told];
+		return number;
+	}
+	return 0;
+}
+
+void ur_apart_claimed(struct ur_apart_client *c)
+{
+	while (c->n_told) {
+		struct ur_apart_object *o = ur_apart_find(
+			c, UR_APART_MR, c->told[--c->n_told].number);
+
+		/* A region that windows are bound to stays. */
+		if (o && !c->door->dereg_mr(o->it))
+			ur_apart_del(c, o);
+	}
+	free(c->told);
+	c->told = NULL;
+}
