@@ -305,6 +305,8 @@ int ur_ectx_create(struct ur_engine *engine, int memfd, struct ur_user_mem *mem,
 /* Makes the context's card a hostile one (UROCE_ADVERSE_*), with that seed. No
  * queue may have been made. Returns 0 or -ENOMEM. */
 int ur_ectx_set_adverse(struct ur_ectx *ectx, u32 what, u32 seed);
+/* Says in the context's doorbell page that its file is imported. May release the control lock meanwhile. */
+void ur_ectx_set_imported(struct ur_ectx *ectx);
 /* Fetches what was posted to the context's queue pairs so far, and sends what
  * needs no answer: a piece of it. *run is 0 at first, and then the function's.
  * Returns whether there is more, for which the caller comes again when others

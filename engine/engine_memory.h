@@ -77,6 +77,8 @@ int ur_emr_look(const struct ur_emr_attr *attr);
 /* Fills *attr with the place and the owner of the region's memory, for
  * ur_emr_look(). */
 void ur_emr_place(const struct ur_emr *mr, struct ur_emr_attr *attr);
+/* Fills *attr with the attributes of the region as they are now. */
+void ur_emr_show(const struct ur_emr *mr, struct ur_emr_attr *attr);
 /* Returns the key of the region, which is its L_Key and its R_Key. */
 u32 ur_emr_key(const struct ur_emr *mr);
 /* Destroys the region. Returns 0 with *left, or -EBUSY while windows are bound

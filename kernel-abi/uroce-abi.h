@@ -123,6 +123,8 @@ struct uroce_create_qp_req {
 /* CREATE_WQ, and CREATE_QP with an indirection table: the object uses the program's engine.
  * Older providers do not set this. */
 #define UROCE_QP_F_PROGRAM (1u << 2)
+/* CREATE_QP: the queue pair uses the engine of ENGINE_IMPORT. */
+#define UROCE_QP_F_SHARED (1u << 3)
 /* After ENGINE_RESUME: the queue pair exists in the program's engine with this number, from
  * its slot and unused in this device. Without this flag number is 0. */
 #define UROCE_QP_F_AGAIN (1u << 1)
@@ -297,6 +299,8 @@ struct uroce_query_dm_resp {
 
 #define UROCE_METHOD_ENGINE_ASYNC    0x1003
 #define UROCE_ATTR_ENGINE_ASYNC_RESP 0x1000 /* out: uroce_engine_async */
+/* optional: the asynchronous event file of an imported context; then only tx is returned */
+#define UROCE_ATTR_ENGINE_ASYNC_FILE 0x1001
 
 #define UROCE_METHOD_ENGINE_RING    0x1004
 #define UROCE_ATTR_ENGINE_RING_SLOT 0x1000 /* in: __u32 */
@@ -335,6 +339,21 @@ struct uroce_engine_apart {
 #define UROCE_ATTR_ENGINE_SHARE_SLOT 0x1000 /* in: __u32 */
 #define UROCE_ATTR_ENGINE_SHARE_RESP 0x1001 /* out: uroce_engine_apart */
 #define UROCE_ENGINE_SHARED	     (1u << 31)
+
+/*
+ * In place of ENGINE_OPEN, for an imported context: adds it to the shared engine. The context gets
+ * its queue pairs with UROCE_QP_F_SHARED, and domains have the same numbers in all contexts of the
+ * file. The engine has the regions that the file's opener registered. From then on the doorbell
+ * page says so, and the opener must use ENGINE_SHARE, to tell the engine what it deregisters.
+ * EPERM: the file is another user's. EOPNOTSUPP: its opener has ended, or has no such engine.
+ */
+#define UROCE_METHOD_ENGINE_IMPORT    0x100a
+#define UROCE_ATTR_ENGINE_IMPORT_RESP 0x1000 /* out: uroce_engine_apart */
+
+/* Of UVERBS_OBJECT_PD: the number of a domain (import_pd). */
+#define UROCE_METHOD_ENGINE_PD	    0x1001
+#define UROCE_ATTR_ENGINE_PD_HANDLE 0x1000 /* in: object handle */
+#define UROCE_ATTR_ENGINE_PD_RESP   0x1001 /* out: uroce_alloc_pd_resp */
 
 /* After ENGINE_APART: charges the user for more memory of rings, as much again as the context may
  * have already, and lets its engine use it. ENOMEM: the user has no more. */

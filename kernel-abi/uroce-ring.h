@@ -111,7 +111,9 @@ struct uroce_db_page {
 	/* Written by the device: the processor, plus one, on which it runs while awake; 0:
 	 * unknown. */
 	__u32 device_cpu;
-	__u32 rsv0[13];
+	/* Written by the device: not 0 from the first ENGINE_IMPORT of the file. */
+	__u32 imported;
+	__u32 rsv0[12];
 	__u64 summary; /* [D2] */
 	__u64 rsv1[7];
 	__u64 word[UROCE_DB_SLOTS / 64]; /* [D1] */

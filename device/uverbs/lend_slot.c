@@ -153,28 +153,28 @@ void ur_slot_lent(const struct ur_lent *lent)
 			close(lent->v1[i]);
 }
 
-int ur_slot_give_context(const struct ur_ufile *file,
+int ur_slot_give_context(const struct ur_ufile *file, pid_t pid,
+			 const struct ur_user_mem *mem,
 			 const struct ur_engine_process *process, u32 kib,
 			 struct uroce_apart_context *context, int *fds,
-			 int *sock)
+			 int sock[2])
 {
-	int pair[2], err;
+	int err;
 
-	context->pid = file->session->pid;
+	context->pid = pid;
 	context->ring_bytes = context->object_bytes = (u64)kib << 9;
 	context->adverse = file->adverse;
 	context->adverse_seed = file->adverse_seed;
 	context->realm = ur_ufile_realm(file);
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sock) < 0)
 		return -errno;
-	fds[UROCE_APART_SOCKET] = pair[1];
-	fds[UROCE_APART_MEM] = file->session->mem->fd;
-	fds[UROCE_APART_MAPS] = file->session->mem->maps;
+	fds[UROCE_APART_SOCKET] = sock[1];
+	fds[UROCE_APART_MEM] = mem->fd;
+	fds[UROCE_APART_MAPS] = mem->maps;
 	err = ur_engine_process_give(process, context, fds);
-	close(pair[1]);
-	if (err)
-		close(pair[0]);
-	else
-		*sock = pair[0];
+	if (err) {
+		close(sock[0]);
+		close(sock[1]);
+	}
 	return err;
 }

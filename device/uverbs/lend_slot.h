@@ -36,12 +36,14 @@ void ur_slot_give_apart(uid_t uid, u32 *kib);
  * other engine has its copies, or failed. */
 void ur_slot_lent(const struct ur_lent *lent);
 
-/* Gives the process a context of the file, whose rings and objects may take kib there. The caller fills in
- * context->engine, context->open and the descriptors of what is lent. *sock gets the program's end of the
- * socket between the two. Returns 0 or -errno. */
-int ur_slot_give_context(const struct ur_ufile *file,
+/* Gives the process a context of the file, used by the program pid with that memory, whose rings and objects may
+ * take kib there. The caller fills in context->engine, context->open and the descriptors of what is lent. sock
+ * gets the ends of the socket between the two, the program's and the process's, the caller's. Returns 0 or
+ * -errno. */
+int ur_slot_give_context(const struct ur_ufile *file, pid_t pid,
+			 const struct ur_user_mem *mem,
 			 const struct ur_engine_process *process, u32 kib,
 			 struct uroce_apart_context *context, int *fds,
-			 int *sock);
+			 int sock[2]);
 
 #endif

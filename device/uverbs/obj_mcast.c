@@ -18,13 +18,14 @@ static int find_group(const struct ur_obj_qp *qp, const u8 *gid)
 }
 
 /* A group of a program in another network namespace takes a socket of uroced. */
-static int set_far(const struct ur_ufile *file, const u8 *gid, bool attach)
+static int set_far(const struct ur_ufile *file, u32 slot, const u8 *gid,
+		   bool attach)
 {
 	int err = attach ? ur_quota_take_fds(file->uid, 1) : 0;
 
 	if (err)
 		return err;
-	err = ur_engine_lend_group(file->dev->engine, file->slot, gid, attach);
+	err = ur_engine_lend_group(file->dev->engine, slot, gid, attach);
 	if (!attach || err)
 		ur_quota_give_fds(file->uid, 1);
 	return err;
@@ -35,7 +36,10 @@ static int set_member(const struct ur_obj_qp *qp, const u8 *gid, bool attach)
 {
 	if (!qp->in_program)
 		return ur_eqp_mcast(qp->qp, gid, attach);
-	return qp->obj.file->far ? set_far(qp->obj.file, gid, attach) : 0;
+	return qp->obj.file->far
+		       ? set_far(qp->obj.file,
+				 ur_slot_of(ur_eqp_number(qp->qp)), gid, attach)
+		       : 0;
 }
 
 int ur_qp_leave(struct ur_obj_qp *qp, u32 i)

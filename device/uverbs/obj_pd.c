@@ -40,6 +40,15 @@ int ur_w_alloc_pd(struct ur_cmd *cmd, const void *in, void *out)
 	return ur_udata_out(cmd, &udata, sizeof(udata));
 }
 
+int ur_m_engine_pd(struct ur_cmd *cmd)
+{
+	const struct ur_obj_pd *pd =
+		ur_attr_obj(cmd, UROCE_ATTR_ENGINE_PD_HANDLE);
+	const struct uroce_alloc_pd_resp resp = {.pdn = pd->pdn};
+
+	return ur_attr_out(cmd, UROCE_ATTR_ENGINE_PD_RESP, &resp, sizeof(resp));
+}
+
 int ur_w_dealloc_pd(struct ur_cmd *cmd, const void *in, void *out)
 {
 	const struct ib_uverbs_dealloc_pd *req = in;

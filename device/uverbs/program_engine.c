@@ -14,6 +14,7 @@
 #include "device/memory.h"
 #include "device/quota.h"
 #include "device/uverbs/given_up.h"
+#include "device/uverbs/imports.h"
 #include "device/uverbs/kept_programs.h"
 #include "device/uverbs/lend_slot.h"
 #include "device/uverbs/obj_qp.h"
@@ -128,6 +129,12 @@ int ur_program_engine_qp(const struct ur_cmd *cmd, struct ur_qp_args *a)
 		return take_spread(cmd, a);
 	ur_udata_in(cmd, &req, sizeof(req));
 	a->slot = domain && domain->home ? domain->home->slot : cmd->file->slot;
+	if (req.flags == UROCE_QP_F_SHARED) {
+		if (!cmd->file->shared)
+			return -EINVAL;
+		a->slot = cmd->file->shared->slot;
+		req.flags = UROCE_QP_F_PROGRAM;
+	}
 	err = ur_program_engine_flags(cmd, a->slot, req.flags, req.number,
 				      &a->in_program);
 	if (err)
@@ -264,9 +271,9 @@ int ur_m_engine_open(struct ur_cmd *cmd)
 
 /* ---- in an engine process ---- */
 
-/* *sock gets the program's end of the socket. */
+/* sock: as of ur_slot_give_context(). */
 static int begin_apart(struct ur_ufile *file, const struct ur_lent *lent,
-		       int *sock)
+		       int sock[2])
 {
 	struct uroce_apart_context context = {
 		.open = ur_slot_describe(file->dev, lent),
@@ -281,8 +288,9 @@ static int begin_apart(struct ur_ufile *file, const struct ur_lent *lent,
 		return err;
 	ur_engine_set_ring_room(file->dev->engine, lent->slot, 0);
 	ur_slot_fds(lent, file->far, fds);
-	return ur_slot_give_context(file, file->apart, file->apart_kib,
-				    &context, fds, sock);
+	return ur_slot_give_context(file, file->session->pid,
+				    file->session->mem, file->apart,
+				    file->apart_kib, &context, fds, sock);
 }
 
 /* Takes back a slot whose engine the program could not start. */
@@ -297,7 +305,7 @@ int ur_m_engine_apart(struct ur_cmd *cmd)
 	struct ur_ufile *file = cmd->file;
 	struct uroce_engine_apart resp = {.fd = -1};
 	struct ur_lent lent;
-	int err, sock = -1;
+	int err, sock[2];
 
 	if (is_anothers(file))
 		return -EPERM;
@@ -308,13 +316,13 @@ int ur_m_engine_apart(struct ur_cmd *cmd)
 	err = lend(cmd, true, sizeof(struct uroce_engine_open), &lent);
 	if (err)
 		return err;
-	err = begin_apart(file, &lent, &sock);
-	if (!err)
-		resp.fd = ur_session_install(file->session, sock);
-	if (sock >= 0)
-		close(sock);
-	if (!err && resp.fd < 0)
-		err = resp.fd;
+	err = begin_apart(file, &lent, sock);
+	if (!err) {
+		resp.fd = ur_session_install(file->session, sock[0]);
+		close(sock[0]);
+		close(sock[1]);
+		err = resp.fd < 0 ? resp.fd : 0;
+	}
 	resp.slot = lent.slot;
 	if (!err)
 		err = ur_attr_out(cmd, UROCE_ATTR_ENGINE_APART_RESP, &resp,
@@ -352,34 +360,89 @@ static void hang_up(const struct ur_shared_engine *e)
 			ur_session_hang_up_file(e->dev->daemon, file);
 }
 
+/* sock: as of ur_slot_give_context(). */
+static int join(struct ur_ufile *file, int sock[2])
+{
+	struct ur_obj_async *async = file->async;
+	const struct ur_shared_part part = {
+		.pid = file->session->pid,
+		.mem = file->session->mem,
+		.async = async,
+		.told = -1,
+	};
+	int err;
+
+	ur_object_use(async); /* another connection may close it */
+	err = ur_shared_engine_join(file, &part, ur_ufile_end_apart, sock);
+	ur_async_put(async);
+	return err;
+}
+
+/* Installs the program's end sock in the client and fills in the reply of the attribute attr. sock stays the
+ * caller's. */
+static int say_shared(struct ur_cmd *cmd, u16 attr, int sock)
+{
+	struct uroce_engine_apart resp = {cmd->file->shared->slot, -1};
+
+	if (sock >= 0) {
+		resp.fd = ur_session_install(cmd->file->session, sock);
+		if (resp.fd < 0)
+			return resp.fd;
+	}
+	return ur_attr_out(cmd, attr, &resp, sizeof(resp));
+}
+
+/* The opener of an imported file gets the context that began without it. If that fails, the context
+ * ends: nobody would tell it which regions end. */
+static int hand_over(struct ur_cmd *cmd)
+{
+	struct ur_ufile *file = cmd->file;
+	int sock = file->told, err;
+
+	if (file->session->id != file->opener)
+		return -EPERM;
+	file->told = 0;
+	err = say_shared(cmd, UROCE_ATTR_ENGINE_SHARE_RESP, sock);
+	close(sock);
+	return err;
+}
+
 int ur_m_engine_share(struct ur_cmd *cmd)
 {
 	struct ur_ufile *file = cmd->file;
-	struct uroce_engine_apart resp = {.fd = -1};
-	int err, sock = -1;
+	int err, sock[2] = {-1, -1};
 	u32 slot;
 
-	if (ur_attr_u32(cmd, UROCE_ATTR_ENGINE_SHARE_SLOT, &slot) ||
-	    !file->slot || file->shared || (!slot && !file->async))
+	if (ur_attr_u32(cmd, UROCE_ATTR_ENGINE_SHARE_SLOT, &slot))
+		return -EINVAL;
+	if (file->told && !slot)
+		return hand_over(cmd);
+	if (!file->slot || file->shared || (!slot && !file->async))
 		return -EINVAL;
 	if (is_anothers(file))
 		return -EPERM;
 	err = slot ? ur_shared_engine_resume(file, slot, hang_up)
-		   : ur_shared_engine_join(file, ur_ufile_end_apart, &sock);
+		   : join(file, sock);
 	if (err)
 		return err;
-	resp.slot = file->shared->slot;
-	if (sock >= 0) {
-		resp.fd = ur_session_install(file->session, sock);
-		close(sock);
-	}
-	if (!slot && resp.fd < 0)
-		err = resp.fd;
-	if (!err)
-		err = ur_attr_out(cmd, UROCE_ATTR_ENGINE_SHARE_RESP, &resp,
-				  sizeof(resp));
+	err = say_shared(cmd, UROCE_ATTR_ENGINE_SHARE_RESP, sock[0]);
+	for (int i = 0; i < 2; i++)
+		if (sock[i] >= 0)
+			close(sock[i]);
 	if (err)
 		ur_shared_engine_put(file);
+	return err;
+}
+
+int ur_m_engine_import(struct ur_cmd *cmd)
+{
+	int sock;
+	int err = ur_import_begin(cmd->file, ur_ufile_end_apart, &sock);
+
+	if (err)
+		return err;
+	err = say_shared(cmd, UROCE_ATTR_ENGINE_IMPORT_RESP, sock);
+	close(sock);
 	return err;
 }
 
@@ -586,6 +649,7 @@ void ur_program_engine_wake(const struct ur_ufile *file)
 
 void ur_program_engine_end(struct ur_ufile *file)
 {
+	ur_imports_end(file);
 	ur_shared_engine_put(file);
 	ur_engine_set_ring_room(file->dev->engine, file->slot, 0);
 	ur_engine_lend_end(file->dev->engine, file->slot);

@@ -112,6 +112,25 @@ static int make_life(struct ur_ufile *file, int fd[2])
 	return err;
 }
 
+/* Returns the sending end of the asynchronous event file of an imported context. */
+static int import_async(struct ur_cmd *cmd, int number)
+{
+	struct uroce_engine_async resp = {.life = -1, .given_up = -1};
+	struct ur_obj_async *async;
+	int err = ur_async_from_fd(cmd->file, number, &async);
+
+	if (err)
+		return err;
+	if (!async)
+		return -EINVAL;
+	resp.tx = ur_session_install(cmd->file->session,
+				     ur_easync_lend(async->async));
+	ur_async_put(async);
+	return resp.tx < 0 ? resp.tx
+			   : ur_attr_out(cmd, UROCE_ATTR_ENGINE_ASYNC_RESP,
+					 &resp, sizeof(resp));
+}
+
 /* As in ur_m_engine_cq(). */
 int ur_m_engine_async(struct ur_cmd *cmd)
 {
@@ -120,7 +139,10 @@ int ur_m_engine_async(struct ur_cmd *cmd)
 	struct uroce_engine_async resp = {.given_up = -1};
 	int fd[2], ends[2], err;
 	s32 numbers[2];
+	int number = ur_attr_fd(cmd, UROCE_ATTR_ENGINE_ASYNC_FILE);
 
+	if (number >= 0)
+		return import_async(cmd, number);
 	if (!file->slot || !async || file->life)
 		return -EINVAL;
 	err = make_life(file, fd);

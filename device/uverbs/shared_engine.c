@@ -68,23 +68,40 @@ static void free_engine(struct ur_shared_engine *e)
 
 /* ---- its process ---- */
 
-/* *sock gets the program's end of the socket. */
 static int talk(const struct ur_ufile *file, const struct ur_shared_engine *e,
-		const struct ur_lent *lent, int life, int *sock)
+		const struct ur_shared_part *part, u32 kib,
+		const struct ur_lent *lent, int life, int sock[2])
 {
 	struct uroce_apart_context context = {
 		.engine = e->number,
+		.file = file->id,
+		.told = part->n_told,
 		.open = ur_slot_describe(e->dev, lent),
 	};
 	int fds[UROCE_APART_FDS];
 
 	context.open.slot = e->slot;
 	ur_slot_fds(lent, e->way == UR_LEND_FAR, fds);
-	fds[UROCE_APART_ASYNC_TX] = ur_easync_lend(file->async->async);
-	fds[UROCE_APART_ASYNC_RX] = ur_easync_reader(file->async->async);
+	if (part->async) {
+		fds[UROCE_APART_ASYNC_TX] = ur_easync_lend(part->async->async);
+		fds[UROCE_APART_ASYNC_RX] =
+			ur_easync_reader(part->async->async);
+	}
 	fds[UROCE_APART_LIFE] = life;
-	return ur_slot_give_context(file, e->process, file->shared_kib,
+	fds[UROCE_APART_TOLD] = part->told;
+	return ur_slot_give_context(file, part->pid, part->mem, e->process, kib,
 				    &context, fds, sock);
+}
+
+int ur_shared_engine_add(const struct ur_ufile *file,
+			 const struct ur_shared_part *part, u32 kib,
+			 int sock[2])
+{
+	const struct ur_shared_engine *e = file->shared;
+
+	return e->left || has_ended(e)
+		       ? -EOPNOTSUPP
+		       : talk(file, e, part, kib, NULL, -1, sock);
 }
 
 /* Notifies the process that no more contexts come. */
@@ -128,7 +145,8 @@ static void end_slot(struct ur_shared_engine *e)
 }
 
 static int make(const struct ur_ufile *file, struct ur_shared_engine *e,
-		ur_engine_process_ended *ended, int *sock)
+		const struct ur_shared_part *part,
+		ur_engine_process_ended *ended, int sock[2])
 {
 	struct ur_lent lent;
 	int life[2], err;
@@ -144,7 +162,8 @@ static int make(const struct ur_ufile *file, struct ur_shared_engine *e,
 		e->slot = lent.slot;
 		err = keep_life(e, life);
 		if (!err) {
-			err = talk(file, e, &lent, life[1], sock);
+			err = talk(file, e, part, file->shared_kib, &lent,
+				   life[1], sock);
 			close(life[1]);
 		}
 		ur_slot_lent(&lent);
@@ -157,8 +176,9 @@ static int make(const struct ur_ufile *file, struct ur_shared_engine *e,
 	return err;
 }
 
-int ur_shared_engine_join(struct ur_ufile *file, ur_engine_process_ended *ended,
-			  int *sock)
+int ur_shared_engine_join(struct ur_ufile *file,
+			  const struct ur_shared_part *part,
+			  ur_engine_process_ended *ended, int sock[2])
 {
 	struct ur_shared_engine *e =
 		ur_is_one_user(file->uid) ? find(file, 0) : NULL;
@@ -168,10 +188,10 @@ int ur_shared_engine_join(struct ur_ufile *file, ur_engine_process_ended *ended,
 	if (err)
 		return err;
 	if (e) {
-		err = talk(file, e, NULL, -1, sock);
+		err = talk(file, e, part, file->shared_kib, NULL, -1, sock);
 	} else {
 		e = new_engine(file);
-		err = e ? make(file, e, ended, sock) : -ENOMEM;
+		err = e ? make(file, e, part, ended, sock) : -ENOMEM;
 		if (err && e)
 			free_engine(e);
 	}

@@ -35,12 +35,28 @@ struct ur_shared_engine {
 	ur_shared_engine_ended *tell;
 };
 
-/* Adds the file's context to its user's shared engine, or to a new one. The file has a slot
- * and an asynchronous event file. ended: as of ur_engine_process_get(). *sock gets the
- * program's end of a socket to the process, the caller's. Returns 0, -EOPNOTSUPP (its
- * memory cannot be reached) or -errno. */
-int ur_shared_engine_join(struct ur_ufile *file, ur_engine_process_ended *ended,
-			  int *sock);
+/* A context of a file in its shared engine. */
+struct ur_shared_part {
+	/* its program, and that one's memory */
+	pid_t pid;
+	const struct ur_user_mem *mem;
+	const struct ur_obj_async
+		*async; /* NULL: the program tells the engine */
+	/* file of n_told regions with which it begins, or -1: see struct uroce_apart_context */
+	int told;
+	u32 n_told;
+};
+
+/* Adds the file to its user's shared engine, or to a new one, with that context. The file has a slot.
+ * ended: as of ur_engine_process_get(). sock: as of ur_slot_give_context(). Returns 0 or -errno. */
+int ur_shared_engine_join(struct ur_ufile *file,
+			  const struct ur_shared_part *part,
+			  ur_engine_process_ended *ended, int sock[2]);
+/* Adds one more context of the file, whose rings and objects may take kib. Returns 0, -EOPNOTSUPP (the engine
+ * takes no more) or -errno. */
+int ur_shared_engine_add(const struct ur_ufile *file,
+			 const struct ur_shared_part *part, u32 kib,
+			 int sock[2]);
 /* Does the same for the engine that got that slot from an earlier uroced. Returns 0,
  * -ENOENT or -errno. */
 int ur_shared_engine_resume(struct ur_ufile *file, u32 slot,

@@ -130,6 +130,8 @@ static int ufile_open(struct ur_session *s, const char *name, void **ret,
 	file->session = s;
 	file->dev = dev;
 	file->uid = s->uid;
+	file->opener = s->id;
+	ur_list_init(&file->imports);
 	file->id = ++s->daemon->next_file;
 	file->on_device.ops = &on_device_ops;
 	ur_list_add_tail(&dev->files, &file->on_device.node);

@@ -21,8 +21,9 @@ struct ur_ufile {
 	struct ur_session *session; /* its command runs or ran last */
 	bool closing;
 	struct ur_device *dev;
-	u64 id;	   /* never reused */
-	uid_t uid; /* opened it, and is charged */
+	u64 id;	    /* never reused */
+	uid_t uid;  /* opened it, and is charged */
+	u64 opener; /* id of the session that opened it */
 	int memfd;
 	struct ur_ectx *ectx; /* after GET_CONTEXT */
 	struct ur_ectx_info info;
@@ -35,7 +36,10 @@ struct ur_ufile {
 	struct ur_shared_engine *shared; /* a further engine, or NULL */
 	/* charged for rings and objects in apart and shared */
 	u32 apart_kib, shared_kib;
-	u32 room_kib; /* by ENGINE_ROOM */
+	u32 room_kib;		/* by ENGINE_ROOM */
+	struct ur_list imports; /* imports.h */
+	/* imports.h: socket of the opener's context in shared until it asks for that; 0: none */
+	int told;
 	bool relayed; /* the device receives for the program */
 	u8 raw_loans; /* times it got packet sockets */
 	/* the device sends, too: it is in another network namespace */

@@ -68,6 +68,7 @@ UR_METHOD_HANDLER(ur_m_info_handles);
 /* obj_pd.c */
 UR_WRITE_HANDLER(ur_w_alloc_pd);
 UR_WRITE_HANDLER(ur_w_dealloc_pd);
+UR_METHOD_HANDLER(ur_m_engine_pd);
 /* mr_reg.c, obj_mr.c, obj_mw.c, obj_dm.c */
 UR_WRITE_HANDLER(ur_w_reg_mr);
 UR_WRITE_HANDLER(ur_w_rereg_mr);
@@ -92,6 +93,7 @@ UR_METHOD_HANDLER(ur_m_engine_async);
 UR_METHOD_HANDLER(ur_m_engine_ring);
 UR_METHOD_HANDLER(ur_m_engine_resume);
 UR_METHOD_HANDLER(ur_m_engine_share);
+UR_METHOD_HANDLER(ur_m_engine_import);
 /* obj_chan.c, obj_cq.c */
 UR_WRITE_HANDLER(ur_w_create_comp_channel);
 UR_WRITE_HANDLER(ur_w_create_cq);

@@ -251,6 +251,15 @@ static const struct ur_attr_spec a_engine_share[] = {
 	M_OUT(UROCE_ATTR_ENGINE_SHARE_RESP, sizeof(struct uroce_engine_apart)),
 };
 
+static const struct ur_attr_spec a_engine_import[] = {
+	M_OUT(UROCE_ATTR_ENGINE_IMPORT_RESP, sizeof(struct uroce_engine_apart)),
+};
+
+static const struct ur_attr_spec a_engine_pd[] = {
+	M_OBJ(UROCE_ATTR_ENGINE_PD_HANDLE, PD),
+	M_OUT(UROCE_ATTR_ENGINE_PD_RESP, sizeof(struct uroce_alloc_pd_resp)),
+};
+
 static const struct ur_attr_spec a_engine_socket[] = {
 	M_SCALAR(UROCE_ATTR_ENGINE_SOCKET_INDEX),
 	M_OUT(UROCE_ATTR_ENGINE_SOCKET_RESP,
@@ -272,6 +281,7 @@ static const struct ur_attr_spec a_engine_resume[] = {
 static const struct ur_attr_spec a_engine_async[] = {
 	M_OUT(UROCE_ATTR_ENGINE_ASYNC_RESP,
 	      offsetof(struct uroce_engine_async, given_up)),
+	O_FD(UROCE_ATTR_ENGINE_ASYNC_FILE),
 };
 
 static const struct ur_attr_spec a_engine_qp[] = {
@@ -399,6 +409,9 @@ static const struct ur_method methods[] = {
 	       ur_m_engine_ring),
 	METHOD(DEVICE, UROCE_METHOD_ENGINE_SHARE, a_engine_share,
 	       ur_m_engine_share),
+	METHOD(DEVICE, UROCE_METHOD_ENGINE_IMPORT, a_engine_import,
+	       ur_m_engine_import),
+	METHOD(PD, UROCE_METHOD_ENGINE_PD, a_engine_pd, ur_m_engine_pd),
 	METHOD(DEVICE, UROCE_METHOD_ENGINE_RESUME, a_engine_resume,
 	       ur_m_engine_resume),
 	METHOD(DEVICE, UROCE_METHOD_ENGINE_ASYNC, a_engine_async,

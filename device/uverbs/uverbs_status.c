@@ -6,6 +6,7 @@
 #include "device/uverbs/given_up.h"
 #include "device/uverbs/uverbs_status.h"
 #include "device/uverbs/objects.h"
+#include "device/uverbs/shared_engine.h"
 #include "device/uverbs/ufile.h"
 #include "util/assert.h"
 #include "util/verbs_words.h"
@@ -58,7 +59,9 @@ static struct json_object *object_base(const struct ur_object *obj)
 
 static bool is_of_shared(const struct ur_obj_qp *qp)
 {
-	return qp->xrcd && qp->xrcd->xrcd->home;
+	const struct ur_shared_engine *e = qp->obj.file->shared;
+
+	return e && ur_slot_of(ur_eqp_number(qp->qp)) == e->slot;
 }
 
 static struct json_object *qp(struct ur_object *obj)

@@ -245,6 +245,20 @@ static int destroy(struct ur_engine *engine, struct ur_ectx *x)
 }
 UR_ENGINE_CALL(1, destroy, struct ur_ectx *);
 
+/* The engine writes to the page, since the client can make a writer wait. */
+static int set_imported(struct ur_engine *engine, struct ur_ectx *ectx)
+{
+	ur_assert(ectx->engine == engine);
+	__atomic_store_n(&ectx->db->imported, 1, __ATOMIC_SEQ_CST);
+	return 0;
+}
+UR_ENGINE_CALL(1, set_imported, struct ur_ectx *);
+
+void ur_ectx_set_imported(struct ur_ectx *ectx)
+{
+	call_set_imported(ectx->engine, ectx);
+}
+
 void ur_ectx_destroy(struct ur_ectx *ectx)
 {
 	call_destroy(ectx->engine, ectx);

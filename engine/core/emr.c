@@ -193,6 +193,11 @@ void ur_emr_place(const struct ur_emr *mr, struct ur_emr_attr *attr)
 	attr->length = mr->attr.length;
 }
 
+void ur_emr_show(const struct ur_emr *mr, struct ur_emr_attr *attr)
+{
+	*attr = mr->attr;
+}
+
 u32 ur_emr_key(const struct ur_emr *mr)
 {
 	return mr->key;

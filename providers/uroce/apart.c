@@ -190,7 +190,14 @@ static int set_async(struct uroce_guest *guest, int tx, int rx, int life)
 	struct uroce_apart_msg msg = {.op = UROCE_APART_SET_ASYNC};
 	const int fds[] = {tx, rx, life};
 
-	return ur_apart_ask(of(guest), &msg, fds, 3, NULL);
+	return ur_apart_ask(of(guest), &msg, fds, life < 0 ? 2 : 3, NULL);
+}
+
+int ur_apart_keeps_claimed(struct uroce_guest *guest)
+{
+	struct uroce_apart_msg msg = {.op = UROCE_APART_CLAIMED};
+
+	return ur_apart_ask(of(guest), &msg, NULL, 0, NULL);
 }
 
 /* ---- objects ---- */

@@ -14,5 +14,8 @@
  * its argument "open" is NULL. posted() and datagram() do nothing, since the doorbell's wake_fd is
  * info->wake_fd. */
 extern const struct uroce_door ur_apart_door;
+/* Ends the regions that uroced has registered in place of this process, and that it has not registered
+ * since. */
+int ur_apart_keeps_claimed(struct uroce_guest *guest);
 
 #endif

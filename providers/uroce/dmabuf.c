@@ -86,10 +86,9 @@ void ur_dmabuf_end(struct uroce_mr *mr)
 }
 
 /* Returns whether the engine of what is made here can use a mapping of this process. */
-static bool is_reached(struct uroce_context *ctx, const struct ibv_pd *pd)
+static bool is_reached(struct uroce_context *ctx)
 {
-	return ur_guest_is_here(ctx) && !ctx->guest_apart &&
-	       !ur_to_pd(pd)->imported;
+	return ur_guest_is_here(ctx) && !ctx->guest_apart;
 }
 
 static int reg(struct ibv_pd *pd, u64 addr, u64 length, u64 iova, int access,
@@ -114,7 +113,7 @@ int ur_dmabuf_reg(struct ibv_pd *pd, u64 offset, size_t length, u64 iova,
 	u64 page = (u64)sysconf(_SC_PAGESIZE), addr;
 	int err;
 
-	if (!is_reached(ur_to_ctx(pd->context), pd))
+	if (!is_reached(ur_to_ctx(pd->context)))
 		return EOPNOTSUPP;
 	err = check(offset, length, iova, fd, access, page);
 	if (!err)

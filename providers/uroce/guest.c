@@ -189,25 +189,58 @@ static int open_guest(struct uroce_context *ctx,
 	return err ? EAGAIN : use_guest(ctx, resp, open.slot);
 }
 
-/* Does the same for an engine in an engine process. Leaves ctx->guest NULL where the device lends
- * none. */
-static int open_apart(struct uroce_context *ctx,
-		      const struct uroce_alloc_ucontext_resp *resp,
-		      struct uroce_guest_info *info)
+/* Does the same for an engine in an engine process. method: ENGINE_APART or ENGINE_IMPORT. Leaves ctx->guest NULL
+ * where the device lends none. */
+static int open_elsewhere(struct uroce_context *ctx,
+			  const struct uroce_alloc_ucontext_resp *resp,
+			  u16 method, u16 attr, struct uroce_guest_info *info)
 {
 	struct uroce_engine_apart apart;
 	int err;
 
-	err = ur_guest_call(&ctx->ibv, UVERBS_OBJECT_DEVICE,
-			    UROCE_METHOD_ENGINE_APART, UR_GUEST_NO_IN, 0, 0,
-			    UROCE_ATTR_ENGINE_APART_RESP, &apart,
-			    sizeof(apart));
+	err = ur_guest_call(&ctx->ibv, UVERBS_OBJECT_DEVICE, method,
+			    UR_GUEST_NO_IN, 0, 0, attr, &apart, sizeof(apart));
 	if (err)
 		return is_not_lent(err) ? 0 : err;
 	ctx->elsewhere = true;
 	ctx->door = &ur_apart_door;
 	err = -ctx->door->open(NULL, apart.fd, &ctx->guest, info);
 	return err ? 0 : use_guest(ctx, resp, apart.slot);
+}
+
+/* Takes over what the engine says of itself. */
+static void use_info(struct uroce_context *ctx,
+		     const struct uroce_guest_info *info,
+		     struct uroce_alloc_ucontext_resp *resp)
+{
+	ctx->guest_fd = info->fd;
+	resp->db_map_off = info->db_map_off;
+	resp->db_map_len = info->db_map_len;
+	ctx->guest_apart = ctx->door == &ur_apart_door;
+	if (!ctx->guest_apart)
+		ctx->db.posted = posted;
+	ctx->db.wake_fd = info->wake_fd;
+	ctx->db.own = ctx->device_db.own = info->own;
+	ctx->db.arg = ctx->device_db.arg = ctx;
+	ctx->db.adopt = ctx->device_db.adopt = ur_guest_adopt;
+	ur_guest_files_add(ctx);
+}
+
+int ur_guest_open_import(struct uroce_context *ctx,
+			 struct uroce_alloc_ucontext_resp *resp)
+{
+	struct uroce_guest_info info;
+	int err;
+
+	if (asked_for() == ASKED_DEVICE)
+		return 0;
+	err = open_elsewhere(ctx, resp, UROCE_METHOD_ENGINE_IMPORT,
+			     UROCE_ATTR_ENGINE_IMPORT_RESP, &info);
+	if (!ctx->guest)
+		return err;
+	ctx->imported = true;
+	use_info(ctx, &info, resp);
+	return 0;
 }
 
 int ur_guest_open(struct uroce_context *ctx,
@@ -228,20 +261,11 @@ int ur_guest_open(struct uroce_context *ctx,
 		return 0;
 	err = apart ? EAGAIN : open_guest(ctx, resp, &info);
 	if (err == EAGAIN || (err && asked != ASKED_PROCESS))
-		err = open_apart(ctx, resp, &info);
+		err = open_elsewhere(ctx, resp, UROCE_METHOD_ENGINE_APART,
+				     UROCE_ATTR_ENGINE_APART_RESP, &info);
 	if (!ctx->guest)
 		return asked == ASKED_NOT ? 0 : err;
-	ctx->guest_fd = info.fd;
-	resp->db_map_off = info.db_map_off;
-	resp->db_map_len = info.db_map_len;
-	ctx->guest_apart = ctx->door == &ur_apart_door;
-	if (!ctx->guest_apart)
-		ctx->db.posted = posted;
-	ctx->db.wake_fd = info.wake_fd;
-	ctx->db.own = ctx->device_db.own = info.own;
-	ctx->db.arg = ctx->device_db.arg = ctx;
-	ctx->db.adopt = ctx->device_db.adopt = ur_guest_adopt;
-	ur_guest_files_add(ctx);
+	use_info(ctx, &info, resp);
 	return 0;
 }
 

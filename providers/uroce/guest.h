@@ -5,9 +5,9 @@
  * unless UROCE_ENGINE=device. uroced executes all commands first; then the provider creates the
  * same object in the engine. A context without an engine pays one test of a pointer.
  *
- * Some objects use another engine in any context. What uses an imported protection domain, and all that a child of
- * fork makes while its parent lives (guest_fork.c), use the device's. What receives in the XRC domain of a file, which
- * other programs may open, uses the shared engine in the user's engine process (guest_shared.c).
+ * Some objects use another engine in any context. All that a child of fork makes while its parent lives
+ * (guest_fork.c) uses the device's. What receives in the XRC domain of a file, which other programs may open, and all
+ * of an imported context, uses the shared engine in the user's engine process (guest_shared.c).
  *
  * Functions return 0 or a positive errno. Any thread may call them; the verbs' rules for objects
  * hold.
@@ -24,6 +24,10 @@
  * UROCE_ENGINE=process, errors but these are returned. EINVAL: UROCE_ENGINE has an unknown value. */
 int ur_guest_open(struct uroce_context *ctx,
 		  struct uroce_alloc_ucontext_resp *resp);
+/* Gives an imported context a place in the shared engine. Leaves ctx->guest NULL where the device lends
+ * none: then it has the device's. */
+int ur_guest_open_import(struct uroce_context *ctx,
+			 struct uroce_alloc_ucontext_resp *resp);
 /* Calls an ioctl method with at most one input attribute and one output attribute. */
 #define UR_GUEST_NO_IN 0xffff
 /* *err: of a function of the context's engine that makes or resizes a ring, or its negative. If it
@@ -78,6 +82,9 @@ int ur_shared_reg_mr(struct uroce_context *ctx, struct uroce_mr *mr);
 int ur_shared_rereg_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 		       u32 flags);
 void ur_shared_dereg_mr(struct uroce_context *ctx, struct uroce_mr *mr);
+/* Called after uroced was told of a change of the context's regions. If another process has imported the
+ * context's file, tells the shared engine which regions there are, once. */
+void ur_shared_claim(struct uroce_context *ctx);
 
 /* Return the functions of the engine that has the queue. */
 static inline const struct uroce_door *
@@ -167,9 +174,7 @@ int ur_guest_reg_mapped_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 int ur_guest_reg_dmabuf_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 			   const struct ibv_pd *pd, u64 offset, u64 length,
 			   u64 iova, int fd, int access);
-/* flags: enum ibv_rereg_mr_flags. gpu: the new memory is a GPU's. ur_guest_may_rereg() returns false if the region would move to the other engine. */
-bool ur_guest_may_rereg(const struct uroce_mr *mr, int flags,
-			const struct ibv_pd *pd);
+/* flags: enum ibv_rereg_mr_flags. gpu: the new memory is a GPU's. */
 int ur_guest_rereg_mr(struct uroce_mr *mr, int flags, const struct ibv_pd *pd,
 		      u64 addr, u64 length, int access, bool gpu);
 /* Call it before uroced deregisters the region. EBUSY: windows are bound to it. */

@@ -47,16 +47,18 @@ int ur_guest_set_async(struct uroce_context *ctx)
 	pthread_mutex_lock(&lock);
 	if (ctx->guest_async)
 		goto out;
-	err = ur_guest_call(&ctx->ibv, UVERBS_OBJECT_DEVICE,
-			    UROCE_METHOD_ENGINE_ASYNC, UR_GUEST_NO_IN, 0, 0,
-			    UROCE_ATTR_ENGINE_ASYNC_RESP, &async,
-			    sizeof(async));
+	err = ur_guest_call(
+		&ctx->ibv, UVERBS_OBJECT_DEVICE, UROCE_METHOD_ENGINE_ASYNC,
+		ctx->imported ? UROCE_ATTR_ENGINE_ASYNC_FILE : UR_GUEST_NO_IN,
+		0, (u32)ctx->ibv.async_fd, UROCE_ATTR_ENGINE_ASYNC_RESP, &async,
+		sizeof(async));
 	if (err)
 		goto out;
 	err = -ctx->door->set_async(ctx->guest, async.tx, ctx->ibv.async_fd,
 				    async.life);
 	close(async.tx);
-	close(async.life);
+	if (async.life >= 0)
+		close(async.life);
 	ctx->given_up_fd = ur_high_fd(async.given_up);
 	ctx->guest_async = !err;
 out:

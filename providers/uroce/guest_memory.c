@@ -23,7 +23,6 @@ static void take_access(struct uroce_guest_mr_init *init, int access)
 		init->iova = 0;
 }
 
-/* Regions of an imported domain are only in the device. */
 static int reg(struct uroce_context *ctx, struct uroce_mr *mr,
 	       const struct ibv_pd *pd, const struct uroce_guest_mr_init *init)
 {
@@ -31,8 +30,6 @@ static int reg(struct uroce_context *ctx, struct uroce_mr *mr,
 
 	if (!ur_guest_makes_here(ctx))
 		return ctx->guest ? EIO : 0;
-	if (ur_to_pd(pd)->imported)
-		return 0;
 	mr->guest_init = *init;
 	mr->handle = mr->vmr.ibv_mr.handle;
 	mr->resumes = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
@@ -68,7 +65,7 @@ bool ur_guest_has_gpu(struct uroce_context *ctx, const struct ibv_pd *pd,
 		      u64 addr, u64 length)
 {
 	return ur_guest_is_here(ctx) && ctx->door->has_gpu &&
-	       !ur_to_pd(pd)->imported && !ctx->door->has_gpu(addr, length);
+	       !ctx->door->has_gpu(addr, length);
 }
 
 /* The device does not reach this memory, so the region must be here. */
@@ -138,8 +135,6 @@ int ur_guest_reg_dmabuf_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 
 	if (!ur_guest_makes_here(ctx))
 		return ctx->guest ? EIO : 0;
-	if (ur_to_pd(pd)->imported)
-		return 0;
 	map = mmap(NULL, in_page + length, PROT_READ | PROT_WRITE, MAP_SHARED,
 		   fd, (off_t)(offset - in_page));
 	if (map == MAP_FAILED)
@@ -148,14 +143,6 @@ int ur_guest_reg_dmabuf_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 	mr->map_len = in_page + length;
 	return ur_guest_reg_mr(ctx, mr, pd, (uintptr_t)map + in_page, length,
 			       iova, access);
-}
-
-bool ur_guest_may_rereg(const struct uroce_mr *mr, int flags,
-			const struct ibv_pd *pd)
-{
-	return !ur_to_ctx(mr->vmr.ibv_mr.context)->guest ||
-	       !(flags & IBV_REREG_MR_CHANGE_PD) ||
-	       ur_to_pd(pd)->imported == !mr->guest;
 }
 
 int ur_guest_rereg_mr(struct uroce_mr *mr, int flags, const struct ibv_pd *pd,
@@ -233,8 +220,6 @@ int ur_guest_alloc_mw(struct uroce_context *ctx, struct uroce_mw *mw)
 	ur_guest_gives_no_more_up(ctx);
 	if (!ur_guest_makes_here(ctx))
 		return ctx->guest ? EIO : 0;
-	if (ur_to_pd(mw->ibv.pd)->imported)
-		return 0;
 	mw->handle = mw->ibv.handle;
 	return -ctx->door->alloc_mw(ctx->guest, ur_to_pd(mw->ibv.pd)->pdn,
 				    mw->ibv.type, mw->ibv.rkey, &mw->guest);

@@ -76,14 +76,6 @@ int ur_guest_modify_cq(struct uroce_cq *cq,
 					 (u32)attr->moderate.cq_period << 16);
 }
 
-/* Returns whether the queue pair uses an imported object. */
-static bool is_imports(const struct ibv_qp_init_attr_ex *attr)
-{
-	return ((attr->comp_mask & IBV_QP_INIT_ATTR_PD) &&
-		ur_to_pd(attr->pd)->imported) ||
-	       (attr->srq && ur_to_srq(attr->srq)->in_device);
-}
-
 /* Returns whether the engine of this process can have a queue pair of that type, and has the domain
  * of an XRC target. */
 static bool may_be_here(const struct uroce_context *ctx,
@@ -96,7 +88,7 @@ static bool may_be_here(const struct uroce_context *ctx,
 	if ((qp->qpt_bit == UR_SENDS_RAW && !ctx->door->has_raw) ||
 	    (attr->qp_type == IBV_QPT_XRC_SEND && !ctx->door->open_qp))
 		return false;
-	return !is_imports(attr) &&
+	return !(attr->srq && ur_to_srq(attr->srq)->in_device) &&
 	       !(qp->spread && qp->spread->table->wq[0]->qp.in_device);
 }
 
@@ -126,9 +118,7 @@ int ur_guest_place_srq(struct uroce_context *ctx, struct uroce_srq *srq,
 
 	if (ctx->guest && !ur_guest_makes_here(ctx) && ctx->guest)
 		return EIO;
-	srq->in_device =
-		ctx->parted || (ctx->guest && ((xrcd && !targets_here) ||
-					       (pd && ur_to_pd(pd)->imported)));
+	srq->in_device = ctx->parted || (ctx->guest && xrcd && !targets_here);
 	srq->shared = ctx->guest && xrcd && ur_to_xrcd(xrcd)->shared;
 	srq->db = srq->shared	   ? &ctx->shared_db
 		  : srq->in_device ? &ctx->device_db
@@ -344,7 +334,8 @@ struct borrower {
 
 static struct borrower own_of(struct uroce_context *ctx)
 {
-	return (struct borrower){ctx, ctx->door, ctx->guest, 0};
+	return (struct borrower){ctx, ctx->door, ctx->guest,
+				 ctx->imported ? UROCE_ENGINE_SHARED : 0};
 }
 
 static struct borrower borrower_of(struct uroce_context *ctx,
@@ -446,10 +437,6 @@ int ur_guest_create_ah(struct uroce_context *ctx, struct uroce_ah *ah,
 
 	if (!ur_guest_makes_here(ctx))
 		return ctx->guest ? EIO : 0;
-	if (ur_to_pd(pd)->imported) {
-		ah->ah = UINT32_MAX; /* names no address vector */
-		return 0;
-	}
 	err = ur_guest_call(&ctx->ibv, UVERBS_OBJECT_AH, UROCE_METHOD_ENGINE_AH,
 			    UROCE_ATTR_ENGINE_AH_HANDLE, 0, ah->ibv.handle,
 			    UROCE_ATTR_ENGINE_AH_RESP, &path, sizeof(path));

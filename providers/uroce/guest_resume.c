@@ -113,7 +113,7 @@ static int resume_by(struct uroce_context *ctx, int fd)
 static bool is_here(const struct uroce_context *ctx)
 {
 	return ctx->guest && ctx->guest_async && *ctx->db.own &&
-	       !ur_poller_is_gone(ctx);
+	       !ctx->imported && !ur_poller_is_gone(ctx);
 }
 
 /* Returns 0 or an errno. ENXIO, EIO, ENOENT: no uroced or no device yet. ESRCH: the slot does not

@@ -3,7 +3,8 @@
  * The shared engine, which contexts of several processes of one user use, in that user's engine
  * process. A context whose own engine is elsewhere joins it when it opens an XRC domain of a file.
  * It has the target queue pairs and SRQs of such domains, with rings for their completion queues,
- * and all regions of the context.
+ * and all regions of the context. It is the own engine of imported contexts. So a context whose file
+ * was imported joins it, too, with its regions.
  */
 #include <string.h>
 #include <unistd.h>
@@ -59,8 +60,27 @@ static void end(struct uroce_context *ctx)
 	ctx->shared = NULL;
 }
 
+/* Returns whether another context has imported the file of this one. */
+static bool is_imported(const struct uroce_context *ctx)
+{
+	return !ctx->imported && !ctx->resumes &&
+	       __atomic_load_n(&ctx->device_db.page->imported,
+			       __ATOMIC_SEQ_CST);
+}
+
+/* An importer cannot have what only an engine in this process reaches. */
+static bool is_only_here(const struct uroce_context *ctx,
+			 const struct uroce_mr *mr)
+{
+	return is_imported(ctx) &&
+	       (mr->guest_init.flags &
+		(UROCE_GUEST_MR_GPU | UROCE_GUEST_MR_DMABUF));
+}
+
 static int reg(struct uroce_context *ctx, struct uroce_mr *mr)
 {
+	if (is_only_here(ctx, mr))
+		return 0;
 	return -ur_apart_door.reg_mr(ctx->shared, &mr->guest_init, &mr->shared);
 }
 
@@ -84,10 +104,29 @@ static int reg_all(struct uroce_context *ctx)
 	return err;
 }
 
+static int use_shared_engine(struct uroce_context *ctx,
+			     const struct uroce_engine_apart *resp)
+{
+	struct uroce_guest_info info;
+	int err;
+
+	ctx->shared_slot = resp->slot;
+	err = -ur_apart_door.open(NULL, resp->fd, &ctx->shared, &info);
+	if (err)
+		return err;
+	err = map_doorbell(ctx, &info);
+	if (!err)
+		err = reg_all(ctx);
+	if (!err)
+		err = -ur_apart_keeps_claimed(ctx->shared);
+	if (err)
+		end(ctx);
+	return err;
+}
+
 static int open_shared(struct uroce_context *ctx)
 {
 	struct uroce_engine_apart resp;
-	struct uroce_guest_info info;
 	u32 seen;
 	int err;
 
@@ -95,18 +134,7 @@ static int open_shared(struct uroce_context *ctx)
 		seen = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
 		err = ask(ctx, &resp);
 	} while (err == EIO && ur_guest_resume(ctx, seen));
-	if (err)
-		return err;
-	ctx->shared_slot = resp.slot;
-	err = -ur_apart_door.open(NULL, resp.fd, &ctx->shared, &info);
-	if (err)
-		return err;
-	err = map_doorbell(ctx, &info);
-	if (!err)
-		err = reg_all(ctx);
-	if (err)
-		end(ctx);
-	return err;
+	return err ? err : use_shared_engine(ctx, &resp);
 }
 
 int ur_shared_open(struct uroce_context *ctx)
@@ -257,9 +285,24 @@ int ur_shared_destroy_cq(struct uroce_cq *cq, u32 events[2])
 
 /* ---- regions ---- */
 
+/* Without uroced, or if this fails, the regions that it registered in this process's place end. */
+void ur_shared_claim(struct uroce_context *ctx)
+{
+	struct uroce_engine_apart resp;
+
+	if (!ctx->guest || !*ctx->db.own || !is_imported(ctx))
+		return;
+	pthread_mutex_lock(&ctx->shares);
+	if (!ctx->shared && !ask(ctx, &resp))
+		use_shared_engine(ctx, &resp);
+	pthread_mutex_unlock(&ctx->shares);
+}
+
 int ur_shared_reg_mr(struct uroce_context *ctx, struct uroce_mr *mr)
 {
 	int err = 0;
+
+	ur_shared_claim(ctx);
 
 	pthread_mutex_lock(&ctx->shares);
 	if (is_here(ctx))
@@ -275,6 +318,7 @@ int ur_shared_rereg_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 {
 	int err = 0;
 
+	ur_shared_claim(ctx);
 	pthread_mutex_lock(&ctx->shares);
 	if (mr->shared)
 		err = -ur_apart_door.rereg_mr(mr->shared, flags,

@@ -39,10 +39,8 @@ static u32 seen(const struct ibv_pd *pd, u64 addr, u64 length)
 {
 	const struct uroce_context *ctx = ur_to_ctx(pd->context);
 
-	return ctx->guest && !ur_to_pd(pd)->imported &&
-			       ur_pages_are_there(addr, length)
-		       ? UROCE_MR_F_SEEN
-		       : 0;
+	return ctx->guest && ur_pages_are_there(addr, length) ? UROCE_MR_F_SEEN
+							      : 0;
 }
 
 static int try_gpu_mr(struct ibv_pd *pd, u64 addr, size_t length, u64 iova,
@@ -252,8 +250,6 @@ int uroce_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 	u64 locked = 0;
 	int err;
 
-	if (!ur_guest_may_rereg(mr, flags, pd))
-		return EOPNOTSUPP;
 	if ((flags & IBV_REREG_MR_CHANGE_TRANSLATION) &&
 	    !(access & IBV_ACCESS_ON_DEMAND)) {
 		err = ur_memlock_take(addr, length, &locked);
@@ -332,6 +328,8 @@ int uroce_dereg_mr(struct verbs_mr *vmr)
 	if (mr->dm)
 		__atomic_sub_fetch(&mr->dm->objects, 1, __ATOMIC_RELAXED);
 	free(mr);
+	if (ctx)
+		ur_shared_claim(ctx);
 	return 0;
 }
 

@@ -100,7 +100,6 @@ uroce_alloc_parent_domain(struct ibv_context *context,
 	pd->ibv.context = contained->ibv.context;
 	pd->ibv.handle = contained->ibv.handle;
 	pd->pdn = contained->pdn;
-	pd->imported = contained->imported;
 	pd->contained = contained;
 	__atomic_add_fetch(&contained->refs, 1, __ATOMIC_RELAXED);
 	if (attr->td) {
@@ -136,15 +135,40 @@ int uroce_dealloc_td(struct ibv_td *ibtd)
 	return 0;
 }
 
+/* Asks for the number that the domain has in engines. */
+static int import(struct uroce_context *ctx, struct uroce_pd *pd)
+{
+	struct uroce_alloc_pd_resp resp;
+	int err;
+
+	if (!ctx->guest)
+		return 0;
+	err = ur_guest_call(&ctx->ibv, UVERBS_OBJECT_PD, UROCE_METHOD_ENGINE_PD,
+			    UROCE_ATTR_ENGINE_PD_HANDLE, 0, pd->ibv.handle,
+			    UROCE_ATTR_ENGINE_PD_RESP, &resp, sizeof(resp));
+	if (err)
+		return err;
+	pd->resumes = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
+	pd->pdn = ur_guest_domain(resp.pdn, pd->resumes);
+	return 0;
+}
+
 struct ibv_pd *uroce_import_pd(struct ibv_context *context, uint32_t handle)
 {
 	struct uroce_pd *pd = calloc(1, sizeof(*pd));
+	int err;
 
 	if (!pd)
 		return NULL;
 	pd->ibv.context = context;
 	pd->ibv.handle = handle;
 	pd->imported = true;
+	err = import(ur_to_ctx(context), pd);
+	if (err) {
+		free(pd);
+		errno = err;
+		return NULL;
+	}
 	return &pd->ibv;
 }
 

@@ -50,6 +50,8 @@ int ur_qp_cmd_create(struct ibv_context *context, struct uroce_qp *qp,
 		return cmd_create_rss(context, qp, attr, drv);
 	if (qp->in_device || ur_to_ctx(context)->elsewhere)
 		req.drv.flags = req_ex.drv.flags = UROCE_QP_F_DEVICE;
+	else if (ur_to_ctx(context)->imported)
+		req.drv.flags = req_ex.drv.flags = UROCE_QP_F_SHARED;
 	if (qp->number)
 		req.drv = (struct uroce_create_qp_req){UROCE_QP_F_AGAIN,
 						       qp->number};

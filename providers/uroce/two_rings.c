@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Completion queues of a context with its own engine. Other engines may have a ring of such a
- * queue: the device, for queue pairs such as those of imported protection domains, and the shared
+ * queue: the device, for raw packet queue pairs beside an engine process, and the shared
  * engine, for SRQs of XRC domains of files. From the first such queue on, that ring is polled,
  * armed and resized with the own one.
  */

@@ -244,6 +244,8 @@ static void *uroce_import_context(struct ibv_device *device, int cmd_fd)
 			UVERBS_METHOD_QUERY_CONTEXT, &resp, sizeof(resp));
 	err = ibv_cmd_query_context(&ctx->ibv, &link.cmdb);
 	if (!err)
+		err = ur_guest_open_import(ctx, &resp);
+	if (!err)
 		err = setup_ctx(ctx, NULL, &resp);
 	if (err) {
 		destroy_ctx(ctx);

@@ -84,6 +84,9 @@ struct uroce_context {
 	size_t shared_db_len;
 	struct ur_list regions;
 	pthread_mutex_t shares; /* guards the fields of the shared engine */
+	/* ibv_import_device() opened it: its own engine is the shared one, with the file's regions of
+	 * other processes, and ends with uroced's file */
+	bool imported;
 	/* uroced may believe that the context has an engine, which it has not:
 	 * commands say UROCE_QP_F_DEVICE */
 	bool elsewhere;
@@ -101,8 +104,7 @@ struct uroce_context {
 struct uroce_pd {
 	struct ibv_pd ibv;
 	u32 pdn;
-	/* imported: what is made with it uses the device's engine */
-	bool imported;
+	bool imported; /* it may end before what was made with it */
 	/* Parent domains: the PD and the thread domain that it combines. */
 	struct uroce_pd *contained;
 	struct uroce_td *td;

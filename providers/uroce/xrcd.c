@@ -12,8 +12,8 @@ static int share(struct uroce_context *ctx,
 {
 	int err;
 
-	if (!ctx->guest || !(attr->comp_mask & IBV_XRCD_INIT_ATTR_FD) ||
-	    attr->fd == -1)
+	if (!ctx->guest || ctx->imported ||
+	    !(attr->comp_mask & IBV_XRCD_INIT_ATTR_FD) || attr->fd == -1)
 		return 0;
 	err = ur_shared_open(ctx);
 	return err == EPROTONOSUPPORT ? 0 : err;
@@ -46,8 +46,9 @@ struct ibv_xrcd *uroce_open_xrcd(struct ibv_context *context,
 	xrcd->file = -1;
 	xrcd->resumes =
 		__atomic_load_n(&ur_to_ctx(context)->resumes, __ATOMIC_ACQUIRE);
-	xrcd->shared = resp.drv.flags & UROCE_XRCD_F_SHARED;
-	if (xrcd->shared) {
+	xrcd->shared = (resp.drv.flags & UROCE_XRCD_F_SHARED) &&
+		       !ur_to_ctx(context)->imported;
+	if (resp.drv.flags & UROCE_XRCD_F_SHARED) {
 		xrcd->number = resp.drv.number;
 		xrcd->file = ur_high_fd_copy(attr->fd);
 	} else if (resp.drv.number)

@@ -49,9 +49,7 @@ int ur_guest_place_wq(struct uroce_context *ctx, struct uroce_wq *wq,
 {
 	if (ctx->guest && !ur_guest_makes_here(ctx) && ctx->guest)
 		return EIO;
-	wq->qp.in_device =
-		ctx->parted ||
-		(ctx->guest && (!ctx->door->has_raw || ur_to_pd(pd)->imported));
+	wq->qp.in_device = ctx->parted || (ctx->guest && !ctx->door->has_raw);
 	return wq->qp.in_device && ctx->resumes ? EOPNOTSUPP : 0;
 }
 

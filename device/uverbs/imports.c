@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#include <errno.h>
+#include <rdma/ib_user_ioctl_verbs.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "device/memfd.h"
+#include "device/quota.h"
+#include "device/uverbs/given_up.h"
+#include "device/uverbs/imports.h"
+#include "device/uverbs/lend_slot.h"
+#include "device/uverbs/objects.h"
+#include "device/uverbs/shared_engine.h"
+
+/* The rights that an engine knows. */
+#define ACCESS                                                           \
+	(IB_UVERBS_ACCESS_LOCAL_WRITE | IB_UVERBS_ACCESS_REMOTE_WRITE |  \
+	 IB_UVERBS_ACCESS_REMOTE_READ | IB_UVERBS_ACCESS_REMOTE_ATOMIC | \
+	 IB_UVERBS_ACCESS_MW_BIND | 1u << 8 | 1u << 9) /* flush */
+
+struct ur_import {
+	struct ur_list node; /* in file->imports */
+	struct ur_ufile *file;
+	int sock; /* the process's end, which hangs up with the program's */
+	u32 kib;
+};
+
+/* ---- in the opener's place ---- */
+
+static const struct ur_session *opener_of(const struct ur_ufile *file)
+{
+	ur_list_for_each(it, &file->dev->daemon->sessions) {
+		const struct ur_session *s =
+			ur_list_entry(it, struct ur_session, node);
+
+		if (s->id == file->opener)
+			return s;
+	}
+	return NULL;
+}
+
+/* Describes the region to an engine. Returns whether the memory is where uroced knows it. */
+static bool describe(const struct ur_obj_mr *mr, const struct ur_user_mem *of,
+		     struct uroce_guest_mr_init *init)
+{
+	struct ur_emr_attr a;
+
+	ur_emr_show(mr->mr, &a);
+	*init = (struct uroce_guest_mr_init){
+		.key = ur_emr_key(mr->mr),
+		.pdn = mr->pd->pdn,
+		.access = a.access & ACCESS,
+		.addr = a.addr,
+		.length = a.length,
+		.iova = a.iova,
+		.dmabuf = -1,
+	};
+	if (a.on_demand)
+		init->flags |= UROCE_GUEST_MR_ON_DEMAND;
+	if (a.implicit)
+		init->flags |= UROCE_GUEST_MR_IMPLICIT;
+	if (a.null_mr)
+		init->flags |= UROCE_GUEST_MR_NULL;
+	return a.mem == of && !mr->dm && a.dmabuf_fd < 0 && !a.elsewhere;
+}
+
+/* Puts the opener's regions into a file. Returns it, or -errno. */
+static int list_regions(const struct ur_ufile *file,
+			const struct ur_user_mem *of, u32 *n)
+{
+	struct uroce_guest_mr_init init;
+	int fd = ur_memfd("regions");
+
+	for (u32 i = 0; fd >= 0 && i < file->handles.size; i++) {
+		struct ur_object *obj = file->handles.slot[i];
+
+		if (!obj || obj->type->id != UVERBS_OBJECT_MR ||
+		    ur_is_given_up(obj) ||
+		    !describe(ur_obj_mr_of(obj), of, &init))
+			continue;
+		if (write(fd, &init, sizeof(init)) != sizeof(init)) {
+			close(fd);
+			return -ENOMEM;
+		}
+		(*n)++;
+	}
+	return fd;
+}
+
+static int begin_with(struct ur_ufile *file, const struct ur_session *opener,
+		      ur_engine_process_ended *ended)
+{
+	struct ur_obj_async *async = file->async;
+	struct ur_user_mem *mem = ur_user_mem_get(opener->mem);
+	struct ur_shared_part part = {
+		.pid = opener->pid,
+		.mem = mem,
+		.async = async,
+	};
+	int err, sock[2];
+
+	part.told = err = list_regions(file, mem, &part.n_told);
+	if (err >= 0) {
+		/* The lock may be released: the opener may end, and close that. */
+		ur_object_use(async);
+		err = ur_shared_engine_join(file, &part, ended, sock);
+		ur_async_put(async);
+		close(part.told);
+	}
+	ur_user_mem_put(mem);
+	if (err)
+		return err;
+	close(sock[1]);
+	file->told = sock[0];
+	return 0;
+}
+
+static int begin_for_opener(struct ur_ufile *file,
+			    ur_engine_process_ended *ended)
+{
+	const struct ur_session *opener;
+
+	/* Before the list: the opener reads this after he has given a region up. */
+	ur_ectx_set_imported(file->ectx);
+	opener = opener_of(file);
+	/* A file of the next uroced has neither the page nor the regions of the first. */
+	if (!opener || !file->async || ur_handles_follow(&file->handles))
+		return -EOPNOTSUPP;
+	return begin_with(file, opener, ended);
+}
+
+/* ---- imports ---- */
+
+static void end(struct ur_import *i)
+{
+	ur_loop_del(i->file->dev->daemon->loop, i->sock);
+	close(i->sock);
+	ur_slot_give_apart(i->file->uid, &i->kib);
+	ur_quota_give_fds(i->file->uid, 1);
+	ur_list_del(&i->node);
+	free(i);
+}
+
+static void on_end(void *arg, u32 events)
+{
+	end(arg);
+}
+
+static int begin(struct ur_ufile *file, struct ur_import *i, int *sock)
+{
+	const struct ur_shared_part part = {
+		.pid = file->session->pid,
+		.mem = file->session->mem,
+		.told = -1,
+	};
+	int pair[2];
+	int err = ur_shared_engine_add(file, &part, i->kib, pair);
+
+	if (err)
+		return err;
+	err = ur_loop_add(file->dev->daemon->loop, pair[1], 0, on_end, i);
+	if (err) {
+		close(pair[0]);
+		close(pair[1]);
+		return err;
+	}
+	i->sock = pair[1];
+	*sock = pair[0];
+	return 0;
+}
+
+static int add(struct ur_ufile *file, int *sock)
+{
+	struct ur_import *i = calloc(1, sizeof(*i));
+	int err;
+
+	if (!i)
+		return -ENOMEM;
+	i->file = file;
+	err = ur_quota_take_fds(file->uid, 1);
+	if (err)
+		goto err_free;
+	err = ur_slot_charge_apart(file->uid, &i->kib);
+	if (err)
+		goto err_fds;
+	err = begin(file, i, sock);
+	if (err)
+		goto err_memory;
+	ur_list_add_tail(&file->imports, &i->node);
+	return 0;
+err_memory:
+	ur_slot_give_apart(file->uid, &i->kib);
+err_fds:
+	ur_quota_give_fds(file->uid, 1);
+err_free:
+	free(i);
+	return err;
+}
+
+int ur_import_begin(struct ur_ufile *file, ur_engine_process_ended *ended,
+		    int *sock)
+{
+	int err = 0;
+
+	/* The engine runs as the session's user, and gets the memory of the file's user. */
+	if (file->session->uid != file->uid)
+		return -EPERM;
+	if (!file->slot || !ur_user_mem_reaches(file->session->mem))
+		return -EOPNOTSUPP;
+	if (!file->shared)
+		err = begin_for_opener(file, ended);
+	return err ? err : add(file, sock);
+}
+
+void ur_imports_end(struct ur_ufile *file)
+{
+	ur_list_for_each_safe(it, &file->imports)
+		end(ur_list_entry(it, struct ur_import, node));
+	if (file->told)
+		close(file->told);
+	file->told = 0;
+}
