@@ -17,8 +17,8 @@ static uint8_t copy[BYTES];
 
 static void allocate_in(int i)
 {
-	CUdevice device;
-	CUdeviceptr p;
+	CUdevice device = 0;
+	CUdeviceptr p = 0;
 	int gpus;
 
 	must(!cuDeviceGetCount(&gpus) && !cuDeviceGet(&device, i % gpus),
