@@ -28,6 +28,9 @@ struct ur_emr_attr {
 	/* addr is in the program's mapping of a dma-buf, whose descriptor is sync_fd: an engine in a program */
 	bool synced;
 	int sync_fd;
+	/* not 0: the memory is the parent's of the program, in which its key is at this address while it is registered
+	 * there */
+	u64 key_at;
 	bool elsewhere; /* only an engine in the program reaches it: here each access fails */
 	bool seen;   /* its pages are there, says whose they are */
 	bool looked; /* ur_emr_look() has found it */

@@ -103,6 +103,7 @@ enum uroce_apart_op {
 	UROCE_APART_ALLOC_MW,
 	UROCE_APART_DEALLOC_MW,
 	UROCE_APART_CLAIMED,
+	UROCE_APART_SET_PARENT, /* with mem; value: the process */
 	UROCE_APART_OPS
 };
 

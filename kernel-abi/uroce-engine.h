@@ -13,7 +13,7 @@
 #include <linux/types.h>
 #include "kernel-abi/uroce-abi.h"
 
-#define UROCE_DOOR_VERSION 17
+#define UROCE_DOOR_VERSION 18
 #define UROCE_DOOR_SYMBOL  "uroce_door"
 #define UROCE_DOOR_LIBRARY "liburoce-engine.so"
 
@@ -123,6 +123,9 @@ struct uroce_guest_cq_init {
 #define UROCE_GUEST_MR_GPU	 (1u << 3) /* addr is a GPU address */
 /* addr is in a mapping of the dma-buf whose descriptor is dmabuf. Both last as long as the region. */
 #define UROCE_GUEST_MR_DMABUF (1u << 4)
+/* The memory is the one of set_parent(). While that process has the region, its key is at key_at
+ * there. */
+#define UROCE_GUEST_MR_PARENTS (1u << 5)
 
 struct uroce_guest_mr_init {
 	__u32 key, pdn;
@@ -131,8 +134,10 @@ struct uroce_guest_mr_init {
 	__u64 addr, length, iova;
 	__s32 dmabuf;
 	__u32 reserved;
+	__u64 key_at;
 };
 
+/* Each object begins with the pointer that open() put into *guest. */
 struct uroce_door {
 	__u32 version;
 	/* Opens an engine. file: the uverbs file, which the caller keeps open as long as
@@ -166,6 +171,9 @@ struct uroce_door {
 	 * is no object, so the context needs no engine), -ESRCH (the engine is still the
 	 * parent's) or -EIO. */
 	int (*adopt)(struct uroce_guest *guest, int wait);
+	/* Shows the memory of the program's parent: mem is its /proc/PID/mem, which stays the
+	 * caller's. Once. Returns 0 or -errno. */
+	int (*set_parent)(struct uroce_guest *guest, int mem, __u32 pid);
 	/* has_gid() returns whether the engine has the socket for that entry of the GID
 	 * table. borrow() takes over fd, unless it fails; fd -1: packets come through the
 	 * relay ring. It returns -EALREADY if the engine has that socket. */

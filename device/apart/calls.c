@@ -401,6 +401,14 @@ static int rereg_mr(const struct call *c)
 		   : c->client->door->rereg_mr(mr, c->in->mr.flags, &init);
 }
 
+static int set_parent(const struct call *c)
+{
+	if (c->fds[0] < 0)
+		return -EINVAL;
+	return c->client->door->set_parent(c->client->guest, c->fds[0],
+					   c->in->value);
+}
+
 static int dereg_mr(const struct call *c)
 {
 	struct uroce_guest_mr *mr = named(c, UR_APART_MR);
@@ -486,6 +494,7 @@ static int (*const calls[UROCE_APART_OPS])(const struct call *c) = {
 	[UROCE_APART_ALLOC_MW] = alloc_mw,
 	[UROCE_APART_DEALLOC_MW] = dealloc_mw,
 	[UROCE_APART_CLAIMED] = claimed,
+	[UROCE_APART_SET_PARENT] = set_parent,
 };
 
 void ur_apart_call(struct ur_apart_client *client,

@@ -72,7 +72,7 @@ bool ur_apart_modify_is_good(const struct uroce_apart_modify *m)
 bool ur_apart_mr_is_good(const struct uroce_guest_mr_init *mr)
 {
 	u32 known = UROCE_GUEST_MR_ON_DEMAND | UROCE_GUEST_MR_IMPLICIT |
-		    UROCE_GUEST_MR_NULL;
+		    UROCE_GUEST_MR_NULL | UROCE_GUEST_MR_PARENTS;
 
 	if ((mr->flags & ~known) || (mr->access & ~ACCESS_ALL))
 		return false;

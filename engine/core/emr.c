@@ -65,6 +65,8 @@ static void describe(struct ur_emr *mr, struct ur_mr_attr *attr)
 	ur_app_mem_describe(mr, attr);
 	if (mr->attr.synced)
 		attr->ops = &ur_dmabuf_ops;
+	if (mr->attr.key_at)
+		attr->ops = &ur_parent_mem_ops;
 }
 
 static int reg(struct ur_engine *engine, struct ur_emr *mr)
@@ -80,6 +82,11 @@ static int reg(struct ur_engine *engine, struct ur_emr *mr)
 	mr->key = ur_mr_key(mr->mr);
 	ur_list_add_tail(&mr->ectx->mrs, &mr->node);
 	begin_waiting(engine, mr);
+	/* No neighbour maps the parent's memory. */
+	if (mr->attr.key_at) {
+		mr->looked = true;
+		mr->file.fd = -1;
+	}
 	return 0;
 }
 UR_ENGINE_CALL(1, reg, struct ur_emr *);

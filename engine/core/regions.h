@@ -53,6 +53,8 @@ void ur_app_mem_describe(struct ur_emr *mr, struct ur_mr_attr *out);
 extern const struct ur_mem_ops ur_app_mem_ops;
 /* The same of a dma-buf: dmabuf.c. */
 extern const struct ur_mem_ops ur_dmabuf_ops;
+/* The same of the parent's memory: parent_mem.c. */
+extern const struct ur_mem_ops ur_parent_mem_ops;
 /* Returns 0 if the dma-buf's descriptor takes the calls that accesses need, else -EOPNOTSUPP. A thread
  * that registers. */
 int ur_dmabuf_look(int fd);

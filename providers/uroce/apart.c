@@ -139,6 +139,14 @@ static int adopt(struct uroce_guest *guest, int wait)
 	return of(guest)->objects ? -ESRCH : -ENOENT;
 }
 
+static int set_parent(struct uroce_guest *guest, int mem, u32 pid)
+{
+	struct uroce_apart_msg msg = {.op = UROCE_APART_SET_PARENT,
+				      .value = pid};
+
+	return ur_apart_ask(of(guest), &msg, &mem, 1, NULL);
+}
+
 /* ---- sockets and memory lent to the engine ---- */
 
 static struct uroce_apart_msg with_gid(u32 op, u32 index, const u8 gid[16])
@@ -550,6 +558,7 @@ const struct uroce_door ur_apart_door = {
 	.open = apart_open,
 	.close = apart_close,
 	.adopt = adopt,
+	.set_parent = set_parent,
 	.has_gid = has_gid,
 	.borrow = borrow,
 	.has_ring = has_ring,

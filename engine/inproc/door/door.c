@@ -182,6 +182,7 @@ static void close_guest(struct uroce_guest *g)
 	if (!g->apart)
 		end_home(g->home);
 	ur_user_mem_put(g->mem);
+	ur_user_mem_put(g->parents);
 	if (g->fd >= 0)
 		close(g->fd);
 	if (g->left_sender >= 0)
@@ -552,6 +553,7 @@ __attribute__((visibility("default"))) const struct uroce_door uroce_door = {
 	.left_sender = left_sender,
 	.close = close_guest,
 	.adopt = ur_process_adopt,
+	.set_parent = ur_process_set_parent,
 	.has_gid = has_gid,
 	.borrow = borrow,
 	.has_ring = has_ring,

@@ -3,10 +3,14 @@
  * attributes, and assigned their keys. */
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
+#include "engine/ground/user.h"
 #include "engine/inproc/door/process.h"
+#include "util/os/high_fd.h"
 
 struct uroce_guest_mr {
 	struct uroce_guest *guest;
+	bool parents; /* UROCE_GUEST_MR_PARENTS */
 	struct ur_emr *mr;
 };
 
@@ -24,7 +28,8 @@ static struct ur_emr_attr attr_of(const struct uroce_guest *guest,
 		.addr = in->addr,
 		.length = in->length,
 		.iova = in->iova,
-		.mem = guest->mem,
+		.mem = in->flags & UROCE_GUEST_MR_PARENTS ? guest->parents
+							  : guest->mem,
 		.on_demand = in->flags & UROCE_GUEST_MR_ON_DEMAND,
 		.implicit = in->flags & UROCE_GUEST_MR_IMPLICIT,
 		.null_mr = in->flags & UROCE_GUEST_MR_NULL,
@@ -34,7 +39,25 @@ static struct ur_emr_attr attr_of(const struct uroce_guest *guest,
 		.dmabuf_fd = -1,
 		.looked = true,
 		.key = in->key,
+		/* No address of a program is 1. */
+		.key_at = in->flags & UROCE_GUEST_MR_PARENTS
+				  ? in->key_at | !in->key_at
+				  : 0,
 	};
+}
+
+int ur_process_set_parent(struct uroce_guest *guest, int mem, u32 pid)
+{
+	int fd = ur_high_fd_copy(mem), err;
+
+	if (fd < 0)
+		return fd;
+	err = guest->parents
+		      ? -EALREADY
+		      : ur_user_mem_create(fd, (pid_t)pid, &guest->parents);
+	if (err)
+		close(fd);
+	return err;
 }
 
 int ur_process_reg_mr(struct uroce_guest *guest,
@@ -42,12 +65,16 @@ int ur_process_reg_mr(struct uroce_guest *guest,
 		      struct uroce_guest_mr **ret)
 {
 	const struct ur_emr_attr attr = attr_of(guest, init);
-	struct uroce_guest_mr *mr = calloc(1, sizeof(*mr));
+	struct uroce_guest_mr *mr;
 	int err;
 
+	if (!attr.mem)
+		return -EINVAL;
+	mr = calloc(1, sizeof(*mr));
 	if (!mr)
 		return -ENOMEM;
 	mr->guest = guest;
+	mr->parents = init->flags & UROCE_GUEST_MR_PARENTS;
 	pthread_mutex_lock(&guest->home->lock);
 	err = ur_emr_reg(guest->ectx, &attr, &mr->mr);
 	guest->objects += !err;
@@ -67,6 +94,8 @@ int ur_process_rereg_mr(struct uroce_guest_mr *mr, u32 flags,
 	struct ur_emr_left left;
 	int err;
 
+	if (mr->parents || (init->flags & UROCE_GUEST_MR_PARENTS))
+		return -EINVAL;
 	pthread_mutex_lock(&mr->guest->home->lock);
 	err = ur_emr_rereg(mr->mr, flags, &attr, &left);
 	pthread_mutex_unlock(&mr->guest->home->lock);

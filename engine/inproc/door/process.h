@@ -43,6 +43,7 @@ struct uroce_guest {
 	struct ur_engine *engine; /* home's */
 	struct ur_ectx *ectx;
 	struct ur_user_mem *mem;
+	struct ur_user_mem *parents; /* memory of the parent, or NULL */
 	int fd;
 	/* 1, and 0 in a child of fork: its page is wiped. Behind it, whether the child may
 	 * have the engine. */
@@ -201,6 +202,7 @@ static inline void ur_process_unspread(struct uroce_guest_qp *qp)
 {
 }
 #endif
+int ur_process_set_parent(struct uroce_guest *guest, int mem, u32 pid);
 int ur_process_reg_mr(struct uroce_guest *guest,
 		      const struct uroce_guest_mr_init *init,
 		      struct uroce_guest_mr **mr);

@@ -48,6 +48,7 @@ int ur_process_borrow_raw(struct uroce_guest *guest,
 /* ---- flow rules ---- */
 
 struct uroce_guest_flow {
+	struct uroce_guest *guest;
 	struct uroce_guest_qp *qp;
 	struct ur_eflow *flow;
 };
@@ -74,6 +75,7 @@ int ur_process_create_flow(struct uroce_guest_qp *qp,
 		return -ENOMEM;
 	memcpy(&attr.key, in->key, sizeof(attr.key));
 	memcpy(&attr.mask, in->mask, sizeof(attr.mask));
+	flow->guest = guest;
 	flow->qp = qp;
 	pthread_mutex_lock(&guest->home->lock);
 	err = ur_eflow_create(guest->engine, &attr, &flow->flow);
@@ -89,7 +91,7 @@ int ur_process_create_flow(struct uroce_guest_qp *qp,
 
 void ur_process_destroy_flow(struct uroce_guest_flow *flow)
 {
-	struct uroce_guest *guest = flow->qp->guest;
+	struct uroce_guest *guest = flow->guest;
 
 	pthread_mutex_lock(&guest->home->lock);
 	ur_eflow_destroy(flow->flow);
