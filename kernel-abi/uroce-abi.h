@@ -361,11 +361,13 @@ struct uroce_engine_apart {
 #define UROCE_ATTR_ENGINE_ROOM_RESP 0x1000 /* out: __u32, KiB that were added */
 
 /* resumes counts the resumes of this context, from 1 on: each gets handles that differ from
- * the earlier ones. */
+ * the earlier ones. UROCE_ENGINE_NO_SLOT: that is all; a child of fork gets an engine on the new
+ * file by ENGINE_OPEN or ENGINE_APART. */
 struct uroce_engine_resume {
 	__u32 slot;
 	__u32 resumes;
 };
+#define UROCE_ENGINE_NO_SLOT (~0u)
 
 /* the netdev is an end of a virtual pair (veth, netkit) */
 #define UROCE_ENGINE_ONE_PATH (1u << 0)

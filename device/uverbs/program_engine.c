@@ -517,13 +517,28 @@ static int resume(struct ur_cmd *cmd, const struct uroce_engine_resume *in)
 	return err;
 }
 
+/* The file is a child's of fork, whose context has moved there. */
+static int begin_handles(struct ur_cmd *cmd, u32 resumes)
+{
+	int err = check_open(cmd, true);
+
+	if (!err)
+		ur_handles_begin(&cmd->file->handles, resumes);
+	return err;
+}
+
 int ur_m_engine_resume(struct ur_cmd *cmd)
 {
 	struct uroce_engine_resume in;
 	int err;
 
 	ur_attr_in(cmd, UROCE_ATTR_ENGINE_RESUME, &in, sizeof(in));
-	err = in.resumes ? resume(cmd, &in) : pass_on(cmd->file, in.slot);
+	if (!in.resumes)
+		err = pass_on(cmd->file, in.slot);
+	else if (in.slot == UROCE_ENGINE_NO_SLOT)
+		err = begin_handles(cmd, in.resumes);
+	else
+		err = resume(cmd, &in);
 	/* If this fails the slot is not taken back here: the file ends then. */
 	return err ? err
 		   : ur_attr_out(cmd, UROCE_ATTR_ENGINE_RESUME_RESP, &in.slot,

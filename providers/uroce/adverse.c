@@ -370,5 +370,6 @@ void *ur_adverse_op(const struct uroce_context *ctx, enum ur_op op)
 	for (u32 i = 0; i < UR_ARRAY_SIZE(replaced); i++)
 		if (replaced[i].op == op && (ctx->adverse & replaced[i].what))
 			return replaced[i].fn;
-	return ctx->guest ? ur_guest_op(op) : ur_ops[op];
+	return ctx->guest && op == UR_OP_poll_cq ? (void *)uroce_guest_poll_cq
+						 : ur_ops[op];
 }

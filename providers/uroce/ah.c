@@ -46,7 +46,8 @@ int uroce_destroy_ah(struct ibv_ah *ibah)
 
 	if (err)
 		return err;
-	if (ah->guest && ur_guest_is_here_still(ur_to_ctx(ibah->context)))
+	if (ah->guest &&
+	    ur_guest_has_still(ur_to_ctx(ibah->context), ah->guest))
 		ur_to_ctx(ibah->context)->door->destroy_ah(ah->guest);
 	ur_pd_drop(ah->pd);
 	free(ah);

@@ -85,6 +85,7 @@ struct ibv_cq *uroce_create_cq(struct ibv_context *context, int cqe,
 	cq = calloc(1, sizeof(*cq));
 	if (!cq)
 		return NULL;
+	ur_guest_makes_here(ur_to_ctx(context));
 	err = UR_GUEST_TRY(context, NULL,
 			   ibv_cmd_create_cq(context, cqe, channel, vector,
 					     &cq->vcq.cq, &req, sizeof(req),
@@ -140,6 +141,7 @@ struct ibv_cq_ex *uroce_create_cq_ex(struct ibv_context *context,
 	if ((attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD) &&
 	    ur_pd_single_threaded(attr->parent_domain))
 		cq->lock.elided = true;
+	ur_guest_makes_here(ur_to_ctx(context));
 	err = UR_GUEST_TRY(context, NULL,
 			   ur_cmd_create_cq_ex(ur_to_ctx(context)->layout,
 					       context, attr, &cq->vcq, &req,
@@ -266,7 +268,8 @@ int uroce_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 	u32 how = solicited_only ? UROCE_ARM_SOLICITED : UROCE_ARM_NEXT;
 	u32 arm;
 
-	if (cq->guest && ur_doorbell_is_dead(&ur_to_ctx(ibcq->context)->db))
+	if (cq->guest && (ur_doorbell_is_dead(&ur_to_ctx(ibcq->context)->db) ||
+			  !ur_guest_owns(ur_to_ctx(ibcq->context), cq->guest)))
 		return EIO;
 	ur_lock_get(&cq->lock);
 	arm = (++cq->arm_serial << 2) | how;

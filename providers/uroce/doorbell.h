@@ -22,18 +22,18 @@ struct ur_doorbell {
 	void *arg;
 	/* with posted: becomes 0 when the engine is no longer this process's */
 	const volatile u32 *own;
-	/* With posted: takes the engine over in a child of fork. Returns
-	 * whether this process has the engine now, or the context needs none
-	 * here. */
-	bool (*adopt)(void *arg);
+	/* With own: tries to take the engine over in a child of fork. */
+	void (*adopt)(void *arg);
 };
 
 /* Returns whether nobody will execute what this process posts: the engine is that of the parent,
  * which still runs, or its descriptors are closed. */
 static inline bool ur_doorbell_is_dead(const struct ur_doorbell *db)
 {
-	return __builtin_expect(db->own != NULL, 0) && !*db->own &&
-	       !db->adopt(db->arg);
+	if (__builtin_expect(!db->own || *db->own, 1))
+		return false;
+	db->adopt(db->arg);
+	return db->own && !*db->own;
 }
 
 /*

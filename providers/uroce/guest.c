@@ -223,6 +223,7 @@ static void use_info(struct uroce_context *ctx,
 	ctx->db.own = ctx->device_db.own = info->own;
 	ctx->db.arg = ctx->device_db.arg = ctx;
 	ctx->db.adopt = ctx->device_db.adopt = ur_guest_adopt;
+	ctx->owner = getpid();
 	ur_guest_files_add(ctx);
 }
 
@@ -275,11 +276,6 @@ void ur_guest_close(struct uroce_context *ctx)
 	ur_shared_close(ctx);
 	if (ctx->guest)
 		ctx->door->close(ctx->guest);
-	if (ctx->resumes)
+	if (ctx->first_cmd_fd >= 0)
 		close(ctx->first_cmd_fd);
-}
-
-void *ur_guest_op(enum ur_op op)
-{
-	return op == UR_OP_poll_cq ? (void *)uroce_guest_poll_cq : ur_ops[op];
 }

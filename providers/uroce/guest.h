@@ -5,9 +5,9 @@
  * unless UROCE_ENGINE=device. uroced executes all commands first; then the provider creates the
  * same object in the engine. A context without an engine pays one test of a pointer.
  *
- * Some objects use another engine in any context. All that a child of fork makes while its parent lives
- * (guest_fork.c) uses the device's. What receives in the XRC domain of a file, which other programs may open, and all
- * of an imported context, uses the shared engine in the user's engine process (guest_shared.c).
+ * Some objects use another engine in any context. What receives in the XRC domain of a file, which other programs may
+ * open, and all of an imported context, uses the shared engine in the user's engine process (guest_shared.c). A child of
+ * fork beside its parent gets a file and an engine of its own (guest_part.c).
  *
  * Functions return 0 or a positive errno. Any thread may call them; the verbs' rules for objects
  * hold.
@@ -39,8 +39,6 @@ int ur_guest_call(struct ibv_context *context, u16 object, u16 method,
 		  u16 out_len);
 /* Ends the engine of the context. No object of it is used any more. */
 void ur_guest_close(struct uroce_context *ctx);
-/* Returns the verbs operation for contexts with an engine, or NULL: not supported. */
-void *ur_guest_op(enum ur_op op);
 
 /* Called before the context gives a command or creates its first object: from now on it must
  * survive a restart of uroced. */
@@ -166,6 +164,9 @@ int ur_guest_reg_gpu_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 			int access);
 int ur_guest_reg_null_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 			 const struct ibv_pd *pd);
+/* In a child of fork that has got an engine: registers there the regions that the context had in the parent, which are
+ * the parent's memory. mem: /proc/PID/mem of owner, or -1. */
+void ur_guest_inherit_regions(struct uroce_context *ctx, int mem, pid_t owner);
 /* The caller unmaps mr->map, also on failure. */
 /* As ur_guest_reg_mr(), for a dma-buf that the device does not map: addr is in mr->map. */
 int ur_guest_reg_mapped_mr(struct uroce_context *ctx, struct uroce_mr *mr,
@@ -208,9 +209,18 @@ static inline bool ur_guest_is_here(struct uroce_context *ctx)
 {
 	return ctx->guest && !ur_doorbell_is_dead(&ctx->db) && ctx->guest;
 }
-/* Does the same before objects are created. A child whose parent keeps the engine creates objects
- * in the device from now on (ctx->guest is NULL, ctx->parted is set). */
+/* Does the same before objects are created. A child whose parent keeps the engine gets another one
+ * (ctx->parted is set). */
 bool ur_guest_makes_here(struct uroce_context *ctx);
+/* Called to part from the parent, on a context whose engine the parent keeps; ur_guest_begin_anew(), which
+ * needs all of the provider. Returns 0 or -errno. */
+extern int (*ur_guest_part)(struct uroce_context *ctx);
+int ur_guest_begin_anew(struct uroce_context *ctx);
+/* Returns whether the caller may use the object in the engine; NULL: as ur_guest_is_here(). */
+static inline bool ur_guest_has(struct uroce_context *ctx, const void *object)
+{
+	return ur_guest_is_here(ctx) && ur_guest_owns(ctx, object);
+}
 /* Returns the errno of a verb whose engine is not here: EIO, or 0 if the device has the object. guest: the object in the engine, or
  * NULL. */
 static inline int ur_guest_lacks(const struct uroce_context *ctx,
@@ -221,6 +231,11 @@ static inline int ur_guest_lacks(const struct uroce_context *ctx,
 /* Does the same as ur_guest_is_here() before an object is destroyed: it does not wait for the
  * parent's end. A child that has destroyed an object of its parent never takes the engine over. */
 bool ur_guest_is_here_still(struct uroce_context *ctx);
+static inline bool ur_guest_has_still(struct uroce_context *ctx,
+				      const void *object)
+{
+	return ur_guest_is_here_still(ctx) && ur_guest_owns(ctx, object);
+}
 /* guest_left.c: takes uroced's reply to a destruction, err. Returns 0 if the object belonged to an
  * earlier uroced and went with it; else err. */
 int ur_guest_forgive(const struct uroce_context *ctx, int err);
@@ -246,12 +261,22 @@ void ur_guest_show_qp(const struct uroce_engine_qp *now,
 /* guest_resume.c: waits up to 10 s for the next uroced and attaches the context to it. Returns whether the context is attached,
  * perhaps by another thread. seen: the context's recoveries before the failed command. */
 bool ur_guest_resume(struct uroce_context *ctx, u32 seen);
+/* Opens a uverbs file with a context like ctx, whose handles differ from those of ctx's file, and an
+ * asynchronous event file in *async. Returns the descriptor or -errno. */
+int ur_guest_new_file(const struct uroce_context *ctx, int *async,
+		      struct uroce_alloc_ucontext_req *asked,
+		      struct uroce_alloc_ucontext_resp *got);
 /* In a child of fork: reports to uroced that this process has the context's engine now. Otherwise
  * this uroced and the next would take the parent for its owner. */
 void ur_guest_pass_on(struct uroce_context *ctx);
 /* guest_renew.c: make an object of an earlier uroced again in this one, if needed. A completion queue is made without its channel: the
  * engine sends its events. */
 int ur_guest_renew_pd(struct ibv_pd *pd);
+/* Returns whether the context may have objects of an earlier uroced, or of its parent. */
+static inline bool ur_may_renew(const struct ibv_context *context)
+{
+	return ur_to_ctx(context)->guest || ur_to_ctx(context)->resumes;
+}
 /* Calls make(object) under the lock, unless the present uroced has the object already. *made: the
  * context's recoveries when the object was last made. Returns 0 or the errno of make(). */
 int ur_guest_renew_once(struct ibv_context *context, u32 *made,
@@ -308,13 +333,16 @@ bool ur_guest_renew(const struct ur_guest_old *old, int err, u32 seen,
 		err_;                                                \
 	})
 /* Evaluates a command, which returns 0 or an errno. Repeats it with the next uroced if it failed
- * with EIO because uroced was killed. pd: the domain that the command refers to, or NULL. */
+ * with EIO because uroced was killed. pd: the domain that the command refers to, or NULL. With a domain a
+ * child of fork parts from its parent first: the object would be on its parent's file. */
 #define UR_GUEST_TRY(context, pd, command)                           \
 	({                                                           \
 		struct uroce_context *ctx_ = ur_to_ctx(context);     \
-		struct ibv_pd *pd_ = ctx_->guest ? (pd) : NULL;      \
+		struct ibv_pd *pd_ = (pd);                           \
 		u32 seen_, tries_ = 0;                               \
 		int err_;                                            \
+		if (pd_)                                             \
+			ur_guest_makes_here(ctx_);                   \
 		do {                                                 \
 			seen_ = __atomic_load_n(&ctx_->resumes,      \
 						__ATOMIC_ACQUIRE);   \
@@ -329,6 +357,9 @@ bool ur_guest_renew(const struct ur_guest_old *old, int err, u32 seen,
 extern pthread_mutex_t ur_guest_turns;
 /* Changes the context to fd, its file of the next uroced. fd becomes the context's. The first file stays open for the engine. */
 void ur_guest_files_turn(struct uroce_context *ctx, int fd);
+/* In a child of fork: changes the context to a uverbs file and an asynchronous event file of its own, which become the context's, in
+ * place of its parent's. ur_guest_files_add() follows. */
+void ur_guest_files_part(struct uroce_context *ctx, int fd, int async);
 /* guest_files.c: between these calls, commands that the verbs library itself gives continue with
  * the next uroced. */
 void ur_guest_files_add(struct uroce_context *ctx);
@@ -336,6 +367,10 @@ void ur_guest_files_del(struct uroce_context *ctx);
 /* guest_channels.c: makes the preload library keep the sending ends of channels created on that
  * file from now on, for the engine. */
 void ur_guest_keep_senders(const struct uroce_context *ctx, int number);
+/* In a child of fork that has parted from its parent: puts a channel of its own in the place of one that
+ * uroced does not know on its file. Returns whether it could. */
+bool ur_guest_own_channel(const struct uroce_context *ctx,
+			  const struct ibv_comp_channel *channel);
 /* Evaluates "make", which creates an object in uroced and in the engine, or in neither. Repeats it
  * while the engine has no place for uroced's number (EEXIST): uroced does not know the numbers of
  * an earlier uroced. */
@@ -367,7 +402,7 @@ ur_guest_wants(const struct uroce_context *ctx, const struct uroce_qp *qp)
 	req.number = qp->number;
 	return req;
 }
-/* Doorbell callback: takes the engine of the context arg over after fork. */
-bool ur_guest_adopt(void *arg);
+/* Doorbell callback: tries to take the engine of the context arg over after fork. */
+void ur_guest_adopt(void *arg);
 
 #endif

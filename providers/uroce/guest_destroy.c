@@ -75,9 +75,9 @@ int ur_guest_destroy_cq(struct uroce_cq *cq)
 	struct ib_uverbs_destroy_cq_resp resp = {0};
 	int err;
 
-	if (!ur_guest_is_here_still(ctx)) {
+	if (!ur_guest_has_still(ctx, cq->guest)) {
 		ibv->comp_events_completed = ibv->async_events_completed = 0;
-		return ibv_cmd_destroy_cq(ibv);
+		return ur_guest_forgive(ctx, ibv_cmd_destroy_cq(ibv));
 	}
 	if (cq->guest && ibv->handle != cq->handle)
 		return ur_unknown_handle();
@@ -120,9 +120,9 @@ int ur_guest_destroy_srq(struct uroce_srq *srq)
 	u32 events = 0;
 	int err = 0;
 
-	if (!ur_guest_is_here_still(ctx)) {
+	if (!ur_guest_has_still(ctx, srq->guest)) {
 		ibv->events_completed = 0;
-		return ibv_cmd_destroy_srq(ibv);
+		return ur_guest_forgive(ctx, ibv_cmd_destroy_srq(ibv));
 	}
 	if (srq->guest && ibv->handle != srq->handle)
 		return ur_unknown_handle();
@@ -161,9 +161,9 @@ int ur_guest_destroy_qp(struct uroce_qp *qp)
 	u32 events = 0;
 	int err = 0;
 
-	if (!ur_guest_is_here_still(ctx)) {
+	if (!ur_guest_has_still(ctx, guest)) {
 		ibv->events_completed = 0;
-		return ibv_cmd_destroy_qp(ibv);
+		return ur_guest_forgive(ctx, ibv_cmd_destroy_qp(ibv));
 	}
 	if (guest && ibv->handle != qp->handle)
 		return ur_unknown_handle();
@@ -204,9 +204,9 @@ int ur_guest_destroy_wq(struct uroce_wq *wq)
 				  sizeof(events)};
 	int err = 0;
 
-	if (!ur_guest_is_here_still(ctx)) {
+	if (!ur_guest_has_still(ctx, guest)) {
 		ibv->events_completed = 0;
-		return ibv_cmd_destroy_wq(ibv);
+		return ur_guest_forgive(ctx, ibv_cmd_destroy_wq(ibv));
 	}
 	if (guest && ibv->handle != wq->qp.handle)
 		return ur_unknown_handle();

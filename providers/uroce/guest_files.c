@@ -18,7 +18,7 @@ static struct ur_list contexts = {&contexts, &contexts};
  * uroced was killed. */
 static bool is_first(const struct uroce_context *ctx, int number)
 {
-	return ctx->resumes && ctx->first_cmd_fd == number;
+	return number >= 0 && ctx->first_cmd_fd == number;
 }
 
 /* *seen: the context's recoveries when the file was current. */

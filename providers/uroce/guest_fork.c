@@ -1,76 +1,56 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* A context with an engine in a child of fork: at its first use it takes over its parent's engine,
- * or changes to the device's. */
+/*
+ * A context with an engine in a child of fork. At its first use the child takes its parent's engine
+ * over. If the parent keeps that, the child parts from it (guest_part.c) with the first object that
+ * it makes.
+ */
 #include <errno.h>
+#include <unistd.h>
 
 #include "guest.h"
 
-/* Leaves the engine, which has no objects: new objects are in the device. Its descriptors stay,
- * since the child has its own numbers. */
-static void leave_engine(struct uroce_context *ctx)
-{
-	ctx->elsewhere = true;
-	ctx->guest = NULL;
-	ctx->device_db.own = NULL;
-	ctx->db = ctx->device_db;
-	ctx->db_len = ctx->device_db_len;
-	ctx->device_db_len = 0;
-}
-
-/* The device takes the process of the last command for the file's owner. */
-static void show_process(struct uroce_context *ctx)
-{
-	struct ibv_port_attr attr;
-
-	uroce_query_port(&ctx->ibv, 1, &attr);
-}
-
-/* Leaves the engine to the parent: new objects are in the device. The child never gets the engine,
- * and its doorbell is dead. */
-static void part(struct uroce_context *ctx)
-{
-	ctx->elsewhere = true;
-	ctx->parted = true;
-	ctx->guest = NULL;
-	ctx->device_db.own = NULL;
-	show_process(ctx);
-}
+int (*ur_guest_part)(struct uroce_context *ctx);
 
 enum need {
 	NEED_ENGINE, /* to use existing objects: waits for the parent's end */
-	NEED_ANY,    /* to create an object: the device's engine will do */
+	NEED_ANY,    /* to create an object: another engine will do */
 	NEED_NONE,   /* to destroy an object */
 };
+
+/* -ENOENT: the parent's engine has no objects. */
+static int take_over(struct uroce_context *ctx, enum need need)
+{
+	int err = ctx->door->adopt(ctx->guest, need != NEED_NONE);
+
+	/* Without waiting, the call gives the engine up, unless the parent has
+	 * ended meanwhile. */
+	if (err == -ESRCH && need == NEED_ANY)
+		err = ctx->door->adopt(ctx->guest, 0);
+	if (err == -ENOENT || (err == -ESRCH && need == NEED_ANY))
+		return ur_guest_part(ctx);
+	if (err)
+		return err;
+	ctx->owner = getpid();
+	ur_guest_keep_senders(ctx, ctx->ibv.cmd_fd);
+	ur_guest_pass_on(ctx);
+	return 0;
+}
 
 static bool adopt_if(struct uroce_context *ctx, enum need need)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-	int err = ctx->parted ? -ESRCH : 0;
+	int err = 0;
 
 	pthread_mutex_lock(&lock);
-	if (ctx->guest)
-		err = ctx->door->adopt(ctx->guest, need != NEED_NONE);
-	/* Without waiting, the call gives the engine up, unless the parent has
-	 * ended meanwhile. */
-	if (ctx->guest && err == -ESRCH && need == NEED_ANY) {
-		err = ctx->door->adopt(ctx->guest, 0);
-		if (err == -ESRCH)
-			part(ctx);
-	}
-	if (err == -ENOENT) {
-		leave_engine(ctx);
-		err = 0;
-	} else if (!err && ctx->guest) {
-		ur_guest_keep_senders(ctx, ctx->ibv.cmd_fd);
-		ur_guest_pass_on(ctx);
-	}
+	if (ctx->guest && !*ctx->db.own)
+		err = take_over(ctx, need);
 	pthread_mutex_unlock(&lock);
 	return !err;
 }
 
-bool ur_guest_adopt(void *arg)
+void ur_guest_adopt(void *arg)
 {
-	return adopt_if(arg, NEED_ENGINE);
+	adopt_if(arg, NEED_ENGINE);
 }
 
 bool ur_guest_makes_here(struct uroce_context *ctx)

@@ -58,7 +58,7 @@ int ur_guest_mcast(struct uroce_qp *qp, const union ibv_gid *gid, bool attach)
 	struct uroce_context *ctx = ur_to_ctx(qp->ibv.context);
 	int err;
 
-	if (!ur_guest_is_here(ctx))
+	if (!ur_guest_has(ctx, qp->guest))
 		return ur_guest_lacks(ctx, qp->guest);
 	if (!qp->guest)
 		return 0;

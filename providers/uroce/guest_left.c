@@ -103,7 +103,8 @@ int ur_guest_forgive_unused(const struct uroce_context *ctx, int err, u32 users)
 static bool is_left(const struct uroce_context *ctx, const struct uroce_qp *qp,
 		    int err, u32 made)
 {
-	return err && qp->guest && !ur_guest_forgive(ctx, err) &&
+	return err && qp->guest && ur_guest_owns(ctx, qp->guest) &&
+	       !ur_guest_forgive(ctx, err) &&
 	       (err == EIO || made != ctx->resumes);
 }
 
@@ -155,7 +156,8 @@ int ur_guest_modify_left(struct uroce_context *ctx, struct uroce_qp *qp,
 	const struct uroce_engine_qp to = {.state = attr->qp_state};
 
 	if (is_stop(attr->qp_state, mask))
-		return !qp->guest || ur_guest_forgive(ctx, err)
+		return !qp->guest || !ur_guest_owns(ctx, qp->guest) ||
+				       ur_guest_forgive(ctx, err)
 			       ? err
 			       : -ur_qp_door(ctx, qp)->modify_qp(qp->guest, &to,
 								 IBV_QP_STATE);

@@ -23,6 +23,99 @@ static void take_access(struct uroce_guest_mr_init *init, int access)
 		init->iova = 0;
 }
 
+/* ---- what children of fork need ---- */
+
+/* By a hash of the key: the key, while the region is registered. A child's engine reads it in this
+ * process's memory (uroce_guest_mr_init.key_at). Another region in its place takes the memory from
+ * children only. */
+static u32 keys[1u << 14];
+
+static u32 *place_of(u32 key)
+{
+	return &keys[(key >> 8) % UR_ARRAY_SIZE(keys)];
+}
+
+static void note_key(u32 key)
+{
+	__atomic_store_n(place_of(key), key, __ATOMIC_RELEASE);
+}
+
+static void drop_key(u32 key)
+{
+	__atomic_compare_exchange_n(place_of(key), &key, 0, false,
+				    __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+}
+
+static bool is_plain(const struct uroce_guest_mr_init *init)
+{
+	return !(init->flags &
+		 ~(UROCE_GUEST_MR_ON_DEMAND | UROCE_GUEST_MR_IMPLICIT));
+}
+
+/* In the child: registers the region in its engine, or forgets it. */
+static void inherit(struct uroce_context *ctx, struct uroce_mr *mr,
+		    bool reaches)
+{
+	struct uroce_guest_mr_init *init = &mr->guest_init;
+	bool null_mr = init->flags & UROCE_GUEST_MR_NULL;
+	int err = EFAULT;
+
+	mr->guest = NULL;
+	mr->shared = NULL;
+	if (is_plain(init) && reaches && *place_of(init->key) == init->key) {
+		init->flags |= UROCE_GUEST_MR_PARENTS;
+		init->key_at = (uintptr_t)place_of(init->key);
+		err = ctx->door->reg_mr(ctx->guest, init, &mr->guest);
+	} else if (null_mr) {
+		err = ctx->door->reg_mr(ctx->guest, init, &mr->guest);
+	}
+	if (!err)
+		return;
+	mr->guest = NULL;
+	ur_list_del(&mr->node);
+	ur_list_init(&mr->node);
+}
+
+void ur_guest_inherit_regions(struct uroce_context *ctx, int mem, pid_t owner)
+{
+	bool reaches = mem >= 0 && ctx->guest &&
+		       !ctx->door->set_parent(ctx->guest, mem, (u32)owner);
+
+	ur_list_for_each_safe(it, &ctx->regions)
+		inherit(ctx, ur_list_entry(it, struct uroce_mr, node), reaches);
+}
+
+/* Ends the parent's region in this engine that had the key, since the parent has deregistered it. Returns
+ * whether there was one. */
+static bool end_parents(struct uroce_context *ctx, u32 key)
+{
+	ur_list_for_each_safe(it, &ctx->regions) {
+		struct uroce_mr *mr = ur_list_entry(it, struct uroce_mr, node);
+
+		if (!(mr->guest_init.flags & UROCE_GUEST_MR_PARENTS) ||
+		    mr->guest_init.key >> 8 != key >> 8)
+			continue;
+		ctx->door->dereg_mr(mr->guest);
+		mr->guest = NULL;
+		ur_list_del(&mr->node);
+		ur_list_init(&mr->node);
+		return true;
+	}
+	return false;
+}
+
+static bool ends_parents(struct uroce_context *ctx, int err, u32 key)
+{
+	bool ended = false;
+
+	if (err != EEXIST || !ctx->parted)
+		return false;
+	pthread_mutex_lock(&ctx->shares);
+	ended = end_parents(ctx, key);
+	pthread_mutex_unlock(&ctx->shares);
+	return ended;
+}
+
 static int reg(struct uroce_context *ctx, struct uroce_mr *mr,
 	       const struct ibv_pd *pd, const struct uroce_guest_mr_init *init)
 {
@@ -33,13 +126,17 @@ static int reg(struct uroce_context *ctx, struct uroce_mr *mr,
 	mr->guest_init = *init;
 	mr->handle = mr->vmr.ibv_mr.handle;
 	mr->resumes = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
-	err = -ctx->door->reg_mr(ctx->guest, init, &mr->guest);
+	do
+		err = -ctx->door->reg_mr(ctx->guest, init, &mr->guest);
+	while (ends_parents(ctx, err, init->key));
 	if (!err)
 		err = ur_shared_reg_mr(ctx, mr);
 	if (err && mr->guest) {
 		ctx->door->dereg_mr(mr->guest);
 		mr->guest = NULL;
 	}
+	if (!err)
+		note_key(init->key);
 	return err;
 }
 
@@ -160,10 +257,11 @@ int ur_guest_rereg_mr(struct uroce_mr *mr, int flags, const struct ibv_pd *pd,
 		*now = &mr->guest_init;
 	int err;
 
-	if (!ur_guest_is_here(ctx))
+	if (!ur_guest_has(ctx, mr->guest))
 		return ur_guest_lacks(ctx, mr->guest);
 	if (!mr->guest)
 		return 0;
+	drop_key(now->key);
 	if (flags & IBV_REREG_MR_CHANGE_PD)
 		init.pdn = ur_to_pd(pd)->pdn;
 	take_access(&init, flags & IBV_REREG_MR_CHANGE_ACCESS ? access
@@ -192,13 +290,16 @@ int ur_guest_dereg_mr(struct uroce_mr *mr)
 	if (!mr->guest)
 		return 0;
 	ctx = ur_to_ctx(mr->vmr.ibv_mr.context);
-	if (!ur_guest_is_here_still(ctx)) {
+	if (!ur_guest_has_still(ctx, mr->guest)) {
 		ur_shared_dereg_mr(ctx, mr);
 		return 0;
 	}
+	drop_key(mr->guest_init.key);
 	err = -ctx->door->dereg_mr(mr->guest);
-	if (err)
+	if (err) {
+		note_key(mr->guest_init.key);
 		return err;
+	}
 	mr->guest = NULL;
 	ur_shared_dereg_mr(ctx, mr);
 	return 0;
@@ -211,8 +312,10 @@ void ur_guest_keep_mr(struct uroce_mr *mr)
 	struct uroce_context *ctx = ur_to_ctx(mr->vmr.ibv_mr.context);
 
 	if (mr->guest_init.key && ur_guest_is_here(ctx) &&
-	    !ctx->door->reg_mr(ctx->guest, &mr->guest_init, &mr->guest))
+	    !ctx->door->reg_mr(ctx->guest, &mr->guest_init, &mr->guest)) {
 		ur_shared_reg_mr(ctx, mr);
+		note_key(mr->guest_init.key);
+	}
 }
 
 int ur_guest_alloc_mw(struct uroce_context *ctx, struct uroce_mw *mw)
@@ -232,7 +335,7 @@ void ur_guest_dealloc_mw(struct uroce_mw *mw)
 	if (!mw->guest)
 		return;
 	ctx = ur_to_ctx(mw->ibv.context);
-	if (ur_guest_is_here_still(ctx))
+	if (ur_guest_has_still(ctx, mw->guest))
 		ctx->door->dealloc_mw(mw->guest);
 	mw->guest = NULL;
 }

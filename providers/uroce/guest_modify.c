@@ -189,7 +189,7 @@ int ur_guest_tell_qp(struct uroce_context *ctx, struct uroce_qp *qp)
 	struct uroce_engine_qp answer;
 	int err = 0;
 
-	if (!qp->guest || !ur_guest_is_here(ctx))
+	if (!qp->guest || !ur_guest_has(ctx, qp->guest))
 		return 0;
 	pthread_mutex_lock(&ctx->modifies);
 	if (qp->owed)
@@ -209,7 +209,7 @@ static int tell_apart(struct uroce_context *ctx, struct uroce_qp *qp,
 
 	if (!err)
 		err = ur_qp_cmd_modify(&qp->ibv, attr, mask);
-	return err || !qp->guest || !ur_guest_is_here(ctx)
+	return err || !qp->guest || !ur_guest_has(ctx, qp->guest)
 		       ? err
 		       : tell(&qp->ibv, NULL, 0, answer);
 }
@@ -245,8 +245,10 @@ int ur_guest_modify_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 	u32 made = __atomic_load_n(&qp->resumes, __ATOMIC_ACQUIRE);
 	struct uroce_engine_qp answer;
 	int err, judged = mask;
-	bool here = qp->guest && ur_guest_is_here(ctx);
+	bool here = qp->guest && ur_guest_has(ctx, qp->guest);
 
+	if (!ur_guest_owns(ctx, qp->guest))
+		return EIO;
 	err = ur_guest_may_modify_qp(ctx, qp, attr, &judged);
 	if (err)
 		return err;

@@ -7,6 +7,18 @@
 #include "guest.h"
 #include "providers/uroce/raw/guest_raw.h"
 
+static int try_cq(struct uroce_context *ctx,
+		  const struct uroce_guest_cq_init *init, struct uroce_cq *cq,
+		  struct uroce_create_cq_resp *resp)
+{
+	int err;
+
+	do
+		err = -ctx->door->create_cq(ctx->guest, init, &cq->guest, resp);
+	while (ur_guest_has_more_room(ctx, &err));
+	return err;
+}
+
 int ur_guest_create_cq(struct uroce_context *ctx, struct uroce_cq *cq,
 		       const struct ibv_comp_channel *channel, u32 flags,
 		       struct uroce_create_cq_resp *resp)
@@ -28,21 +40,19 @@ int ur_guest_create_cq(struct uroce_context *ctx, struct uroce_cq *cq,
 		return err;
 	cq->handle = cq->vcq.cq.handle;
 	cq->flags = flags;
-	do
-		err = ctx->door->create_cq(ctx->guest, &init, &cq->guest, resp);
-	while (ur_guest_has_more_room(ctx, &err));
-	if (err != -ENOENT)
-		return -err;
+	err = try_cq(ctx, &init, cq, resp);
+	if (err != ENOENT)
+		return err;
 	err = ur_guest_call(&ctx->ibv, UVERBS_OBJECT_CQ, UROCE_METHOD_ENGINE_CQ,
 			    UROCE_ATTR_ENGINE_CQ_HANDLE, 0, cq->vcq.cq.handle,
 			    UROCE_ATTR_ENGINE_CQ_RESP, &init.tx,
 			    sizeof(init.tx));
+	/* The preload library has the new channel's sending end. */
+	if (err == EINVAL && ur_guest_own_channel(ctx, channel))
+		return try_cq(ctx, &init, cq, resp);
 	if (err)
 		return err;
-	do
-		err = -ctx->door->create_cq(ctx->guest, &init, &cq->guest,
-					    resp);
-	while (ur_guest_has_more_room(ctx, &err));
+	err = try_cq(ctx, &init, cq, resp);
 	close(init.tx);
 	return err;
 }
@@ -52,7 +62,7 @@ int ur_guest_resize_cq(struct uroce_cq *cq, struct uroce_resize_cq_resp *resp)
 	struct uroce_context *ctx = ur_to_ctx(cq->vcq.cq.context);
 	int err;
 
-	if (!ur_guest_is_here(ctx))
+	if (!ur_guest_has(ctx, cq->guest))
 		return ur_guest_lacks(ctx, cq->guest);
 	do
 		err = -ctx->door->resize_cq(cq->guest, resp->entries, resp);
@@ -66,7 +76,7 @@ int ur_guest_modify_cq(struct uroce_cq *cq,
 	struct uroce_context *ctx = ur_to_ctx(cq->vcq.cq.context);
 	int err;
 
-	if (!ur_guest_is_here(ctx))
+	if (!ur_guest_has(ctx, cq->guest))
 		return ur_guest_lacks(ctx, cq->guest);
 	err = -ctx->door->modify_cq(cq->guest, attr->moderate.cq_count,
 				    attr->moderate.cq_period);
@@ -92,13 +102,31 @@ static bool may_be_here(const struct uroce_context *ctx,
 	       !(qp->spread && qp->spread->table->wq[0]->qp.in_device);
 }
 
+static struct uroce_guest_cq *guest_cq(const struct ibv_cq *cq)
+{
+	return cq ? ur_to_cq(cq)->guest : NULL;
+}
+
+/* Returns whether the queue pair would use a queue of this process's parent. */
+static bool uses_parents(const struct uroce_context *ctx,
+			 const struct ibv_qp_init_attr_ex *attr)
+{
+	return ctx->parted && attr->qp_type != IBV_QPT_XRC_RECV &&
+	       (!ur_guest_owns(ctx, guest_cq(attr->send_cq)) ||
+		(attr->qp_type != IBV_QPT_XRC_SEND &&
+		 !ur_guest_owns(ctx, guest_cq(attr->recv_cq))) ||
+		(attr->srq &&
+		 !ur_guest_owns(ctx, ur_to_srq(attr->srq)->guest)));
+}
+
 int ur_guest_place_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 		      const struct ibv_qp_init_attr_ex *attr)
 {
 	if (ctx->guest && !ur_guest_makes_here(ctx) && ctx->guest)
 		return EIO;
-	qp->in_device =
-		ctx->parted || (ctx->guest && !may_be_here(ctx, qp, attr));
+	if (uses_parents(ctx, attr))
+		return EIO;
+	qp->in_device = ctx->guest && !may_be_here(ctx, qp, attr);
 	if (ctx->guest && !qp->in_device && attr->qp_type == IBV_QPT_XRC_RECV) {
 		qp->xrcd = attr->xrcd;
 		qp->shared = ur_to_xrcd(qp->xrcd)->shared;
@@ -106,9 +134,9 @@ int ur_guest_place_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 	/* The device's doorbell page belonged to a uroced that was killed. */
 	if (qp->in_device && ctx->resumes)
 		return EOPNOTSUPP;
-	if (!qp->in_device || !attr->srq || ur_to_srq(attr->srq)->in_device)
-		return 0;
-	return ctx->parted ? EIO : EOPNOTSUPP;
+	return !qp->in_device || !attr->srq || ur_to_srq(attr->srq)->in_device
+		       ? 0
+		       : EOPNOTSUPP;
 }
 
 int ur_guest_place_srq(struct uroce_context *ctx, struct uroce_srq *srq,
@@ -118,19 +146,14 @@ int ur_guest_place_srq(struct uroce_context *ctx, struct uroce_srq *srq,
 
 	if (ctx->guest && !ur_guest_makes_here(ctx) && ctx->guest)
 		return EIO;
-	srq->in_device = ctx->parted || (ctx->guest && xrcd && !targets_here);
+	srq->in_device = ctx->guest && xrcd && !targets_here;
 	srq->shared = ctx->guest && xrcd && ur_to_xrcd(xrcd)->shared;
-	srq->db = srq->shared	   ? &ctx->shared_db
-		  : srq->in_device ? &ctx->device_db
-				   : &ctx->db;
+	srq->db = srq->shared	   ? ctx->shared_db
+		  : srq->in_device ? ctx->device_db
+				   : ctx->db;
 	return srq->in_device && ctx->guest && (ctx->resumes || targets_here)
 		       ? EOPNOTSUPP
 		       : 0;
-}
-
-static struct uroce_guest_cq *guest_cq(const struct ibv_cq *cq)
-{
-	return cq ? ur_to_cq(cq)->guest : NULL;
 }
 
 static void use_queues(struct uroce_guest_qp_init *init,
@@ -259,7 +282,7 @@ void ur_guest_unopen_qp(struct uroce_context *ctx, struct uroce_qp *qp)
 {
 	u32 read; /* ignored: the program has not got the object */
 
-	if (qp->guest && ur_guest_is_here_still(ctx))
+	if (qp->guest && ur_guest_has_still(ctx, qp->guest))
 		ur_qp_door(ctx, qp)->destroy_qp(qp->guest, &read);
 }
 
@@ -306,7 +329,7 @@ int ur_guest_modify_srq(struct uroce_srq *srq, const struct ibv_srq_attr *attr,
 	struct uroce_context *ctx = ur_to_ctx(srq->vsrq.srq.context);
 	int err = 0;
 
-	if (!ur_guest_is_here(ctx))
+	if (!ur_guest_has(ctx, srq->guest))
 		return ur_guest_lacks(ctx, srq->guest);
 	if (srq->in_device)
 		return 0;
@@ -471,7 +494,8 @@ int ur_guest_may_modify_qp(struct uroce_context *ctx, const struct uroce_qp *qp,
 	};
 	int asked = *mask;
 
-	if (!qp->guest || !ur_guest_is_here(ctx) || (asked & ~KNOWN_MASK))
+	if (!qp->guest || !ur_guest_has(ctx, qp->guest) ||
+	    (asked & ~KNOWN_MASK))
 		return 0;
 	*mask &= ~IBV_QP_CUR_STATE;
 	return -ur_qp_door(ctx, qp)->may_modify_qp(qp->guest, &to, (u32)asked);
@@ -501,7 +525,7 @@ void ur_guest_query_qp(struct uroce_context *ctx, const struct uroce_qp *qp,
 {
 	struct uroce_engine_qp now;
 
-	if (!ur_guest_is_here(ctx))
+	if (!ur_guest_has(ctx, qp->guest))
 		return;
 	ur_qp_door(ctx, qp)->query_qp(qp->guest, &now);
 	attr->qp_state = attr->cur_qp_state = (enum ibv_qp_state)now.state;

@@ -5,6 +5,13 @@
 
 #include "guest.h"
 
+static void *ours(const struct ibv_context *context, const void *guest,
+		  void *object)
+{
+	return guest && ur_guest_owns(ur_to_ctx(context), guest) ? object
+								 : NULL;
+}
+
 static int again_cq(void *cq)
 {
 	return ur_guest_renew_cq(&((struct uroce_cq *)cq)->vcq.cq);
@@ -14,7 +21,7 @@ struct ur_guest_old ur_guest_old_cq(struct uroce_cq *cq)
 {
 	return (struct ur_guest_old){ur_to_ctx(cq->vcq.cq.context),
 				     &cq->resumes, again_cq,
-				     cq->guest ? cq : NULL};
+				     ours(cq->vcq.cq.context, cq->guest, cq)};
 }
 
 static int again_srq(void *srq)
@@ -24,9 +31,9 @@ static int again_srq(void *srq)
 
 struct ur_guest_old ur_guest_old_srq(struct uroce_srq *srq)
 {
-	return (struct ur_guest_old){ur_to_ctx(srq->vsrq.srq.context),
-				     &srq->resumes, again_srq,
-				     srq->guest ? srq : NULL};
+	return (struct ur_guest_old){
+		ur_to_ctx(srq->vsrq.srq.context), &srq->resumes, again_srq,
+		ours(srq->vsrq.srq.context, srq->guest, srq)};
 }
 
 static int again_qp(void *qp)
@@ -37,7 +44,8 @@ static int again_qp(void *qp)
 struct ur_guest_old ur_guest_old_qp(struct uroce_qp *qp)
 {
 	return (struct ur_guest_old){ur_to_ctx(qp->ibv.context), &qp->resumes,
-				     again_qp, qp->guest ? qp : NULL};
+				     again_qp,
+				     ours(qp->ibv.context, qp->guest, qp)};
 }
 
 bool ur_guest_renew(const struct ur_guest_old *old, int err, u32 seen, u32 made)

@@ -73,6 +73,8 @@ static int make_cq(void *object)
 
 int ur_guest_renew_cq(struct ibv_cq *cq)
 {
+	if (!ur_guest_owns(ur_to_ctx(cq->context), ur_to_cq(cq)->guest))
+		return EINVAL;
 	return ur_guest_renew_once(cq->context, &ur_to_cq(cq)->resumes,
 				   &renewals, make_cq, cq);
 }
@@ -167,6 +169,8 @@ int ur_guest_renew_srq(struct ibv_srq *ibsrq)
 	struct uroce_srq *srq = ur_to_srq(ibsrq);
 	int err;
 
+	if (!ur_guest_owns(ctx, srq->guest))
+		return EINVAL;
 	/* Its parts are renewed only if the SRQ itself must be. */
 	if (!srq->guest ||
 	    __atomic_load_n(&srq->resumes, __ATOMIC_ACQUIRE) ==

@@ -28,34 +28,56 @@ static int open_file(const struct uroce_context *ctx)
 	return open(path, O_RDWR | O_CLOEXEC);
 }
 
+static struct uroce_alloc_ucontext_req wants(const struct uroce_context *ctx)
+{
+	return (struct uroce_alloc_ucontext_req){
+		.features = ctx->adverse ? UROCE_CTX_F_ADVERSE : 0,
+		.adverse = ctx->adverse,
+		.adverse_seed = ctx->adverse_seed,
+	};
+}
+
 /* Gives GET_CONTEXT on the new file; only its slot is used. */
 static int get_context(struct uroce_context *ctx)
 {
-	UR_REQ(ib_uverbs_get_context, struct uroce_alloc_ucontext_req drv)
-	req = {.drv = {.features = ctx->adverse ? UROCE_CTX_F_ADVERSE : 0,
-		       .adverse = ctx->adverse,
-		       .adverse_seed = ctx->adverse_seed}};
-	UR_RESP(ib_uverbs_get_context_resp,
-		struct uroce_alloc_ucontext_resp drv)
-	resp = {.drv.wake_fd = -1};
-	int err = ur_cmd_get_context(ctx->layout, ur_vctx(ctx), &req,
-				     sizeof(req), &resp, sizeof(resp));
+	const struct uroce_alloc_ucontext_req req = wants(ctx);
+	struct uroce_alloc_ucontext_resp resp;
+	int err = ur_context_get(ctx, &req, &resp);
 
 	if (err)
 		return err;
-	if (resp.drv.wake_fd >= 0)
-		close(resp.drv.wake_fd);
+	if (resp.wake_fd >= 0)
+		close(resp.wake_fd);
 	if (ctx->ibv.async_fd >= 0)
 		close(ctx->ibv.async_fd);
-	ur_guest_take_answer(ctx, &resp.drv);
+	ur_guest_take_answer(ctx, &resp);
 	return 0;
 }
 
-/* Takes the context's slot. resumes 0: this process has taken over the engine
- * of another one. */
-static int take_slot(struct uroce_context *ctx, u32 resumes)
+/* Newer libraries make the asynchronous event file by a command of its own. Returns it or -errno. */
+static int make_async(struct uroce_context *ctx)
 {
-	const struct uroce_engine_resume in = {.slot = ctx->guest_slot,
+	const struct ib_uverbs_ioctl_hdr hdr = {
+		.object_id = UVERBS_OBJECT_ASYNC_EVENT,
+		.method_id = UVERBS_METHOD_ASYNC_EVENT_ALLOC,
+	};
+	UR_CMDB(1)
+	b = {.cmdb = {.uhw_in_idx = 0xff, .uhw_out_idx = 0xff},
+	     .attr = {{.attr_id = UVERBS_ATTR_ASYNC_EVENT_ALLOC_FD_HANDLE,
+		       .flags = UVERBS_ATTR_F_MANDATORY}}};
+	int err;
+
+	memcpy(b.cmdb.hdr, &hdr, sizeof(b.cmdb.hdr));
+	b.cmdb.next_attr = b.cmdb.last_attr = b.attr + 1;
+	err = execute_ioctl(&ctx->ibv, &b.cmdb);
+	return err ? -err : (int)b.attr[0].data;
+}
+
+/* Takes a slot, or none. resumes 0: this process has taken over the engine of
+ * another one. */
+static int take(struct uroce_context *ctx, u32 taken, u32 resumes)
+{
+	const struct uroce_engine_resume in = {.slot = taken,
 					       .resumes = resumes};
 	u32 slot;
 	u64 word;
@@ -65,6 +87,43 @@ static int take_slot(struct uroce_context *ctx, u32 resumes)
 		&ctx->ibv, UVERBS_OBJECT_DEVICE, UROCE_METHOD_ENGINE_RESUME,
 		UROCE_ATTR_ENGINE_RESUME, sizeof(in), word,
 		UROCE_ATTR_ENGINE_RESUME_RESP, &slot, sizeof(slot));
+}
+
+static int take_slot(struct uroce_context *ctx, u32 resumes)
+{
+	return take(ctx, ctx->guest_slot, resumes);
+}
+
+int ur_guest_new_file(const struct uroce_context *ctx, int *async,
+		      struct uroce_alloc_ucontext_req *asked,
+		      struct uroce_alloc_ucontext_resp *got)
+{
+	struct uroce_context *copy = malloc(sizeof(*copy));
+	int fd = open_file(ctx), err = fd < 0 ? -errno : 0;
+
+	if (!copy)
+		err = -ENOMEM;
+	if (!err) {
+		memcpy(copy, ctx, sizeof(*copy));
+		copy->ibv.cmd_fd = fd;
+		copy->ibv.async_fd = -1;
+		*asked = wants(ctx);
+		err = -ur_context_get(copy, asked, got);
+	}
+	if (!err)
+		err = -take(copy, UROCE_ENGINE_NO_SLOT, ctx->resumes + 1);
+	if (!err && copy->ibv.async_fd < 0) {
+		*async = make_async(copy);
+		err = *async < 0 ? *async : 0;
+	} else if (!err) {
+		*async = copy->ibv.async_fd;
+	}
+	free(copy);
+	if (!err)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return err;
 }
 
 /* Takes the context's part of the shared engine. */

@@ -17,9 +17,8 @@ static bool is_here(const struct uroce_context *ctx)
 	return ctx->shared && *ctx->shared_db.own;
 }
 
-static bool no_adoption(void *arg)
+static void no_adoption(void *arg)
 {
-	return false;
 }
 
 /* ---- joining ---- */
@@ -79,7 +78,8 @@ static bool is_only_here(const struct uroce_context *ctx,
 
 static int reg(struct uroce_context *ctx, struct uroce_mr *mr)
 {
-	if (is_only_here(ctx, mr))
+	if (is_only_here(ctx, mr) ||
+	    (mr->guest_init.flags & UROCE_GUEST_MR_PARENTS))
 		return 0;
 	return -ur_apart_door.reg_mr(ctx->shared, &mr->guest_init, &mr->shared);
 }

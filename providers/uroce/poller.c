@@ -118,8 +118,7 @@ static bool keeps(struct ur_poller *p, bool first)
 /* Yields, possibly to the device. */
 static void step_aside(const struct uroce_context *ctx, struct ur_poller *p)
 {
-	const struct uroce_db_page *db =
-		ctx->parted ? ctx->device_db.page : ctx->db.page;
+	const struct uroce_db_page *db = ctx->db.page;
 	u32 at = __atomic_load_n(&db->device_cpu, __ATOMIC_RELAXED);
 	bool asleep = __atomic_load_n(&db->asleep, __ATOMIC_RELAXED);
 	bool beside = at && !asleep && at == (u32)sched_getcpu() + 1;

@@ -69,7 +69,7 @@ static int create_by(struct ibv_context *context, struct uroce_qp *qp,
 {
 	int err = 0;
 
-	if (ur_to_ctx(context)->guest && !qp->in_device)
+	if (ur_may_renew(context) && !qp->in_device)
 		err = qp->xrcd ? ur_guest_renew_xrcd(qp->xrcd)
 			       : ur_guest_renew_parts(attr->pd, attr->send_cq,
 						      attr->recv_cq, attr->srq);

@@ -83,7 +83,7 @@ int uroce_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
 			struct ibv_recv_wr **bad_wr)
 {
 	struct uroce_srq *srq = ur_to_srq(ibsrq);
-	const struct ur_doorbell *db = srq->db;
+	const struct ur_doorbell *db = &srq->db;
 	bool kick;
 	int err;
 

@@ -126,7 +126,7 @@ static int create_by(struct ibv_context *context, struct uroce_srq *srq,
 	resp = {0};
 	int err = 0;
 
-	if (is_xrc(attr) && ur_to_ctx(context)->guest && !srq->in_device) {
+	if (is_xrc(attr) && ur_may_renew(context) && !srq->in_device) {
 		err = ur_guest_renew_parts(attr->pd, attr->cq, NULL, NULL);
 		if (!err)
 			err = ur_guest_renew_xrcd(attr->xrcd);
@@ -223,7 +223,8 @@ int uroce_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
 	int err = UR_GUEST_OLD(ur_guest_old_srq(ur_to_srq(srq)),
 			       ibv_cmd_query_srq(srq, attr, &req, sizeof(req)));
 
-	if (!err && ur_to_srq(srq)->guest && ur_guest_is_here(ctx))
+	if (!err && ur_to_srq(srq)->guest &&
+	    ur_guest_has(ctx, ur_to_srq(srq)->guest))
 		attr->srq_limit = ur_srq_door(ctx, ur_to_srq(srq))
 					  ->query_srq(ur_to_srq(srq)->guest);
 	return err;

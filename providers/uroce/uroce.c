@@ -126,7 +126,7 @@ static struct uroce_context *alloc_ctx(struct ibv_device *device, int cmd_fd)
 		ctx->layout = layout;
 		ur_list_init(&ctx->guest_node);
 		ctx->db.wake_fd = ctx->device_db.wake_fd = -1;
-		ctx->given_up_fd = -1;
+		ctx->given_up_fd = ctx->first_cmd_fd = -1;
 		pthread_mutex_init(&ctx->destroys, NULL);
 		pthread_mutex_init(&ctx->shares, NULL);
 		ur_list_init(&ctx->regions);
@@ -137,11 +137,10 @@ static struct uroce_context *alloc_ctx(struct ibv_device *device, int cmd_fd)
 
 /* Stores the device's response in the context; consumes resp->wake_fd. req
  * NULL: no settings were requested. */
-static int setup_ctx(struct uroce_context *ctx,
+int ur_context_begin(struct uroce_context *ctx,
 		     const struct uroce_alloc_ucontext_req *req,
 		     const struct uroce_alloc_ucontext_resp *resp)
 {
-	u8 ops[UR_OPS_MAX_BYTES] = {0};
 	int err = ur_adverse_take(ctx, req, resp);
 
 	/* A high number, since a program may close all descriptors and reuse
@@ -166,6 +165,18 @@ static int setup_ctx(struct uroce_context *ctx,
 	ctx->max_inline = ur_min_u32(resp->max_inline, UROCE_MAX_INLINE);
 	ctx->max_sge = ur_min_u32(resp->max_sge, UROCE_MAX_SGE);
 	ur_guest_take_answer(ctx, resp);
+	return 0;
+}
+
+static int setup_ctx(struct uroce_context *ctx,
+		     const struct uroce_alloc_ucontext_req *req,
+		     const struct uroce_alloc_ucontext_resp *resp)
+{
+	u8 ops[UR_OPS_MAX_BYTES] = {0};
+	int err = ur_context_begin(ctx, req, resp);
+
+	if (err)
+		return err;
 	ur_calls_probe();
 	ctx->yield_after = poll_yield_setting();
 	ctx->few_cpus = few_processors();
@@ -204,24 +215,20 @@ static void destroy_ctx(struct uroce_context *ctx)
 static void *uroce_alloc_context(struct ibv_device *device, int cmd_fd,
 				 void *private_data)
 {
-	UR_REQ(ib_uverbs_get_context, struct uroce_alloc_ucontext_req drv)
-	req = {0};
-	UR_RESP(ib_uverbs_get_context_resp,
-		struct uroce_alloc_ucontext_resp drv)
-	resp = {0};
+	struct uroce_alloc_ucontext_req req = {0};
+	struct uroce_alloc_ucontext_resp resp;
 	struct uroce_context *ctx = alloc_ctx(device, cmd_fd);
 	int err;
 
 	if (!ctx)
 		return NULL;
-	err = ur_adverse_ask(&req.drv);
+	err = ur_adverse_ask(&req);
 	if (!err)
-		err = ur_cmd_get_context(layout, ur_vctx(ctx), &req,
-					 sizeof(req), &resp, sizeof(resp));
+		err = ur_context_get(ctx, &req, &resp);
 	if (!err)
-		err = ur_guest_open(ctx, &resp.drv);
+		err = ur_guest_open(ctx, &resp);
 	if (!err)
-		err = setup_ctx(ctx, &req.drv, &resp.drv);
+		err = setup_ctx(ctx, &req, &resp);
 	if (err) {
 		destroy_ctx(ctx);
 		errno = err;
@@ -314,5 +321,6 @@ const struct verbs_device_ops *ur_provider_init(enum ur_pabi pabi)
 {
 	layout = &ur_pabi_layouts[pabi];
 	ur_vqp_tail = probe_vqp_tail();
+	ur_guest_part = ur_guest_begin_anew;
 	return &device_ops;
 }

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "doorbell.h"
 #include "kernel-abi/uroce-abi.h"
@@ -68,7 +69,8 @@ struct uroce_context {
 	struct ur_list guest_node; /* guest_files.c */
 	/* recoveries: how often the context moved to a next uroced; atomic */
 	u32 resumes;
-	/* after a recovery: the first uverbs file, which the engine uses */
+	/* after a recovery: the first uverbs file, which the engine uses; else
+	 * -1 */
 	int first_cmd_fd;
 	/* guest_given_up.c: the eventfd, or -1; and the number of reports with, in its low bits,
 	 * the state of the last one; atomic. */
@@ -90,9 +92,11 @@ struct uroce_context {
 	/* uroced may believe that the context has an engine, which it has not:
 	 * commands say UROCE_QP_F_DEVICE */
 	bool elsewhere;
-	/* In a child of fork that did not take the engine over: guest is NULL,
-	 * and objects that have a guest are the parent's. */
+	/* In a child of fork whose parent has kept the engine: file and engine
+	 * are the child's own, and objects may be the parent's
+	 * (ur_guest_owns()). */
 	bool parted;
+	pid_t owner; /* process with the engine */
 	/* Serializes destruction of queues, which takes unread events back here
 	 * and in the device. */
 	pthread_mutex_t destroys;
@@ -219,7 +223,7 @@ struct uroce_cq {
 struct uroce_srq {
 	struct verbs_srq vsrq;
 	struct ur_rq rq;
-	const struct ur_doorbell *db;
+	struct ur_doorbell db; /* copy */
 	u32 db_slot;
 	u32 srqn;
 	bool in_device; /* as uroce_qp.in_device */
@@ -369,12 +373,28 @@ UR_TO(ur_to_counters, uroce_counters, struct ibv_counters, vc.counters)
 UR_TO(ur_to_flow, uroce_flow, struct ibv_flow, ibv)
 /* clang-format on */
 
+/* Returns whether the object in the engine, or NULL, is not that of a parent of this process. */
+static inline bool ur_guest_owns(const struct uroce_context *ctx,
+				 const void *object)
+{
+	const struct uroce_guest *of;
+
+	if (__builtin_expect(!ctx->parted, 1) || !object)
+		return true;
+	memcpy(&of, object, sizeof(of));
+	return of == ctx->guest || of == ctx->shared;
+}
+
 /* Returns the number of the address handle for work requests of that queue
- * pair. */
+ * pair; one that names none for a handle of this process's parent. */
 static inline u32 ur_ah_number(const struct uroce_qp *qp,
 			       const struct ibv_ah *ah)
 {
-	return qp->in_device ? ur_to_ah(ah)->device_ah : ur_to_ah(ah)->ah;
+	const struct uroce_ah *a = ur_to_ah(ah);
+
+	return qp->in_device					 ? a->device_ah
+	       : ur_guest_owns(ur_to_ctx(ah->context), a->guest) ? a->ah
+								 : UINT32_MAX;
 }
 
 /* Returns the verbs_context of a context, for the library's functions. */
@@ -403,6 +423,13 @@ void ur_map_end(const struct uroce_context *ctx);
 
 /* ---- uroce.c ---- */
 
+/* Give GET_CONTEXT on the context's file, and take its answer, after ur_guest_open(). asked NULL: no settings were requested. */
+int ur_context_get(struct uroce_context *ctx,
+		   const struct uroce_alloc_ucontext_req *asked,
+		   struct uroce_alloc_ucontext_resp *got);
+int ur_context_begin(struct uroce_context *ctx,
+		     const struct uroce_alloc_ucontext_req *asked,
+		     const struct uroce_alloc_ucontext_resp *got);
 /* All operations by enum ur_op; NULL: not supported. */
 extern void *const ur_ops[UR_OP_COUNT];
 /* Offset of comp_mask in the library's verbs_qp, found by a probe. */

@@ -30,6 +30,7 @@ struct ibv_xrcd *uroce_open_xrcd(struct ibv_context *context,
 
 	if (!xrcd)
 		return NULL;
+	ur_guest_makes_here(ur_to_ctx(context));
 	err = share(ur_to_ctx(context), attr);
 	if (!err)
 		err = UR_GUEST_TRY(context, NULL,

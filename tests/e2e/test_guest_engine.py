@@ -268,7 +268,7 @@ def test_xrc_is_of_both(pair, process, tool):
 OF_BOTH = """
 beside_closed beside_destroyed beside_events beside_extended beside_fairness beside_forked
 beside_import beside_memory beside_resize beside_threads beside_traffic beside_unread_events beside_window beside_wrong_order
-filter_inherited filter_no_engine filter_no_network fork_apart fork_channel fork_child fork_init fork_works fork_write import import_by_socket import_outlives import_user import_wrong xrc
+filter_inherited filter_no_engine filter_no_network fork_apart fork_channel fork_child fork_deregistered fork_ends fork_init fork_twice fork_works fork_write import import_by_socket import_outlives import_user import_wrong xrc
 """.split()
 
 

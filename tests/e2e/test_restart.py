@@ -139,7 +139,7 @@ def test_killed_at_any_time(pair, on):
 
 
 @pytest.mark.parametrize("on", ["two hosts", "one host"])
-@pytest.mark.parametrize("mode", ["restart_more", "restart_more_sleeps"])
+@pytest.mark.parametrize("mode", ["restart_more", "restart_more_sleeps", "restart_child"])
 @pytest.mark.parametrize("kills", [1, 3])
 def test_commands_go_on(pair, mode, on, kills):
     """With the next uroced old programs ask and make again."""

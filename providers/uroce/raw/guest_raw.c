@@ -49,7 +49,7 @@ int ur_guest_place_wq(struct uroce_context *ctx, struct uroce_wq *wq,
 {
 	if (ctx->guest && !ur_guest_makes_here(ctx) && ctx->guest)
 		return EIO;
-	wq->qp.in_device = ctx->parted || (ctx->guest && !ctx->door->has_raw);
+	wq->qp.in_device = ctx->guest && !ctx->door->has_raw;
 	return wq->qp.in_device && ctx->resumes ? EOPNOTSUPP : 0;
 }
 
@@ -81,7 +81,7 @@ int ur_guest_modify_wq(struct uroce_wq *wq, enum ibv_wq_state state)
 {
 	struct uroce_context *ctx = ur_to_ctx(wq->ibv.context);
 
-	if (!ur_guest_is_here(ctx))
+	if (!ur_guest_has(ctx, wq->qp.guest))
 		return ur_guest_lacks(ctx, wq->qp.guest);
 	if (!wq->qp.guest)
 		return 0;
@@ -122,7 +122,7 @@ int ur_guest_create_flow(struct uroce_qp *qp, struct uroce_flow *flow,
 
 	if (!qp->guest)
 		return 0;
-	if (!ur_guest_is_here(ctx))
+	if (!ur_guest_has(ctx, qp->guest))
 		return EIO;
 	err = ur_guest_call(&ctx->ibv, UVERBS_OBJECT_FLOW,
 			    UROCE_METHOD_ENGINE_FLOW,
@@ -142,7 +142,7 @@ int ur_guest_create_flow(struct uroce_qp *qp, struct uroce_flow *flow,
 void ur_guest_destroy_flow(struct uroce_context *ctx, struct uroce_flow *flow)
 {
 	/* In a child of fork the flow is the parent's. */
-	if (flow->guest && ur_guest_is_here_still(ctx))
+	if (flow->guest && ur_guest_has_still(ctx, flow->guest))
 		ctx->door->destroy_flow(flow->guest);
 	count_flows(flow->counters, ~0u);
 }

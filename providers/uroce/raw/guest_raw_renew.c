@@ -51,6 +51,8 @@ int ur_guest_renew_wq(struct uroce_wq *wq)
 	const struct uroce_context *ctx = ur_to_ctx(wq->ibv.context);
 	int err;
 
+	if (!ur_guest_owns(ctx, wq->qp.guest))
+		return EINVAL;
 	if (!wq->qp.guest ||
 	    __atomic_load_n(&wq->qp.resumes, __ATOMIC_ACQUIRE) ==
 		    __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE))
@@ -68,9 +70,12 @@ static int again_wq(void *wq)
 
 struct ur_guest_old ur_guest_old_wq(struct uroce_wq *wq)
 {
-	return (struct ur_guest_old){ur_to_ctx(wq->ibv.context),
-				     &wq->qp.resumes, again_wq,
-				     wq->qp.guest ? wq : NULL};
+	return (struct ur_guest_old){
+		ur_to_ctx(wq->ibv.context), &wq->qp.resumes, again_wq,
+		wq->qp.guest && ur_guest_owns(ur_to_ctx(wq->ibv.context),
+					      wq->qp.guest)
+			? wq
+			: NULL};
 }
 
 /* ---- tables, counters ---- */

@@ -47,7 +47,7 @@ static int create_by(struct ibv_context *context, struct uroce_wq *wq,
 {
 	int err = 0;
 
-	if (ur_to_ctx(context)->guest && !wq->qp.in_device)
+	if (ur_may_renew(context) && !wq->qp.in_device)
 		err = ur_guest_renew_parts(attr->pd, NULL, attr->cq, NULL);
 	return err ? err : ur_wq_cmd_create(context, wq, attr, drv);
 }

@@ -616,6 +616,32 @@ static void restart_more_sleeps(void)
 	run_until_asked(true, true);
 }
 
+/* The server is a child beside its parent, which goes on with what it has. */
+static void restart_child(void)
+{
+	struct ibv_pd *pd = ibv_alloc_pd(context);
+	struct ibv_cq *cq;
+	struct ibv_wc wc;
+	int status;
+	pid_t pid;
+
+	must(pd, "ibv_alloc_pd");
+	cq = ibv_create_cq(context, 1, NULL, NULL, 0);
+	must(cq, "ibv_create_cq");
+	pid = peer.client ? 0 : fork();
+	must(pid >= 0, "fork");
+	if (!pid) {
+		run_until_asked(false, true);
+		if (peer.client)
+			return;
+		fflush(stdout);
+		_exit(0);
+	}
+	must(waitpid(pid, &status, 0) == pid && !status, "the child");
+	must(!ibv_poll_cq(cq, 1, &wc), "ibv_poll_cq");
+	must(!ibv_destroy_cq(cq) && !ibv_dealloc_pd(pd), "the parent's end");
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
@@ -624,6 +650,7 @@ static const struct {
 	{"restart_sleeps", restart_sleeps},
 	{"steal", steal_slots},
 	{"restart_more", restart_more},
+	{"restart_child", restart_child},
 	{"restart_regions", restart_regions},
 	{"restart_more_sleeps", restart_more_sleeps},
 	{"idle", stay_idle},

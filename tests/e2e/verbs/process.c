@@ -164,6 +164,112 @@ static void fork_apart(void)
 	bench_close(&t);
 }
 
+/* The parent's child in which work_beside() is done with what it has of its parent. */
+static void child_works(struct bench *t, const struct shared *s, uint8_t value)
+{
+	pid_t pid = fork();
+
+	CHECK(pid >= 0);
+	if (!pid) {
+		work_beside(t->ctx, t->pd, s, value);
+		_exit(0);
+	}
+	reap(pid);
+}
+
+/* The child's child has what it makes, too, and reaches what the last one with an engine registered. */
+static void fork_twice(void)
+{
+	struct shared s, own;
+	struct bench t, mine;
+	pid_t pid;
+
+	bench_open(&t, 64);
+	fill(&s, &t);
+	pid = fork();
+	CHECK(pid >= 0);
+	if (!pid) {
+		child_works(&t, &s, 5);
+		mine = (struct bench){.ctx = t.ctx, .pd = t.pd, .gid = t.gid};
+		bench_ends(&mine, 16);
+		fill(&own, &mine);
+		child_works(&mine, &own, 7);
+		CHECK_EQ(mine.b.buf[63], 7);
+		bench_end_both(&mine);
+		work_beside(t.ctx, t.pd, &s, 8);
+		_exit(0);
+	}
+	reap(pid);
+	CHECK_EQ(t.b.buf[63], 8);
+	works_still(&t);
+	bench_close(&t);
+}
+
+/* The child reaches nothing of what its parent has deregistered since. */
+static void fork_deregistered(void)
+{
+	const char *place = getenv("UROCE_ENGINE");
+	struct bench t, mine;
+	struct shared s;
+	int pipefd[2];
+	pid_t pid;
+	char c;
+
+	if (place && !strcmp(place, "device"))
+		exit(77);
+	bench_open(&t, 64);
+	fill(&s, &t);
+	CHECK(!pipe(pipefd));
+	pid = fork();
+	CHECK(pid >= 0);
+	if (!pid) {
+		close(pipefd[1]);
+		mine = (struct bench){.ctx = t.ctx, .pd = t.pd, .gid = t.gid};
+		bench_ends(&mine, 16);
+		CHECK_EQ(read(pipefd[0], &c, 1), 0);
+		memset(mine.a.buf, 5, 64);
+		CHECK_EQ(post_rdma(&mine.a, IBV_WR_RDMA_WRITE, s.addr, s.rkey,
+				   64),
+			 0);
+		expect_wc(mine.a.cq, IBV_WC_REM_ACCESS_ERR);
+		_exit(0);
+	}
+	close(pipefd[0]);
+	memset(t.b.buf, 9, 64);
+	CHECK_EQ(ibv_dereg_mr(t.b.mr), 0);
+	close(pipefd[1]);
+	reap(pid);
+	CHECK_EQ(t.b.buf[63], 9);
+	t.b.mr = ibv_reg_mr(t.pd, t.b.buf, BUF_BYTES, ALL_ACCESS);
+	CHECK(t.b.mr);
+	works_still(&t);
+	bench_close(&t);
+}
+
+/* What the child ends of its parent's is there for the parent. */
+static void fork_ends(void)
+{
+	const char *place = getenv("UROCE_ENGINE");
+	struct shared s;
+	struct bench t;
+	pid_t pid;
+
+	if (place && !strcmp(place, "device"))
+		exit(77);
+	bench_open(&t, 64);
+	fill(&s, &t);
+	pid = fork();
+	CHECK(pid >= 0);
+	if (!pid) {
+		work_beside(t.ctx, t.pd, &s, 5);
+		bench_close(&t);
+		_exit(0);
+	}
+	reap(pid);
+	works_still(&t);
+	bench_close(&t);
+}
+
 /* An event file is open as long as anybody has it: the child has it when the
  * opener has closed it. */
 static void fork_channel(void)
@@ -504,6 +610,9 @@ static void import_wrong(void)
 const struct verbs_test process_tests[] = {
 	{"fork_works", fork_works},
 	{"fork_apart", fork_apart},
+	{"fork_twice", fork_twice},
+	{"fork_deregistered", fork_deregistered},
+	{"fork_ends", fork_ends},
 	{"fork_write", fork_write},
 	{"fork_channel", fork_channel},
 	{"import_by_socket", import_by_socket},

@@ -64,7 +64,7 @@ static void test_errors_and_doorbell(void)
 	CHECK(bad == &wr[0]);
 
 	srq.vsrq.srq.context = &f.ctx.ibv;
-	srq.db = &f.ctx.db;
+	srq.db = f.ctx.db;
 	srq.rq = f.qp->rq;
 	srq.db_slot = 4000;
 	wr[0].next = NULL;

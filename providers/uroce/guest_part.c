@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * A child of fork parts from its parent: as if uroced had been killed, the context moves to a uverbs
+ * file of its own, with an engine of its own. Domains are made there again when they are used. The
+ * queues are the parent's. Regions are the parent's memory, which the child may use where the kernel
+ * lets it (/proc/PID/mem).
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "guest.h"
+
+/* Another process may have the number by now: it does not own this engine. */
+static int open_memory(pid_t owner, const volatile u32 *own)
+{
+	char path[40];
+	u32 there = 0;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)owner);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd >= 0 && (pread(fd, &there, sizeof(there),
+			      (off_t)(uintptr_t)own) != sizeof(there) ||
+			!there)) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+static void inherit_regions(struct uroce_context *ctx, pid_t owner,
+			    const volatile u32 *own)
+{
+	int mem = ur_list_empty(&ctx->regions) ? -1 : open_memory(owner, own);
+
+	ur_guest_inherit_regions(ctx, mem, owner);
+	if (mem >= 0)
+		close(mem);
+}
+
+/* What the context had of its parent's stays mapped, since queues refer to it. */
+static void forget_engine(struct uroce_context *ctx)
+{
+	if (ctx->given_up_fd >= 0)
+		close(ctx->given_up_fd);
+	if (ctx->device_db.wake_fd >= 0)
+		close(ctx->device_db.wake_fd);
+	ctx->given_up_fd = -1;
+	ctx->given_up = 0;
+	ctx->guest = ctx->shared = NULL;
+	ctx->guest_async = ctx->has_gpu = ctx->elsewhere = ctx->imported =
+		false;
+	ctx->db = ctx->device_db = (struct ur_doorbell){.wake_fd = -1};
+	ctx->db_len = ctx->device_db_len = 0;
+}
+
+/* On failure the context is as dead as before, and parts again with the next object. */
+int ur_guest_begin_anew(struct uroce_context *ctx)
+{
+	struct uroce_alloc_ucontext_req asked;
+	struct uroce_alloc_ucontext_resp got;
+	const struct uroce_door *door = ctx->door;
+	struct uroce_guest *guest = ctx->guest;
+	struct ur_doorbell db = ctx->db;
+	pid_t owner = ctx->owner;
+	int async, err = 0, fd;
+
+	fd = ur_guest_new_file(ctx, &async, &asked, &got);
+	if (fd < 0)
+		return fd;
+	ur_guest_files_part(ctx, fd, async);
+	forget_engine(ctx);
+	ctx->parted = true;
+	err = -ur_guest_open(ctx, &got);
+	if (!err)
+		err = -ur_context_begin(ctx, &asked, &got);
+	if (err) {
+		if (ctx->guest)
+			ctx->door->close(ctx->guest);
+		ctx->door = door;
+		ctx->guest = guest;
+		ctx->db = db;
+		return err;
+	}
+	ur_guest_begin(ctx);
+	inherit_regions(ctx, owner, db.own);
+	return 0;
+}
