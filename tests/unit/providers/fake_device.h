@@ -64,6 +64,7 @@ static inline void fake_init(struct fake *f, u16 qpt_bit, u32 max_wqes,
 	f->sq = fake_alloc((size_t)sq_bbs * UROCE_SQ_BB);
 	f->rq = fake_alloc((size_t)rq_entries * 64);
 	f->sq_bbs = sq_bbs;
+	f->ah.ibv.context = &f->ctx.ibv;
 	f->ah.ah = 77;
 
 	qp->ibv.context = &f->ctx.ibv;
