@@ -168,7 +168,7 @@ void run_rules(void)
 		standin_is_mine(true);
 }
 
-/* A child's own context has its engine in the child; of its parent's context it makes nothing. */
+/* A child registers in its parent's context, which parts, and in its own. */
 void run_child_dmabuf(void)
 {
 	int status;
@@ -179,7 +179,8 @@ void run_child_dmabuf(void)
 		struct ibv_mr *mr;
 		struct ibv_pd *p;
 
-		must(!reg(pd, own[FAR].addr, FAR), "the parent's");
+		mr = reg(pd, own[FAR].addr, FAR);
+		must(mr && !ibv_dereg_mr(mr), "the parent's");
 		c = rounds_open();
 		p = ibv_alloc_pd(c);
 		mr = reg(p, own[FAR].addr, FAR);
