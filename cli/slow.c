@@ -24,6 +24,7 @@ struct thread {
 	char comm[16];
 	double run, wait; /* seconds running, and waiting for a processor */
 	double sleeps;
+	bool engines; /* the engine's own, which blocks all signals */
 };
 
 struct program {
@@ -97,6 +98,8 @@ static bool read_thread(int64_t pid, struct thread *t)
 		return false;
 	at = strstr(text, "\nvoluntary_ctxt_switches:");
 	t->sleeps = at ? strtod(strchr(at, ':') + 1, NULL) : 0;
+	at = strstr(text, "\nSigBlk:");
+	t->engines = at && strtoull(strchr(at, ':') + 1, NULL, 16) >> 60;
 	if (!read_file(text, sizeof(text), pid, t->tid, "comm"))
 		return false;
 	text[strcspn(text, "\n")] = '\0';
@@ -147,6 +150,7 @@ static bool since(const struct slow *s, const struct thread *now,
 static void look_at_threads(struct slow *s)
 {
 	struct thread did, busy = {0}, waits = {0}, sleeps = {0};
+	double own = 0; /* the busiest of the program's own */
 
 	for (size_t i = 0; i < s->program->n_after; i++) {
 		if (!since(s, &s->program->after[i], &did))
@@ -155,6 +159,10 @@ static void look_at_threads(struct slow *s)
 			busy = did;
 		if (did.wait > waits.wait)
 			waits = did;
+		if (did.engines)
+			continue;
+		if (did.run + did.wait > own)
+			own = did.run + did.wait;
 		if (did.sleeps > sleeps.sleeps)
 			sleeps = did;
 	}
@@ -163,11 +171,11 @@ static void look_at_threads(struct slow *s)
 		    "thread %ld (%s) waited for a processor %.0f %% of the time: "
 		    "others use them; give the program more, or raise its quota",
 		    waits.tid, waits.comm, 100 * waits.wait);
-	if (sleeps.sleeps > SLEEPS_S && busy.run + busy.wait < SLEEPY)
+	if (sleeps.sleeps > SLEEPS_S && own < SLEEPY)
 		say(s, "sleeps",
-		    "thread %ld (%s) slept %.0f times a second and no thread is "
-		    "busy: messages wait for wake-ups; poll, or let more of them "
-		    "be on their way",
+		    "thread %ld (%s) slept %.0f times a second and no thread of "
+		    "the program's own is busy: messages wait for wake-ups; poll, "
+		    "or let more of them be on their way",
 		    sleeps.tid, sleeps.comm, sleeps.sleeps);
 	if (busy.run + busy.wait >= BUSY)
 		say(s, "processor",
