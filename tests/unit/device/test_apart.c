@@ -43,6 +43,15 @@ static int create_qp(struct uroce_guest *guest,
 	return 0;
 }
 
+static int open_qp(struct uroce_guest *guest,
+		   const struct uroce_guest_qp_init *init,
+		   struct uroce_guest_qp **qp)
+{
+	made++;
+	*qp = (struct uroce_guest_qp *)(void *)object;
+	return 0;
+}
+
 /* A queue pair that is in a group is not destroyed. */
 static int destroy_qp(struct uroce_guest_qp *qp, u32 *read)
 {
@@ -105,6 +114,7 @@ static const struct uroce_door door = {
 	.create_cq = create_cq,
 	.destroy_cq = destroy_cq,
 	.create_qp = create_qp,
+	.open_qp = open_qp,
 	.destroy_qp = destroy_qp,
 	.mcast = mcast,
 	.reg_mr = reg_mr,
@@ -360,6 +370,11 @@ static void memory_of_objects(void)
 	CHECK_EQ(call(&join), -ENOMEM);
 	join = (struct uroce_apart_msg){.op = UROCE_APART_CREATE_CQ,
 					.cq.entries = 8};
+	CHECK_EQ(call(&join), -ENOMEM);
+	join = (struct uroce_apart_msg){
+		.op = UROCE_APART_OPEN_QP,
+		.qp.init = {
+			.type = IB_UVERBS_QPT_XRC_TGT, .qpn = QPN, .xrcdn = 1}};
 	CHECK_EQ(call(&join), -ENOMEM);
 	msg.op = UROCE_APART_DESTROY_QP;
 	detached = 1;
