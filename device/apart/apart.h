@@ -21,6 +21,7 @@ enum ur_apart_kind {
 	UR_APART_AH,
 	UR_APART_QP,
 	UR_APART_MR,
+	UR_APART_TOLD_MR, /* unclaimed: told.c */
 	UR_APART_MW,
 };
 
@@ -49,7 +50,7 @@ struct ur_apart_client {
 	/* free: index of the first free slot, plus one */
 	u32 n_objects, room, free;
 	struct ur_apart_file *file; /* the shared engine's; else NULL */
-	/* regions from uroced that the program has not claimed; told[i].number is an object's */
+	/* regions from uroced that the program has not claimed; told[i].number is of a UR_APART_TOLD_MR */
 	struct ur_apart_told *told;
 	u32 n_told;
 	u32 kib, max_kib;    /* charged for its objects; their limit */

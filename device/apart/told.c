@@ -9,7 +9,8 @@ static int reg(struct ur_apart_client *c, struct uroce_guest_mr_init *init,
 {
 	int err;
 
-	if (!ur_apart_mr_is_good(init) || !ur_apart_has_room(c, UR_APART_MR))
+	if (!ur_apart_mr_is_good(init) ||
+	    !ur_apart_has_room(c, UR_APART_TOLD_MR))
 		return -1;
 	err = ur_apart_find_domain(c, &init->pdn);
 	return err ? err : c->door->reg_mr(c->guest, init, mr);
@@ -27,7 +28,8 @@ void ur_apart_tell(struct ur_apart_client *c, int fd, u32 n)
 			return;
 		if (!reg(c, &init, &mr))
 			c->told[c->n_told++] = (struct ur_apart_told){
-				init.key, ur_apart_add(c, UR_APART_MR, mr)};
+				init.key,
+				ur_apart_add(c, UR_APART_TOLD_MR, mr)};
 	}
 }
 
@@ -39,6 +41,7 @@ u32 ur_apart_claim(struct ur_apart_client *c, u32 key)
 		if (c->told[i].key != key)
 			continue;
 		number = c->told[i].number;
+		ur_apart_find(c, UR_APART_TOLD_MR, number)->kind = UR_APART_MR;
 		c->told[i] = c->told[--c->n_told];
 		return number;
 	}
@@ -49,10 +52,10 @@ void ur_apart_claimed(struct ur_apart_client *c)
 {
 	while (c->n_told) {
 		struct ur_apart_object *o = ur_apart_find(
-			c, UR_APART_MR, c->told[--c->n_told].number);
+			c, UR_APART_TOLD_MR, c->told[--c->n_told].number);
 
 		/* A region that windows are bound to stays. */
-		if (o && !c->door->dereg_mr(o->it))
+		if (!c->door->dereg_mr(o->it))
 			ur_apart_del(c, o);
 	}
 	free(c->told);

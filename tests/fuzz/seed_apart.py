@@ -75,6 +75,10 @@ SEEDS = {
     + fail(4) + msg(0, REG_MR, 0, 1, 1) + msg(0, CREATE_CQ, 1) + msg(0, CREATE_QP, 2) + msg(0, REG_MR, 0, 1, 1),
     "lies": begin(0) + msg(0, 0) + step(5, 0) + bytes([BEGIN, 6, 0, 1, 0, 0, 0, 0]) + begin(0)
     + msg(0, CREATE_CQ, fds=5) + step(5, 0) + bytes([CLAIMED, 7, 255, 0, 0, 0, 0, 0]),
+    # A region is claimed that the program has destroyed by its number; another object has that number then.
+    "told_destroyed": begin(0, 4) + msg(0, DEREG_MR, 2) + msg(0, REG_MR, 0, 2, 1),
+    "told_replaced": begin(0, 4) + msg(0, DEREG_MR, 2) + msg(0, CREATE_CQ, 1) + msg(0, REG_MR, 0, 2, 1)
+    + msg(0, CLAIMED),
     # Was charged beyond the limit, and with a full table ended the process.
     "open_without_room": begin(0, kib=0) + msg(0, OPEN_QP, patches=[(QP_TYPE, word(10)), (QP_XRCDN, word(1))]),
 }

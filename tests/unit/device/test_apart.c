@@ -251,6 +251,34 @@ static void told_regions(void)
 	CHECK_EQ(call(&msg), 0);
 }
 
+/* A program names an unclaimed region by its key alone: by a number it ends none that is to be claimed later. */
+static void told_regions_by_number(void)
+{
+	const struct uroce_guest_mr_init told = {
+		.key = 1, .pdn = 1, .addr = 4096, .length = 8};
+	int file = memfd_create("regions", MFD_CLOEXEC);
+	u32 ended = destroyed;
+	struct uroce_apart_msg msg;
+
+	CHECK_EQ(write(file, &told, sizeof(told)), sizeof(told));
+	ur_apart_tell(&client, file, 1);
+	close(file);
+	for (u32 i = 1; i <= client.n_objects; i++) {
+		msg = region_of(7, 4096);
+		msg.op = UROCE_APART_REREG_MR;
+		msg.number = i;
+		CHECK_EQ(call(&msg), -EINVAL);
+		msg.op = UROCE_APART_DEREG_MR;
+		msg.number = i;
+		CHECK_EQ(call(&msg), -EINVAL);
+	}
+	msg = region_of(1, 8192);
+	CHECK_EQ(call(&msg), 0);
+	msg.op = UROCE_APART_DEREG_MR;
+	CHECK_EQ(call(&msg), 0);
+	CHECK_EQ(destroyed, ended + 1);
+}
+
 /* What stands in a message for a pointer of the program's is followed by nobody. */
 static void pointers(void)
 {
@@ -503,6 +531,7 @@ int main(int argc, char **argv)
 	CASE(pointers());
 	CASE(domains());
 	CASE(told_regions());
+	CASE(told_regions_by_number());
 	CASE(objects_of_others());
 	CASE(numbers_come_again());
 	CASE(most_objects());
