@@ -136,7 +136,7 @@ struct ur_apart_object *ur_apart_find(struct ur_apart_client *client,
 				      enum ur_apart_kind kind, u32 number);
 void ur_apart_del(struct ur_apart_client *client,
 		  struct ur_apart_object *object);
-/* Record that a queue pair has joined or left a multicast group. Return 0 or -ENOMEM. */
+/* Record that a queue pair is in a multicast group, or has left it. Return 0 or -ENOMEM. */
 int ur_apart_join(struct ur_apart_client *client, struct ur_apart_object *qp,
 		  const u8 gid[16]);
 void ur_apart_leave(struct ur_apart_client *client, struct ur_apart_object *qp,

@@ -335,11 +335,14 @@ static int mcast(const struct call *c)
 	if (!qp)
 		return -EINVAL;
 	err = c->client->door->mcast(qp->it, g->gid, g->index);
-	if (!err && !g->index)
+	if (err)
+		return err;
+	if (!g->index) {
 		ur_apart_leave(c->client, qp, g->gid);
-	else if (!err && ur_apart_join(c->client, qp, g->gid))
-		err = -ENOMEM;
-	if (err == -ENOMEM && g->index)
+		return 0;
+	}
+	err = ur_apart_join(c->client, qp, g->gid);
+	if (err)
 		c->client->door->mcast(qp->it, g->gid, 0);
 	return err;
 }

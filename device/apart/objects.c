@@ -71,13 +71,26 @@ void ur_apart_del(struct ur_apart_client *c, struct ur_apart_object *o)
 	c->free = (u32)(o - c->objects) + 1;
 }
 
+/* Returns the index of the group; n_groups: the queue pair is not in it. */
+static u32 place_of(const struct ur_apart_object *qp, const u8 gid[16])
+{
+	u32 at = 0;
+
+	while (at < qp->n_groups && memcmp(qp->groups[at], gid, 16))
+		at++;
+	return at;
+}
+
 int ur_apart_join(struct ur_apart_client *c, struct ur_apart_object *qp,
 		  const u8 gid[16])
 {
-	void *more = fits(c, UR_KIB_OBJECT)
-			     ? realloc(qp->groups, (qp->n_groups + 1) * 16ul)
-			     : NULL;
+	void *more;
 
+	if (place_of(qp, gid) < qp->n_groups)
+		return 0;
+	more = fits(c, UR_KIB_OBJECT)
+		       ? realloc(qp->groups, (qp->n_groups + 1) * 16ul)
+		       : NULL;
 	if (!more)
 		return -ENOMEM;
 	c->kib += UR_KIB_OBJECT;
@@ -89,13 +102,12 @@ int ur_apart_join(struct ur_apart_client *c, struct ur_apart_object *qp,
 void ur_apart_leave(struct ur_apart_client *c, struct ur_apart_object *qp,
 		    const u8 gid[16])
 {
-	for (u32 i = 0; i < qp->n_groups; i++) {
-		if (memcmp(qp->groups[i], gid, 16))
-			continue;
-		memcpy(qp->groups[i], qp->groups[--qp->n_groups], 16);
-		c->kib -= UR_KIB_OBJECT;
+	u32 at = place_of(qp, gid);
+
+	if (at == qp->n_groups)
 		return;
-	}
+	memmove(qp->groups[at], qp->groups[--qp->n_groups], 16);
+	c->kib -= UR_KIB_OBJECT;
 }
 
 static void leave_all(struct ur_apart_client *c, struct ur_apart_object *qp)

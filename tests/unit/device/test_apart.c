@@ -393,9 +393,17 @@ static void memory_of_objects(void)
 	CHECK_EQ(call(&msg), 0);
 	join.number = msg.number;
 	CHECK_EQ(call(&join), 0);
+	/* Another group, and the same one again, which it does not leave by that. */
+	join = (struct uroce_apart_msg){.op = UROCE_APART_MCAST,
+					.number = msg.number,
+					.gid.gid = {0xff},
+					.gid.index = 1};
+	CHECK_EQ(call(&join), -ENOMEM);
+	CHECK_EQ(detached, 1);
 	join = (struct uroce_apart_msg){
 		.op = UROCE_APART_MCAST, .number = msg.number, .gid.index = 1};
-	CHECK_EQ(call(&join), -ENOMEM);
+	CHECK_EQ(call(&join), 0);
+	CHECK_EQ(detached, 1);
 	join = (struct uroce_apart_msg){.op = UROCE_APART_CREATE_CQ,
 					.cq.entries = 8};
 	CHECK_EQ(call(&join), -ENOMEM);
