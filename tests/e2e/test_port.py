@@ -184,3 +184,22 @@ def test_a_user_has_an_address_that_comes(lab):
     p.kill()
     lab.a.gid(address)
     assert told not in lab.a.run(lab.bin("uroce"), "link")
+
+
+def test_our_own_user_has_an_address_that_comes(lab):
+    """A uroced that is confined cannot tell another uroced from a program with a copy of a lent socket. The log names
+    both, and the device gets the address when the other one has ended."""
+    lab.second_cable()
+    lab.serve()
+    address = "10.78.0.1"
+    other = lab.a.bare(lab.bin("uroce"), "run", "--run-dir", f"{lab.tmp}/other", "--netdev", "eth1", "--",
+                       "sh", "-c", "ibv_devinfo -v; exec sleep 600")
+    wait_for("its GID", lambda: f"::ffff:{address}" in other.text() or not other.running())
+    lab.a.ip("addr", "del", f"{address}/24", "dev", "eth1")
+    back(lab.a, address, 24)
+    wait_for("a word of it", lambda: f"4791 of {address} is taken" in lab.a.device.text())
+    told = lab.a.device.text()
+    assert f"4791 of {address} is taken by another uroced of user 0, or by a program that has a copy of a socket" in told
+    assert "a process of user 0" not in told
+    other.kill()
+    lab.a.gid(address)
