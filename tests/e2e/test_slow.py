@@ -81,22 +81,8 @@ def test_rnr(lab):
 
 
 def test_sleeps(lab):
-    """Its threads get a processor at once: beside other work they would be busy waiting for one, and "crowded"
-    would be the verdict."""
     s, c = pair(lab, SLEEPY, flag="-x")
-    for p in s, c:
-        prefer(p)
     found(lab.b, str(c.pid), "sleeps")
-
-
-def prefer(program):
-    """It has a processor when it wakes, whatever else runs. The kernel groups sessions, with a priority each."""
-    for tid in os.listdir(f"/proc/{program.pid}/task"):
-        os.setpriority(os.PRIO_PROCESS, int(tid), -15)
-    group = f"/proc/{program.pid}/autogroup"
-    if os.path.exists(group):
-        with open(group, "w") as f:
-            f.write("-15")
 
 
 @pytest.mark.parametrize("place", ["device", "apart"])
