@@ -492,6 +492,24 @@ int client_session(const struct daemon_proc *d)
 	return sock;
 }
 
+int64_t client_open_engine(int sock)
+{
+	struct uroce_engine_open open;
+	struct {
+		struct ib_uverbs_ioctl_hdr hdr;
+		struct ib_uverbs_attr attr;
+	} cmd = {.hdr = {.length = sizeof(cmd),
+			 .object_id = UVERBS_OBJECT_DEVICE,
+			 .method_id = UROCE_METHOD_ENGINE_OPEN,
+			 .num_attrs = 1},
+		 .attr = {.attr_id = UROCE_ATTR_ENGINE_OPEN_RESP,
+			  .len = sizeof(open),
+			  .flags = UVERBS_ATTR_F_MANDATORY,
+			  .data = (uintptr_t)&open}};
+
+	return client_ioctl(sock, &cmd);
+}
+
 int client_alloc_async(int sock)
 {
 	struct {

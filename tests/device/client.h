@@ -99,6 +99,8 @@ struct client_dmabuf {
 };
 void client_dmabuf_init(struct client_dmabuf *c, uint32_t pd, int fd,
 			uint64_t off, uint64_t length);
+/* ENGINE_OPEN: its result. The descriptors that came with it stay open. */
+int64_t client_open_engine(int sock);
 /* The descriptor of a new event file. */
 int client_alloc_async(int sock);
 /* Wait until no more than n connections are left. */

@@ -273,24 +273,6 @@ static int64_t engine_qp(int sock, uint32_t qp, const void *changes,
 	return client_ioctl(sock, &cmd);
 }
 
-static void open_engine(int sock)
-{
-	static struct uroce_engine_open open;
-	struct {
-		struct ib_uverbs_ioctl_hdr hdr;
-		struct ib_uverbs_attr attr;
-	} cmd = {.hdr = {.length = sizeof(cmd),
-			 .object_id = UVERBS_OBJECT_DEVICE,
-			 .method_id = UROCE_METHOD_ENGINE_OPEN,
-			 .num_attrs = 1},
-		 .attr = {.attr_id = UROCE_ATTR_ENGINE_OPEN_RESP,
-			  .len = sizeof(open),
-			  .flags = UVERBS_ATTR_F_MANDATORY,
-			  .data = (uintptr_t)&open}};
-
-	CHECK_EQ(client_ioctl(sock, &cmd), 0);
-}
-
 static uint32_t rc_pair(int sock)
 {
 	struct user u = {.sock = sock};
@@ -325,7 +307,7 @@ static void test_engine_qp(void)
 	uint32_t qp;
 
 	memset(m, 0, sizeof(m));
-	open_engine(sock);
+	CHECK_EQ(client_open_engine(sock), 0);
 	qp = rc_pair(sock);
 	m[0] = (struct ib_uverbs_modify_qp){
 		.attr_mask = TO_INIT, .qp_state = UR_QP_INIT, .port_num = 1};

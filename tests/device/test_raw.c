@@ -456,21 +456,13 @@ static int64_t ask_sockets(int sock)
 	return ret;
 }
 
-static int64_t open_engine(int sock)
-{
-	static struct uroce_engine_open open;
-
-	return call_device(sock, UROCE_METHOD_ENGINE_OPEN,
-			   UROCE_ATTR_ENGINE_OPEN_RESP, &open, sizeof(open));
-}
-
 /* An engine in a program gets them a few times. */
 static void test_sockets(void)
 {
 	int sock = client_session(&dev), n = 0;
 
 	CHECK_EQ(ask_sockets(sock), (int64_t)-EINVAL);
-	CHECK_EQ(open_engine(sock), 0);
+	CHECK_EQ(client_open_engine(sock), 0);
 	while (!ask_sockets(sock))
 		n++;
 	CHECK_EQ(n, 16);
@@ -499,7 +491,7 @@ static void as_nobody(void)
 	CHECK_EQ(create_flow(w.sock, 1, &handle), (int64_t)-EPERM);
 	CHECK_EQ(ask_sockets(w.sock), (int64_t)-EPERM);
 	w.sock = client_session(&dev);
-	CHECK_EQ(open_engine(w.sock), 0);
+	CHECK_EQ(client_open_engine(w.sock), 0);
 	CHECK_EQ(ask_sockets(w.sock), (int64_t)-EPERM);
 }
 

@@ -127,7 +127,7 @@ static void straighten(void)
 	CUcontext context;
 	int mode = 0;
 
-	/* A call that fails may leave the thread as it is. */
+	/* A failed call may leave a context pushed and the capture mode changed. */
 	while (standin_thread().depth > 1)
 		must(!cuCtxPopCurrent_v2(&context), "cuCtxPopCurrent");
 	must(!cuThreadExchangeStreamCaptureMode(&mode), "the capture mode");

@@ -386,7 +386,7 @@ static void drop_events(const struct CUctx_st *ctx,
 	}
 }
 
-/* What is of it goes with it. The next one has its address. */
+/* The context's memory, streams and events end with it. The next context has its address. */
 CUresult cuCtxDestroy_v2(CUcontext ctx)
 {
 	pthread_mutex_lock(&lock);

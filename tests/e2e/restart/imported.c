@@ -10,7 +10,7 @@
  * He prints "ready" and waits for SIGUSR1.
  *
  * The importer prints "rounds N", and looks at what it has written. At SIGUSR1 the opener deregisters the region
- * and tells the importer, whose next write must fail: it prints "refused", and that it is so if the region has
+ * and tells the importer, whose next write must fail. The importer prints "refused", also if the region has
  * ended before. Then both print "done 0".
  */
 #include <signal.h>

@@ -431,7 +431,7 @@ static void test_breaks(void)
 		}
 		hit = !standin_break(0);
 		CHECK(n < 10000);
-		/* A call that fails may leave the thread as it is. */
+		/* A failed call may leave a context pushed and the capture mode changed. */
 		while (standin_thread().depth > 1)
 			CHECK_EQ(cuCtxPopCurrent_v2(&now), 0);
 		CHECK_EQ(cuThreadExchangeStreamCaptureMode(&mode), 0);
@@ -439,7 +439,7 @@ static void test_breaks(void)
 	ur_gpu_fini(&engine);
 }
 
-/* What the thread that registers does while the engine's copies. */
+/* One thread registers memory while the engine's thread copies. */
 static bool ends;
 
 static void *registers(void *arg)
