@@ -201,8 +201,7 @@ int ur_import_begin(struct ur_ufile *file, ur_engine_process_ended *ended,
 {
 	int err = 0;
 
-	/* The engine runs as the session's user, and gets the memory of the file's user. */
-	if (file->session->uid != file->uid)
+	if (ur_ufile_is_anothers(file))
 		return -EPERM;
 	if (!file->slot || !ur_user_mem_reaches(file->session->mem))
 		return -EOPNOTSUPP;

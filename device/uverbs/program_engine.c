@@ -48,18 +48,12 @@ static bool needs_process(const struct ur_cmd *cmd)
 	       cmd->dev->roce_v1;
 }
 
-/* The slot and what the engine may see are the file's user's; the engine would be the session's. */
-static bool is_anothers(const struct ur_ufile *file)
-{
-	return file->session->uid != file->uid;
-}
-
 /* apart: the engine is, or was, in an engine process. */
 static int check_open(const struct ur_cmd *cmd, bool apart)
 {
 	const struct ur_ufile *file = cmd->file;
 
-	if (is_anothers(file))
+	if (ur_ufile_is_anothers(file))
 		return -EPERM;
 	if (file->slot || has_objects(file))
 		return -EINVAL;
@@ -307,7 +301,7 @@ int ur_m_engine_apart(struct ur_cmd *cmd)
 	struct ur_lent lent;
 	int err, sock[2];
 
-	if (is_anothers(file))
+	if (ur_ufile_is_anothers(file))
 		return -EPERM;
 	end_own(file);
 	/* Such a process has the device's engine, which maps the files that it registers. */
@@ -419,7 +413,7 @@ int ur_m_engine_share(struct ur_cmd *cmd)
 		return hand_over(cmd);
 	if (!file->slot || file->shared || (!slot && !file->async))
 		return -EINVAL;
-	if (is_anothers(file))
+	if (ur_ufile_is_anothers(file))
 		return -EPERM;
 	err = slot ? ur_shared_engine_resume(file, slot, hang_up)
 		   : join(file, sock);
@@ -482,7 +476,7 @@ static int pass_on(const struct ur_ufile *file, u32 slot)
 
 	if (!slot || file->slot != slot)
 		return -EINVAL;
-	if (is_anothers(file))
+	if (ur_ufile_is_anothers(file))
 		return -EPERM;
 	return file->life
 		       ? ur_engine_pass_life_on(file->dev->engine, slot, &life)

@@ -80,6 +80,13 @@ static inline enum ur_lend_way ur_ufile_lend_way(const struct ur_ufile *file)
 			       : UR_LEND_SOCKETS;
 }
 
+/* Returns whether the command comes from another user than the file's: the file's slot and memory are
+ * its user's, and an engine would be the session's. */
+static inline bool ur_ufile_is_anothers(const struct ur_ufile *file)
+{
+	return file->session->uid != file->uid;
+}
+
 /* Returns the realm of the file's queue pairs: its user's, if users are isolated, else 0. */
 static inline u32 ur_ufile_realm(const struct ur_ufile *file)
 {
