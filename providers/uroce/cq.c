@@ -268,8 +268,7 @@ int uroce_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 	u32 how = solicited_only ? UROCE_ARM_SOLICITED : UROCE_ARM_NEXT;
 	u32 arm;
 
-	if (cq->guest && (ur_doorbell_is_dead(&ur_to_ctx(ibcq->context)->db) ||
-			  !ur_guest_owns(ur_to_ctx(ibcq->context), cq->guest)))
+	if (ur_cq_is_dead(ur_to_ctx(ibcq->context), cq))
 		return EIO;
 	ur_lock_get(&cq->lock);
 	arm = (++cq->arm_serial << 2) | how;

@@ -132,8 +132,7 @@ int uroce_guest_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 	u32 bytes = 0;
 	int n;
 
-	if (cq->guest &&
-	    (ur_doorbell_is_dead(&ctx->db) || !ur_guest_owns(ctx, cq->guest)))
+	if (ur_cq_is_dead(ctx, cq))
 		return -EIO;
 	n = take_of_all(cq, num_entries, wc, &bytes);
 	if (!n && ctx->guest) {
@@ -180,8 +179,7 @@ int uroce_guest_start_poll(struct ibv_cq_ex *ibcq,
 
 	if (attr->comp_mask)
 		return EINVAL;
-	if (cq->guest &&
-	    (ur_doorbell_is_dead(&ctx->db) || !ur_guest_owns(ctx, cq->guest)))
+	if (ur_cq_is_dead(ctx, cq))
 		return EIO;
 	ur_lock_get(&cq->lock);
 	cqe = next_of_all(cq);

@@ -385,6 +385,14 @@ static inline bool ur_guest_owns(const struct uroce_context *ctx,
 	return of == ctx->guest || of == ctx->shared;
 }
 
+/* Returns whether the queue is in an engine that is not this process's: that of its parent. */
+static inline bool ur_cq_is_dead(const struct uroce_context *ctx,
+				 const struct uroce_cq *cq)
+{
+	return cq->guest && (ur_doorbell_is_dead(&ctx->db) ||
+			     !ur_guest_owns(ctx, cq->guest));
+}
+
 /* Returns the number of the address handle for work requests of that queue
  * pair; one that names none for a handle of this process's parent. */
 static inline u32 ur_ah_number(const struct uroce_qp *qp,
@@ -423,10 +431,11 @@ void ur_map_end(const struct uroce_context *ctx);
 
 /* ---- uroce.c ---- */
 
-/* Give GET_CONTEXT on the context's file, and take its answer, after ur_guest_open(). asked NULL: no settings were requested. */
+/* context.c: gives GET_CONTEXT on the context's file. Returns 0 or an errno. */
 int ur_context_get(struct uroce_context *ctx,
 		   const struct uroce_alloc_ucontext_req *asked,
 		   struct uroce_alloc_ucontext_resp *got);
+/* Takes its answer, after ur_guest_open(). asked NULL: no settings were requested. Returns 0 or an errno. */
 int ur_context_begin(struct uroce_context *ctx,
 		     const struct uroce_alloc_ucontext_req *asked,
 		     const struct uroce_alloc_ucontext_resp *got);
@@ -469,7 +478,6 @@ static inline int ur_unknown_handle(void)
 	return errno = ENOENT;
 }
 
-/* Returns whether queues made with this PD belong to one thread. */
 /* pd.c: counts an object made with the domain. Returns the domain for ur_pd_drop(); NULL: an imported
  * one, which may end first. */
 struct uroce_pd *ur_pd_hold(struct ibv_pd *pd);
@@ -482,6 +490,7 @@ static inline void ur_xrcd_count(struct ibv_xrcd *xrcd, u32 n) /* or NULL */
 				   __ATOMIC_RELAXED);
 }
 
+/* Returns whether queues made with this PD belong to one thread. */
 static inline bool ur_pd_single_threaded(const struct ibv_pd *pd)
 {
 	return pd && ur_to_pd(pd)->td;
