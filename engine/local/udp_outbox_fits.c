@@ -67,7 +67,7 @@ static bool packet_fits(const u8 *bth, u32 len, bool mcast, u32 slot)
 	if (service == UR_SVC_UD)
 		return datagram_fits(bth, len, dqpn, mcast, slot);
 	return (service == UR_SVC_RC || service == UR_SVC_UC ||
-		bth[0] == UR_OP_CNP) &&
+		service == UR_SVC_XRC || bth[0] == UR_OP_CNP) &&
 	       !mcast && dqpn != UR_QPN_MULTICAST;
 }
 

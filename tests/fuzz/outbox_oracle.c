@@ -134,8 +134,8 @@ static void check_packet(const struct outbox_rights *rights,
 		check_datagram(rights, way, p, bytes);
 		return;
 	}
-	/* RC, UC, and the notification of congestion. */
-	CHECK(p[0] >> 5 < 2 || p[0] == 0x81);
+	/* RC, UC, XRC, and the notification of congestion. */
+	CHECK(p[0] >> 5 < 2 || p[0] >> 5 == 5 || p[0] == 0x81);
 	CHECK(!is_group(way) && qpn != 0xffffff);
 }
 
