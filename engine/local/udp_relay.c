@@ -18,8 +18,9 @@ static void watch_all(struct ur_udp_relay *r, u32 events)
 		struct epoll_event ev = {.events = events,
 					 .data.ptr = &a->watch};
 
-		epoll_ctl(r->wire->wire.engine->epoll_fd, EPOLL_CTL_MOD, a->fd,
-			  &ev);
+		if (a->fd >= 0)
+			epoll_ctl(r->wire->wire.engine->epoll_fd, EPOLL_CTL_MOD,
+				  a->fd, &ev);
 	}
 }
 
@@ -123,20 +124,21 @@ static u32 slot_at(const struct ur_wire_udp *w, const u8 *data, u32 len, u32 at)
 
 /* The kernel steers a datagram by its first packet only. Its other packets may be for other slots, and only their
  * programs may see them. */
-void ur_udp_relay_put(struct ur_udp_addr *a, const struct ur_rx_meta *meta,
+bool ur_udp_relay_put(struct ur_udp_addr *a, const struct ur_rx_meta *meta,
 		      const u8 *data, u32 len, u32 seg)
 {
 	const struct ur_wire_udp *w = a->wire;
+	bool all = true;
 	u32 end;
 
 	/* No valid packet is so short, and no burst has so many packets. */
 	if (!len || seg < UR_BTH_BYTES || seg > UINT16_MAX ||
 	    (len + seg - 1) / seg > UR_PEER_PACKETS)
-		return;
+		return false;
 	/* Each member of a group has a socket of its own. */
 	if (a->mcast) {
 		put_all(a->relay, meta, data, len, seg);
-		return;
+		return true;
 	}
 	for (u32 at = 0; at < len; at = end) {
 		u32 slot = slot_at(w, data, len, at);
@@ -150,7 +152,10 @@ void ur_udp_relay_put(struct ur_udp_addr *a, const struct ur_rx_meta *meta,
 			put(w->relays[slot], meta,
 			    &(struct ur_udp_run){data + at, end - at, seg,
 						 at / seg});
+		else
+			all = false;
 	}
+	return all;
 }
 
 /* Watches the sockets again if the ring has room now. */

@@ -31,7 +31,8 @@ int ur_udp_lend_relay(struct ur_wire *wire, struct ur_lent *lent, bool far);
 /* Called when a receiving socket is readable. */
 typedef void ur_udp_readable_fn(struct ur_watch *watch, u32 events);
 
-/* Starts to receive from the slot's socket of that address. Returns 0, -ENOMEM, or -errno of epoll. */
+/* Starts to receive from the slot's socket of that address; fd -1: the device's own socket of it gets the slot's
+ * datagrams. Returns 0, -ENOMEM, or -errno of epoll. */
 int ur_udp_relay_begin(struct ur_udp_relay *relay, const u8 gid[16], int fd,
 		       ur_udp_readable_fn *readable);
 /* A queue pair of the program in that slot joins a multicast group, or leaves it. Joins are counted. Joining returns 0
@@ -57,8 +58,9 @@ void ur_udp_relays_close(struct ur_wire_udp *w);
 /* Returns for how many datagrams the ring has room. After 0 the device retries later. */
 u32 ur_udp_relay_room(struct ur_udp_relay *relay);
 /* Copies the packets of a datagram into the rings of the slots that own their queue pairs, and sets the wire's
- * relayed. The packets have seg bytes each; the last may be shorter. addr: where the datagram arrived. */
-void ur_udp_relay_put(struct ur_udp_addr *addr, const struct ur_rx_meta *meta,
+ * relayed. The packets have seg bytes each; the last may be shorter. addr: where the datagram arrived. Returns whether
+ * all of them were for such slots. */
+bool ur_udp_relay_put(struct ur_udp_addr *addr, const struct ur_rx_meta *meta,
 		      const u8 *data, u32 len, u32 seg);
 /* Returns the relay's ring. */
 struct ur_peer_out *ur_udp_relay_ring(struct ur_udp_relay *relay);

@@ -21,7 +21,8 @@ static void end_address(struct ur_udp_addr *a)
 
 	if (w->hot == a)
 		w->hot = NULL;
-	ur_engine_unwatch(w->wire.engine, a->fd);
+	if (a->fd >= 0)
+		ur_engine_unwatch(w->wire.engine, a->fd);
 	/* Other sockets belong to the udp_group. */
 	if (a->mcast)
 		close(a->fd);
@@ -144,8 +145,11 @@ int ur_udp_relay_begin(struct ur_udp_relay *r, const u8 gid[16], int fd,
 	struct ur_udp_addr *a;
 	int err;
 
+	if (fd < 0 && ur_udp_find_in(&r->addrs, gid))
+		return 0;
 	ur_list_for_each(it, &r->addrs)
-		if (ur_list_entry(it, struct ur_udp_addr, node)->fd == fd)
+		if (fd >= 0 &&
+		    ur_list_entry(it, struct ur_udp_addr, node)->fd == fd)
 			return 0;
 	a = calloc(1, sizeof(*a));
 	if (!a)
@@ -158,7 +162,9 @@ int ur_udp_relay_begin(struct ur_udp_relay *r, const u8 gid[16], int fd,
 	a->mcast = ur_gid_is_mcast(gid);
 	a->refs = 1;
 	memcpy(a->gid, gid, 16);
-	err = ur_engine_watch(r->wire->wire.engine, fd, EPOLLIN, &a->watch);
+	err = fd < 0 ? 0
+		     : ur_engine_watch(r->wire->wire.engine, fd, EPOLLIN,
+				       &a->watch);
 	if (err)
 		free(a);
 	else
@@ -364,7 +370,7 @@ static void receive_all(const struct ur_wire_udp *w, struct ur_udp_relay *r,
 		int fd = a->mcast ? -1
 				  : ur_udp_group_use(w->group, a->gid, place);
 
-		if (fd >= 0)
+		if (fd >= 0 || (!a->mcast && !ur_udp_group_steers(w->group)))
 			ur_udp_relay_begin(r, a->gid, fd, readable);
 	}
 }

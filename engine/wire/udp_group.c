@@ -38,6 +38,7 @@ struct ur_udp_group {
 	pthread_mutex_t lock;
 	u32 refs;
 	u32 bits, engines, device;
+	bool steers;
 	struct ur_list groups;
 	struct ur_list node; /* of all devices */
 };
@@ -48,6 +49,21 @@ static struct ur_list all = {&all, &all};
 
 static void end_group(struct ur_udp_group *g, struct rx_group *a);
 static void inherit(struct ur_udp_group *g);
+
+static bool can_steer(void)
+{
+	struct sock_filter code = BPF_STMT(BPF_RET | BPF_K, 0);
+	struct sock_fprog prog = {1, &code};
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	bool can = fd < 0 ||
+		   !setsockopt(fd, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, &prog,
+			       sizeof(prog)) ||
+		   errno != ENOPROTOOPT;
+
+	if (fd >= 0)
+		close(fd);
+	return can;
+}
 
 struct ur_udp_group *ur_udp_group_create(u32 bits, u32 engines, u32 device)
 {
@@ -61,6 +77,7 @@ struct ur_udp_group *ur_udp_group_create(u32 bits, u32 engines, u32 device)
 	g->bits = bits;
 	g->engines = engines;
 	g->device = device;
+	g->steers = can_steer();
 	ur_list_init(&g->groups);
 	if (device)
 		inherit(g);
@@ -102,6 +119,11 @@ void ur_udp_group_put(struct ur_udp_group *g)
 u32 ur_udp_group_device(const struct ur_udp_group *g)
 {
 	return g->device;
+}
+
+bool ur_udp_group_steers(const struct ur_udp_group *g)
+{
+	return g->steers;
 }
 
 /* ---- with the lock held ---- */

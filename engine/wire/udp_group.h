@@ -7,7 +7,7 @@
  *
  * The kernel numbers sockets in the order in which they join; the group maps places to these numbers.
  * A datagram for a place without a socket goes to number 0, the first engine's, which passes it on or
- * drops it.
+ * drops it. Where the kernel knows no such filter, as an emulated one may not, number 0 gets all.
  *
  * The sockets outlive uroced (ground/keep.h), and so keep their numbers.
  *
@@ -28,6 +28,8 @@ struct ur_udp_group *ur_udp_group_get(struct ur_udp_group *group);
 /* group may be NULL. */
 void ur_udp_group_put(struct ur_udp_group *group);
 u32 ur_udp_group_device(const struct ur_udp_group *group);
+/* Returns whether the kernel can select sockets. If not, granted places get none. */
+bool ur_udp_group_steers(const struct ur_udp_group *group);
 
 /* Binds fd to the address, as the socket of that place for gid. The first engine binds without SO_REUSEPORT, so that a port
  * that any other program has is refused; then it lets others join, who must be of the same user. Returns 0 or -errno; on

@@ -61,12 +61,16 @@ int ur_udp_lend(struct ur_wire *wire, const u8 gid[16], u32 slot, int *ret)
 
 	if (!a || a->mcast)
 		return -EADDRNOTAVAIL;
+	relay = ur_udp_relay_of(w, slot);
+	if (relay && !ur_udp_group_steers(w->group)) {
+		*ret = -1;
+		return ur_udp_relay_begin(relay, gid, -1, ur_udp_readable);
+	}
 	fd = ur_udp_group_use(w->group, gid, place);
 	if (fd < 0)
 		fd = make(w, a, place);
 	if (fd < 0)
 		return fd;
-	relay = ur_udp_relay_of(w, slot);
 	if (relay) {
 		*ret = -1;
 		ur_udp_set(fd, SOL_SOCKET, SO_RCVBUFFORCE, RELAYED_BUFFER);

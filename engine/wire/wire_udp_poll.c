@@ -69,6 +69,16 @@ static void read_name(const struct ur_udp_addr *a, const union ur_sockaddr *sa,
 	}
 }
 
+/* Returns whether the datagram was for programs' relays, which have no socket at that address where the kernel selects
+ * none (ur_udp_group_steers()). */
+static bool is_relayed(struct ur_wire_udp *w, struct ur_udp_addr *a,
+		       const struct ur_rx_meta *meta, const u8 *data, u32 len,
+		       u32 seg)
+{
+	return !w->wire.engine->config.guest && !a->mcast &&
+	       ur_udp_relay_put(a, meta, data, len, seg);
+}
+
 static void take_message(struct ur_wire_udp *w, struct ur_udp_addr *a, u32 i)
 {
 	struct msghdr *m = &w->rx_msg[i].msg_hdr;
@@ -84,7 +94,7 @@ static void take_message(struct ur_wire_udp *w, struct ur_udp_addr *a, u32 i)
 	seg = info.seg_bytes ? info.seg_bytes : len;
 	if (a->relay)
 		ur_udp_relay_put(a, &info.meta, data, len, seg);
-	else
+	else if (!is_relayed(w, a, &info.meta, data, len, seg))
 		ur_udp_take_datagram(w, a->mcast, &info.meta, data, len, seg,
 				     0);
 }
@@ -134,7 +144,7 @@ static bool receive(struct ur_wire_udp *w, struct ur_udp_addr *a)
 		if (round == ROUNDS - 1)
 			w->asked = 0;
 	}
-	if (any && a->relay)
+	if (any && !w->wire.engine->config.guest)
 		ur_udp_show_relayed(w, a);
 	if (any)
 		w->hot = a;
