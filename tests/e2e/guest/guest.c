@@ -32,8 +32,9 @@
 #include "programs.h"
 #include "rounds.h"
 
-#define ROUNDS	100
-#define THREADS 64
+#define ROUNDS	    100
+#define THREADS	    64
+#define GENERATIONS 9
 
 static struct rounds_peer peer;
 static struct ibv_context *context;
@@ -212,7 +213,8 @@ static void daemon_twice(void)
 	end_parent(become_daemon_twice, 0, 0);
 }
 
-/* Generation after generation has the engine: how many descriptors more the last one has than the first. */
+/* Generation after generation has the engine: how many descriptors more the last one has than the first, and how
+ * many generations lie between. */
 static void daemon_again(void)
 {
 	struct rounds r;
@@ -220,15 +222,17 @@ static void daemon_again(void)
 
 	rounds_connect(&r, context, &peer, true);
 	must(!rounds_run(&r, ROUNDS), "rounds");
-	for (int i = 0; i < 5; i++) {
+	for (int i = 0; i <= GENERATIONS; i++) {
 		if (!peer.client)
 			become_daemon();
 		must(!rounds_run(&r, ROUNDS), "rounds");
 		if (!i)
 			first = count_files();
 	}
-	if (!peer.client)
+	if (!peer.client) {
 		say("more", count_files() - first);
+		say("generations", GENERATIONS);
+	}
 	rounds_end(&r);
 }
 
