@@ -27,8 +27,8 @@ def test_large_commands(lab, kind, monkeypatch):
     a = lab.a
     # The first one of its engines, whose threads are the last: these contexts are there.
     task = f"/proc/{a.device.pid}/task"
-    threads = sorted(int(t) for t in os.listdir(task)
-                     if open(f"{task}/{t}/comm").read() == "uroced\n")
+    threads = [int(t) for t in os.listdir(task)  # in the order of their starts
+               if open(f"{task}/{t}/comm").read() == "uroced\n"]
     engine = threads[-int(os.environ.get("UROCE_ENGINES", 1))]
     neighbour = lab.bin("neighbour")
     whole = said(a.start(neighbour, "cq", "3"))["least_ns"]

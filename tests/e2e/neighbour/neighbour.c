@@ -186,7 +186,7 @@ static void spin(double seconds)
 		;
 }
 
-/* The thread that the process has started last. */
+/* The thread that the process has started last. They come in that order; their numbers may have begun anew. */
 static int last_thread(const char *pid)
 {
 	struct dirent *e;
@@ -198,7 +198,7 @@ static int last_thread(const char *pid)
 	d = opendir(path);
 	CHECK(d);
 	while ((e = readdir(d)))
-		last = atoi(e->d_name) > last ? atoi(e->d_name) : last;
+		last = atoi(e->d_name);
 	closedir(d);
 	return last;
 }
