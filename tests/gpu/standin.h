@@ -2,7 +2,7 @@
 /*
  * A stand-in for CUDA's driver library: its memory lies at addresses that the processor cannot touch, its streams lag, and its
  * calls block, fail, lie and call back on request. It has two GPUs, or none with STANDIN_GPUS=0 in the environment. And one
- * for dma-bufs of a driver (standin_dmabuf.c). Weak, since the same programs run with the real library, which has none of
+ * for dma-bufs of a driver (standin/dmabuf.c). Weak, since the same programs run with the real library, which has none of
  * these.
  */
 #ifndef UR_TESTS_GPU_STANDIN_H
