@@ -16,7 +16,6 @@ from test_guests import finish, start
 @pytest.fixture(autouse=True)
 def in_program(monkeypatch):
     monkeypatch.setenv("UROCE_ENGINE", "process")
-    monkeypatch.setenv("QP_TIMEOUT", "16")
 
 
 def run(lab, mode):

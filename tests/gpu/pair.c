@@ -43,6 +43,8 @@ static void connect_qp(void)
 	attr = pair_attr(&there.gid, there.qpn);
 	attr.ah_attr.grh.sgid_index = (uint8_t)peer.gid_index;
 	attr.qp_access_flags = ACCESS;
+	/* 1 s, eight times: a peer may wait for a processor, or for copies that are held. */
+	attr.timeout = 18;
 	attr.max_rd_atomic = attr.max_dest_rd_atomic = 4;
 	must(!pair_connect(qp, &attr), "the connection");
 	rounds_both(&peer);

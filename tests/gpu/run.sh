@@ -26,7 +26,9 @@ compile probes "$top/tests/gpu/probes.c"
 mkdir "$work/run"
 "$build/bin/uroced" --run-dir "$work/run" --netdev lo --engine-opt guests=1 >"$work/log" &
 until grep -q ready "$work/log"; do sleep 0.1; done
-run() { "$build/bin/uroce" run --run-dir "$work/run" -- "$@"; }
+run() { # run PROGRAM ARGUMENT...
+	"$build/bin/uroce" run --run-dir "$work/run" -- "$@" || { echo "failed with $?: $*" && return 1; }
+}
 run "$work/probes" yes
 UROCE_GPU=off run "$work/probes" no
 gid=0000:0000:0000:0000:0000:ffff:7f00:0001 port=20777
