@@ -35,6 +35,12 @@ static bool is_response(uint8_t op)
 	return ur_opcode_lookup(op)->flags & UR_OPF_RESPONSE;
 }
 
+/* A notification of congestion has no PSN. */
+static bool has_no_send(uint8_t op)
+{
+	return is_response(op) || op == UR_OP_CNP;
+}
+
 static uint32_t dest_of(const struct ur_record_event *e)
 {
 	const uint8_t *bth = e->packet->headers;
@@ -127,7 +133,7 @@ static void packet_out(struct ur_record *record, struct buckets *b, uint32_t i)
 	qp->packets_out++;
 	e->chain = *first;
 	*first = i;
-	if (is_response(e->r.op) || e->r.qpn <= 1)
+	if (has_no_send(e->r.op) || e->r.qpn <= 1)
 		return;
 	e->send = find_send(record, qp, e->r.psn);
 	if (qp->sent && psn_diff(e->r.psn, qp->next_psn) < 0) {

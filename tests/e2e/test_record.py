@@ -15,6 +15,7 @@ import pytest
 from cm import run_cm_pair
 from hosts import wait_for
 from pairs import run_pair, start_pair
+from test_counters import rules  # pylint: disable=unused-import
 
 PINGPONG = ["ibv_rc_pingpong", "-c", "-n", "100"]
 NAMES = {"rc": "ibv_rc_pingpong", "ud": "ibv_ud_pingpong",
@@ -108,6 +109,24 @@ def test_lost_and_sent_again(recorded, tmp_path):
     again = [e for e in data["events"] if e.get("resent")]
     assert {e["psn"] for e in lost} <= {e["psn"] for e in again}
     assert of_kind(data, "retry")
+
+
+def test_notified_of_congestion(recorded, tmp_path, rules):
+    """A notification has no PSN: the packets after it are not sent again. Half of the PSNs that connections begin with
+    are behind 0."""
+    a, b = recorded
+    for host in a, b:
+        rules(host, "udp dport 4791 ip ecn set ce")
+    for _ in range(4):
+        run_pair(b, a, PINGPONG)
+    out = of_kind(data_of(a, *joined(a, b, tmp_path)), "out")
+    notes = [e for e in out if "CNP" in e["text"]]
+    assert notes and not any("send" in e or "resent" in e for e in notes)
+    sends = [e for e in out if "SEND" in e["text"]]
+    for qp in {e["qp"] for e in sends}:
+        again = ["resent" in e for e in sends if e["qp"] == qp]
+        # A busy machine is late now and then.
+        assert len(again) >= 400 and sum(again) < len(again) / 2, (sum(again), len(again))
 
 
 def test_a_long_read(recorded, tmp_path):
