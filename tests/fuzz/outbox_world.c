@@ -96,6 +96,21 @@ struct in6_request {
 	int ifindex;
 };
 
+/* A worker of the kernel makes a new address usable, on the loopback device, too. */
+static void wait_for_address(const u8 gid[16])
+{
+	int sock = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	union ur_sockaddr sa;
+
+	CHECK(sock >= 0);
+	ur_sockaddr_of(&sa, gid, 0, 0);
+	while (bind(sock, &sa.sa, sizeof(sa.v6)) < 0) {
+		CHECK_EQ(errno, EADDRNOTAVAIL);
+		usleep(1000);
+	}
+	close(sock);
+}
+
 static void add_addresses(void)
 {
 	struct in6_request in6 = {.prefix = 64, .ifindex = 1};
@@ -116,6 +131,7 @@ static void add_addresses(void)
 	memcpy(in6.address, outbox_gids[OWN_V6], 16);
 	if (v6 < 0 || ioctl(v6, SIOCSIFADDR, &in6))
 		SKIP("no IPv6");
+	wait_for_address(in6.address);
 	close(v4);
 	close(v6);
 }
