@@ -72,9 +72,9 @@ struct ur_device *ur_device_by_ifindex(struct ur_daemon *daemon, u32 ifindex)
 }
 
 static void gsi_rx(void *ctx, const struct ur_rx_meta *meta, u32 src_qpn,
-		   const u8 *mad, u32 len)
+		   const u8 *mad)
 {
-	ur_mad_dispatch(ctx, meta, src_qpn, mad, len);
+	ur_mad_dispatch(ctx, meta, src_qpn, mad);
 }
 
 static void qp_event(void *ctx, u32 qpn, enum ur_event ev)

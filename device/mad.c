@@ -40,18 +40,15 @@ static bool is_cm(const struct ur_mad_header *h)
 }
 
 void ur_mad_dispatch(struct ur_device *dev, const struct ur_rx_meta *meta,
-		     u32 src_qpn, const u8 *mad, u32 len)
+		     u32 src_qpn, const u8 *mad)
 {
 	const struct ur_daemon *d = dev->daemon;
-	struct ur_mad_header h;
+	struct ur_mad_header h = ur_mad_parse(mad);
 
 	ur_assert(ur_loop_mine(dev->daemon->loop));
-	if (len != UR_MAD_BYTES)
-		return;
-	h = ur_mad_parse(mad);
 	if (is_cm(&h)) {
 		if (d->cm_ops && d->cm_ops->gsi_rx)
-			d->cm_ops->gsi_rx(dev, meta, mad, len);
+			d->cm_ops->gsi_rx(dev, meta, mad);
 	} else if (d->umad_ops) {
 		d->umad_ops->rx(dev, meta, src_qpn, mad);
 	}

@@ -63,6 +63,6 @@ bool ur_mad_is_response(const struct ur_mad_header *h);
 
 /* Passes a datagram for QP1 to its receiver. */
 void ur_mad_dispatch(struct ur_device *dev, const struct ur_rx_meta *meta,
-		     u32 src_qpn, const u8 *mad, u32 len);
+		     u32 src_qpn, const u8 *mad);
 
 #endif

@@ -48,9 +48,9 @@ struct ur_recorder;
 
 /* Engine to control: run on the loop thread with the control lock held. */
 struct ur_engine_events {
-	/* A MAD for QP1. */
+	/* A MAD of 256 bytes for QP1. */
 	void (*gsi_rx)(void *ctx, const struct ur_rx_meta *meta, u32 src_qpn,
-		       const u8 *mad, u32 len);
+		       const u8 *mad);
 	/* COMM_EST of a QP (for the connection manager); may be NULL. */
 	void (*qp_event)(void *ctx, u32 qpn, enum ur_event ev);
 	/* The engine has woken, which ur_engine_tell_waking() asked for; may be

@@ -23,10 +23,12 @@
  * service level or, where that is 0, the class of its DSCP (its upper three
  * bits). The priority of a received packet is always that class, since a socket
  * does not show the PCP. The counters of priority 0 are the totals less the
- * other priorities: ur_port_read_counters().
+ * other priorities: ur_counters_read().
  */
 #ifndef UR_TRANSPORT_COUNTERS_H
 #define UR_TRANSPORT_COUNTERS_H
+
+#include "util/bytes.h"
 
 /* clang-format off */
 #define UR_COUNTERS(X) \
@@ -69,10 +71,28 @@ enum ur_counter {
 		UR_CNT_COUNT
 };
 
+/* Adds n to counter c of UR_CNT_COUNT. Other threads, and processes, may read it meanwhile. */
+static inline void ur_counter_add(u64 *counters, enum ur_counter c, u64 n)
+{
+	u64 *at = &counters[c];
+
+	/* One writer; readers must not see half a value. */
+	__atomic_store_n(at, *at + n, __ATOMIC_RELAXED);
+}
+
 #define UR_PRIORITIES 8
 /* The counters of a priority: packets, then bytes. */
 #define UR_CNT_TX_PRIO(p) (UR_CNT_tx_prio0_packets + 2 * (p))
 #define UR_CNT_RX_PRIO(p) (UR_CNT_rx_prio0_packets + 2 * (p))
+
+/* Counts packets of so many bytes in total, BTH to pad, by priority: c is UR_CNT_TX_PRIO() or
+ * UR_CNT_RX_PRIO() of it. Called before they are counted in the total, since priority 0 is computed
+ * as the rest. */
+void ur_counters_prio(u64 *counters, enum ur_counter c, u32 packets, u64 bytes);
+/* Fills UR_CNT_COUNT values from live ones, which another process may write: it may write anything.
+ * Only here are the counters of priority 0, computed from the others; they may lag by what is being
+ * counted. Any thread. */
+void ur_counters_read(const u64 *live, u64 *values);
 
 /* The counters of one queue pair. Bytes are counted from BTH to pad, as
  * port_*_data has them. Messages between queue pairs of one device are counted

@@ -4,36 +4,14 @@
 #include "transport/internal.h"
 
 /* Each work request that completes in a turn may release an address vector. */
-_Static_assert(UR_AV_PUT_SLOTS >
-		       UR_GSI_SLOTS + UR_ORPHAN_ACKS + UR_QUANTUM_ENTRIES,
+_Static_assert(UR_AV_PUT_SLOTS > UR_ORPHAN_ACKS + UR_QUANTUM_ENTRIES,
 	       "after what is sent first, one queue pair has its turn");
 
 /* ---- receive ---- */
 
-static void count_bad(struct ur_port *port, enum ur_pkt_error error)
-{
-	if (error == UR_PKT_OPCODE || error == UR_PKT_TVER)
-		ur_count(port, UR_CNT_bad_opcode);
-	else
-		ur_count(port, UR_CNT_bad_length);
-}
-
-/* IBTA 9.2.5: both 15-bit values equal, and at least one full member; ours
- * is the default key, full. */
-static bool pkey_good(u16 pkey)
-{
-	return (pkey & 0x7fff) == (UR_PKEY_DEFAULT & 0x7fff);
-}
-
 static bool service_fits(const struct ur_qp *qp, u8 opcode)
 {
 	return (opcode & UR_SVC_MASK) == qp->svc;
-}
-
-/* Congestion is marked in IP headers; a GRH has none. */
-static bool is_marked(const struct ur_rx_meta *meta)
-{
-	return !meta->v1 && (meta->tos & UR_ECN_MASK) == UR_ECN_CE;
 }
 
 static __attribute__((noinline)) void rx_cnp(struct ur_qp *qp,
@@ -49,7 +27,7 @@ static __attribute__((noinline)) void rx_datagram(struct ur_qp *qp,
 						  const struct ur_rx_meta *meta,
 						  const struct ur_pkt *pkt)
 {
-	if (ur_ud_rx(qp, meta, pkt) && is_marked(meta))
+	if (ur_ud_rx(qp, meta, pkt) && ur_rx_is_marked(meta))
 		ur_ud_marked(qp, meta, pkt->sqpn);
 }
 
@@ -77,7 +55,7 @@ rx_qp(struct ur_port *port, struct ur_qp *qp, const struct ur_rx_meta *meta,
 	}
 	if (port->cfg.fast && !qp->init.packets)
 		port->rx_qp = qp;
-	if (is_marked(meta))
+	if (ur_rx_is_marked(meta))
 		ur_cc_marked(qp, pkt);
 	if (pkt->op->flags & UR_OPF_RESPONSE)
 		ur_completer_rx(qp, pkt);
@@ -153,21 +131,17 @@ void ur_port_rx(struct ur_port *port, ur_time now,
 		return;
 	error = ur_pkt_parse(&pkt, bth, len);
 	if (error) {
-		count_bad(port, error);
+		ur_count(port, ur_pkt_error_counter(error));
 		return;
 	}
 	pkt.sport = meta->udp_sport;
 	ur_trace(port, UR_TRACE_RX, pkt.dqpn, pkt.opcode, pkt.psn);
-	if (!pkey_good(pkt.pkey)) {
+	if (!ur_pkey_fits(pkt.pkey)) {
 		ur_count(port, UR_CNT_bad_pkey);
 		return;
 	}
-	if ((pkt.opcode & UR_SVC_MASK) == UR_SVC_UD && is_marked(meta))
+	if ((pkt.opcode & UR_SVC_MASK) == UR_SVC_UD && ur_rx_is_marked(meta))
 		ur_count(port, UR_CNT_np_ecn_marked_roce_packets);
-	if (pkt.dqpn == UR_QPN_GSI) {
-		ur_gsi_rx(port, meta, &pkt);
-		return;
-	}
 	if (pkt.dqpn == UR_QPN_MULTICAST) {
 		if ((pkt.opcode & UR_SVC_MASK) == UR_SVC_UD)
 			ur_mcast_rx(port, NULL, meta, &pkt);
@@ -303,7 +277,7 @@ bool ur_port_tx(struct ur_port *port, ur_time now, struct ur_tx *tx)
 	bool full = false;
 
 	begin_tx(port, now, tx);
-	if (ur_answer_last(port, tx) || ur_gsi_tx(port, tx))
+	if (ur_answer_last(port, tx))
 		return true;
 	while (turns-- && !full && !ur_list_empty(&port->active) &&
 	       puts_room(port)) {
@@ -331,8 +305,7 @@ bool ur_port_tx(struct ur_port *port, ur_time now, struct ur_tx *tx)
 			break;
 	}
 	ur_assert_rules_hot(ur_port_check(port));
-	return !ur_list_empty(&port->active) ||
-	       port->gsi_head != port->gsi_tail;
+	return !ur_list_empty(&port->active);
 }
 
 bool ur_port_tx_qp(struct ur_qp *qp, ur_time now, struct ur_tx *tx)

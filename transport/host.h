@@ -11,6 +11,7 @@
 
 #include <string.h>
 #include "transport/failure.h"
+#include "transport/wire_format.h"
 #include "transport/work.h"
 #include "util/verbs_event.h"
 
@@ -96,6 +97,13 @@ static inline void ur_av_meta(const struct ur_av *av, struct ur_rx_meta *meta)
 	meta->loan = av->loan;
 }
 
+/* Returns whether a switch has marked the packet. Congestion is marked in IP headers; a GRH has
+ * none. */
+static inline bool ur_rx_is_marked(const struct ur_rx_meta *meta)
+{
+	return !meta->v1 && (meta->tos & UR_ECN_MASK) == UR_ECN_CE;
+}
+
 /* Returns whether a queue pair with that number may be the sender's. */
 static inline bool ur_rx_slot_fits(const struct ur_rx_meta *meta, u32 qpn)
 {
@@ -135,9 +143,6 @@ struct ur_host_ops {
 	 * argument is the ctx that it was created with. */
 	void (*qp_event)(void *qp_ctx, enum ur_event ev);
 	void (*srq_event)(void *srq_ctx, enum ur_event ev);
-	/* Delivers a MAD of len bytes, which is 256, to QP1. May be NULL. */
-	void (*gsi_rx)(void *port_ctx, const struct ur_rx_meta *meta,
-		       u32 src_qpn, const u8 *mad, u32 len);
 	/* Returns room for len payload bytes, separate from the headers, for
 	 * the next packets by av to that queue pair (struct ur_tx_desc, apart).
 	 * NULL: none. len 0 only asks whether there may be room, and reserves

@@ -7,6 +7,7 @@
 #define UR_TRANSPORT_PACKET_H
 
 #include "util/bytes.h"
+#include "transport/counters.h"
 #include "transport/opcode.h"
 #include "transport/wire_format.h"
 
@@ -89,6 +90,21 @@ size_t ur_pkt_build(const struct ur_pkt *pkt, u8 *buf);
 
 /* Returns the name of a verdict for counters and traces. Static storage. */
 const char *ur_pkt_error_name(enum ur_pkt_error error);
+
+/* Returns the counter of a packet with that fault, which is not UR_PKT_OK. */
+static inline enum ur_counter ur_pkt_error_counter(enum ur_pkt_error error)
+{
+	return error == UR_PKT_OPCODE || error == UR_PKT_TVER
+		       ? UR_CNT_bad_opcode
+		       : UR_CNT_bad_length;
+}
+
+/* IBTA 9.2.5: both 15-bit values equal, and at least one full member; ours
+ * is the default key, full. */
+static inline bool ur_pkey_fits(u16 pkey)
+{
+	return (pkey & 0x7fff) == (UR_PKEY_DEFAULT & 0x7fff);
+}
 
 /* Returns the number of pad bytes behind a payload of so many bytes. */
 static inline u32 ur_pkt_pad(u32 payload_bytes)

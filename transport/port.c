@@ -116,8 +116,6 @@ const char *ur_port_check(const struct ur_port *port)
 		return "a queue pair has one deadline";
 	if (port->deadlines.count > port->deadlines_cap)
 		return "each deadline has its place";
-	if (port->gsi_tail - port->gsi_head > UR_GSI_SLOTS)
-		return "datagrams of QP1 fit their queue";
 	if (port->orphan_ack_tail - port->orphan_ack_head > UR_ORPHAN_ACKS)
 		return "last acknowledgements fit their queue";
 	if (!port->mem_gen)

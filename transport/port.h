@@ -17,9 +17,7 @@
 #include "util/list.h"
 #include "util/rng.h"
 
-#define UR_GSI_SLOTS	64  /* MADs waiting to be sent */
 #define UR_ORPHAN_ACKS	256 /* acknowledgements of destroyed queue pairs */
-#define UR_MAD_BYTES	256
 #define UR_AV_PUT_SLOTS 1024
 /* Bytes copied at a time from unmapped memory. A call costs as much as copying
  * some KiB; more would fall out of the processor's L2 cache. A burst fits. */
@@ -31,12 +29,6 @@
 #define UR_CALL_QUANTA	   256 /* quanta in one ur_port_tx() call */
 #define UR_PATHS_BITS	   12
 #define UR_MARK_BITS	   8
-
-struct ur_gsi_send {
-	struct ur_av *av;
-	u32 dqpn;
-	u8 mad[UR_MAD_BYTES];
-};
 
 /* An acknowledgement or NAK that a destroyed queue pair owed. */
 struct ur_orphan_ack {
@@ -91,10 +83,6 @@ struct ur_port {
 	struct ur_av *av_put[UR_AV_PUT_SLOTS];
 	u32 av_put_count;
 
-	struct ur_gsi_send gsi[UR_GSI_SLOTS];
-	u32 gsi_head, gsi_tail;
-	u32 gsi_psn;
-
 	struct ur_orphan_ack orphan_ack[UR_ORPHAN_ACKS];
 	u32 orphan_ack_head, orphan_ack_tail;
 
@@ -130,13 +118,9 @@ static inline u8 ur_port_key_byte(struct ur_port *port)
 	return (u8)ur_secret_u64(&port->secret);
 }
 
-/* Adds n to counter c. Other threads, and processes, may read it meanwhile. */
 static inline void ur_count_many(struct ur_port *port, enum ur_counter c, u64 n)
 {
-	u64 *at = &port->counters[c];
-
-	/* One writer; readers must not see half a value. */
-	__atomic_store_n(at, *at + n, __ATOMIC_RELAXED);
+	ur_counter_add(port->counters, c, n);
 }
 
 static inline void ur_count(struct ur_port *port, enum ur_counter c)
@@ -144,26 +128,24 @@ static inline void ur_count(struct ur_port *port, enum ur_counter c)
 	ur_count_many(port, c, 1);
 }
 
-/* Count packets of so many bytes in total, BTH to pad, by priority. Called
- * before they are counted in the total, since priority 0 is computed as the
- * rest. */
-void ur_count_prio(struct ur_port *port, enum ur_counter c, u32 packets,
-		   u64 bytes);
+/* Count packets as ur_counters_prio(). */
 static inline void ur_count_tx_prio(struct ur_port *port,
 				    const struct ur_av *av, u32 packets,
 				    u64 bytes)
 {
 	if (av->sl || av->traffic_class >> 5)
-		ur_count_prio(port,
-			      UR_CNT_TX_PRIO(av->sl ? av->sl & 7
-						    : av->traffic_class >> 5),
-			      packets, bytes);
+		ur_counters_prio(
+			port->counters,
+			UR_CNT_TX_PRIO(av->sl ? av->sl & 7
+					      : av->traffic_class >> 5),
+			packets, bytes);
 }
 static inline void ur_count_rx_prio(struct ur_port *port, u8 tos, u32 packets,
 				    u64 bytes)
 {
 	if (tos >> 5)
-		ur_count_prio(port, UR_CNT_RX_PRIO(tos >> 5), packets, bytes);
+		ur_counters_prio(port->counters, UR_CNT_RX_PRIO(tos >> 5),
+				 packets, bytes);
 }
 
 /* Reports a trace point; trace.h defines a and b. Costs one branch without a
@@ -214,13 +196,7 @@ void ur_port_arm(struct ur_port *port, struct ur_qp *qp, ur_time at);
 /* Disarms the queue pair's deadline, if it has one. */
 void ur_port_disarm(struct ur_port *port, struct ur_qp *qp);
 
-/* gsi.c: QP1. Adds the queued MADs to tx. Returns true where tx has no room for
- * all of them. */
-bool ur_gsi_tx(struct ur_port *port, struct ur_tx *tx);
 struct ur_pkt;
-/* Hands a datagram for QP1 to the host, or drops and counts it. */
-void ur_gsi_rx(struct ur_port *port, const struct ur_rx_meta *meta,
-	       const struct ur_pkt *pkt);
 
 /* answer.c: adds the orphan ACKs to tx. Returns true where tx has no room for
  * all of them. */

@@ -100,8 +100,6 @@ struct ur_port *ur_port_create(const struct ur_port_config *config)
 void ur_port_destroy(struct ur_port *port)
 {
 	ur_port_put_avs(port);
-	for (; port->gsi_head != port->gsi_tail; port->gsi_head++)
-		ur_av_put(port->gsi[port->gsi_head % UR_GSI_SLOTS].av);
 	ur_answer_last_drop(port);
 	ur_mcast_fini(port);
 	ur_table_fini(&port->qps);

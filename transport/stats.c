@@ -12,11 +12,10 @@ void ur_port_count(struct ur_port *port, enum ur_counter c, u64 n)
 	ur_count_many(port, c, n);
 }
 
-void ur_count_prio(struct ur_port *port, enum ur_counter c, u32 packets,
-		   u64 bytes)
+void ur_counters_prio(u64 *counters, enum ur_counter c, u32 packets, u64 bytes)
 {
-	ur_count_many(port, c, packets);
-	ur_count_many(port, c + 1, bytes);
+	ur_counter_add(counters, c, packets);
+	ur_counter_add(counters, c + 1, bytes);
 }
 
 /* Returns the total less the other priorities. A packet is counted for its

@@ -251,13 +251,6 @@ ur_time ur_port_deadline(const struct ur_port *port);
 /* Does what is due by now: repetitions, errors, rates. May be called early. */
 void ur_port_expire(struct ur_port *port, ur_time now);
 
-/* Queues a copy of a MAD of 256 bytes from QP1 to queue pair dqpn (1 to
- * 0xffffff) of av's destination (UD SEND_ONLY, Q_Key 0x80010000). Holds a
- * reference of av until it is sent. Returns 0, or -ENOMEM where the queue is
- * full. The next ur_port_tx() sends it. */
-int ur_gsi_send(struct ur_port *port, struct ur_av *av, u32 dqpn,
-		const u8 *mad);
-
 /* ------------------------------------------------------------------ */
 /* Memory regions and windows                                          */
 
@@ -388,12 +381,8 @@ u32 ur_qp_attached(const struct ur_qp *qp);
 /* Returns UR_CNT_COUNT live values, until the port is destroyed. Any thread may
  * read them; each is a u64 that is never seen half written. */
 const u64 *ur_port_counters(const struct ur_port *port);
-/* Fills UR_CNT_COUNT values. Only here are the counters of priority 0, computed
- * from the others; they may lag by what is being counted. Any thread. */
+/* Fills UR_CNT_COUNT values, as ur_counters_read(). Any thread. */
 void ur_port_read_counters(const struct ur_port *port, u64 *values);
-/* Does the same from live values of a port that may be in another process,
- * which may write anything there. */
-void ur_counters_read(const u64 *live, u64 *values);
 /* Returns UR_QP_SHOWN live words, valid until the queue pair is destroyed. Any
  * thread may read them. */
 const u64 *ur_qp_counters(const struct ur_qp *qp);

@@ -142,6 +142,7 @@ static bool deliver_here(struct ur_qp *qp, const struct ur_swqe *e,
 		ur_mcast_rx(port, qp, &meta, pkt);
 		return false; /* the wire gets a copy as well */
 	}
+	/* The host has QP1. */
 	if (!port->cfg.loop || !e->ud.av->loop || pkt->dqpn == UR_QPN_GSI)
 		return false;
 	to = ur_port_qp(port, pkt->dqpn);

@@ -61,6 +61,7 @@
 #define UR_QPN_SMI	 0
 #define UR_QPN_GSI	 1
 #define UR_QPN_MULTICAST 0xffffffu
+#define UR_MAD_BYTES	 256 /* payload of a datagram of QP0 and QP1 */
 
 #define UR_PKEY_DEFAULT	    0xffff
 #define UR_PKEY_FULL_MEMBER 0x8000

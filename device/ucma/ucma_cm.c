@@ -97,7 +97,7 @@ static void on_send(void *ctx, const struct ur_cm_path *path, const u8 *mad)
 /* ---- from the engine ---- */
 
 void ucma_cm_gsi_rx(struct ur_device *dev, const struct ur_rx_meta *meta,
-		    const u8 *mad, u32 len)
+		    const u8 *mad)
 {
 	struct ur_ucma *ucma = dev->daemon->cm;
 	struct ur_cm_path from = {.port = dev->index,
@@ -113,7 +113,7 @@ void ucma_cm_gsi_rx(struct ur_device *dev, const struct ur_rx_meta *meta,
 	from.sgid_index = (u32)index;
 	memcpy(from.sgid, meta->daddr, 16);
 	memcpy(from.dgid, meta->saddr, 16);
-	ur_cm_rx(ucma->cm, ur_loop_now(), &from, mad, len);
+	ur_cm_rx(ucma->cm, ur_loop_now(), &from, mad, UR_CM_MAD_BYTES);
 	ucma_cm_kick(ucma);
 }
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include "engine/core/engine_impl.h"
 #include "engine/faults/faults.h"
+#include "engine/gsi/gsi.h"
 #include "engine/gpu/gpu.h"
 #include "engine/core/poll_loop.h"
 #include "engine/several/shards.h"
@@ -103,7 +104,6 @@ const struct ur_host_ops ur_engine_host_ops = {
 	.qp_event = ur_host_qp_event,
 	.qp_failed = ur_host_qp_failed,
 	.srq_event = ur_host_srq_event,
-	.gsi_rx = ur_engine_tell_gsi,
 	.payload_room = payload_room,
 	.payload_stays = payload_stays,
 	.payload_place = payload_place,
@@ -126,9 +126,7 @@ static int create_port(struct ur_engine *e)
 		.shard_bits = e->shard_bits,
 		.node_guid = e->config.node_guid,
 		.cc.enable = e->opt.cc,
-		.counters = e->guest.counters
-				    ? ur_counters_of_port(e->guest.counters)
-				    : NULL,
+		.counters = e->counters,
 		.aimd = e->opt.aimd,
 		.short_reads = true,
 		.path = e->opt.path,
@@ -162,6 +160,7 @@ void ur_engine_free_one(struct ur_engine *e)
 {
 	ur_wire_destroy(e);
 	ur_faults_fini(e);
+	ur_gsi_destroy(e);
 	if (e->port)
 		ur_port_destroy(e->port);
 	ur_gpu_fini(e);
@@ -243,7 +242,12 @@ int ur_engine_create_one(const struct ur_engine_config *config,
 	e->tx.desc = calloc(e->tx.max_desc, sizeof(*e->tx.desc));
 	if (!e->tx.desc)
 		goto err_free;
+	e->counters = e->guest.counters ? ur_counters_of_port(e->guest.counters)
+					: e->own_counters;
 	err = create_port(e);
+	if (err)
+		goto err_free;
+	err = config->guest || e->shard ? 0 : ur_gsi_create(e);
 	if (err)
 		goto err_free;
 	err = ur_wire_create(e);
@@ -400,7 +404,7 @@ void ur_engine_counters(struct ur_engine *engine, u64 *values, u64 *programs)
 	if (programs)
 		memcpy(programs, values, sizeof(one));
 	ur_shards_for_each(e, engine) {
-		ur_port_read_counters(e->port, one);
+		ur_counters_read(e->counters, one);
 		for (u32 i = 0; i < UR_CNT_COUNT; i++)
 			values[i] += one[i];
 	}
@@ -428,7 +432,7 @@ static int send_gsi(struct ur_engine *engine, const struct ur_epath *path,
 
 	if (err)
 		return err;
-	err = ur_gsi_send(engine->port, av, dqpn, mad);
+	err = ur_gsi_send(engine, av, dqpn, mad);
 	ur_av_put(av);
 	return err;
 }

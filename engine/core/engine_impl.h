@@ -41,6 +41,7 @@ struct ur_lent_fault;
 struct ur_lent_gids;
 struct ur_kept;
 struct ur_faults;
+struct ur_gsi;
 struct ur_lent_numbers;
 
 #define UR_WIRES       2 /* types of GIDs */
@@ -152,6 +153,10 @@ struct ur_engine {
 	u32 n_waiting; /* regions whose accesses may wait: of GPUs and dma-bufs */
 	/* The kernel refused priority 7: service level 7 is sent without it. */
 	_Atomic bool sl_refused;
+	struct ur_gsi *gsi; /* NULL: QP1 is another engine's */
+	/* UR_CNT_COUNT words: own_counters, or those that were lent. */
+	u64 *counters;
+	u64 own_counters[UR_CNT_COUNT];
 };
 
 /* Makes one engine in *engine and starts its thread. shards, shard: the set that
@@ -164,8 +169,15 @@ int ur_engine_create_one(const struct ur_engine_config *config,
 void ur_engine_stop_one(struct ur_engine *engine);
 void ur_engine_free_one(struct ur_engine *engine);
 
+/* Adds n to a counter of the engine. */
+static inline void ur_engine_tally(struct ur_engine *engine, enum ur_counter c,
+				   u64 n)
+{
+	ur_counter_add(engine->counters, c, n);
+}
+
 /* Post a report to control: an event of a queue pair, the wake-up, a failed work
- * request, or a received MAD of len bytes. Without memory the report is lost. */
+ * request, or a received MAD of UR_MAD_BYTES. Without memory the report is lost. */
 void ur_engine_tell_qp_event(struct ur_engine *engine, u32 qpn,
 			     enum ur_event ev);
 void ur_engine_tell_woken(struct ur_engine *engine);
@@ -176,8 +188,8 @@ static inline void ur_engine_woken(struct ur_engine *engine)
 		ur_engine_tell_woken(engine);
 }
 void ur_engine_tell_failed(struct ur_engine *engine, u32 qpn);
-void ur_engine_tell_gsi(void *port_ctx, const struct ur_rx_meta *meta,
-			u32 src_qpn, const u8 *mad, u32 len);
+void ur_engine_tell_gsi(struct ur_engine *engine, const struct ur_rx_meta *meta,
+			u32 src_qpn, const u8 *mad);
 /* Copy settings to a new engine: addresses; congestion control. The first returns
  * 0 or -errno. Control. */
 int ur_engine_copy_gids(const struct ur_engine *from, struct ur_engine *to);

@@ -62,7 +62,7 @@ void ur_engine_set_netdev(struct ur_engine *engine, const char *netdev)
 
 static int link_downed(struct ur_engine *engine)
 {
-	ur_port_count(engine->port, UR_CNT_link_downed, 1);
+	ur_engine_tally(engine, UR_CNT_link_downed, 1);
 	return 0;
 }
 UR_ENGINE_CALL(0, link_downed);

@@ -12,8 +12,7 @@ struct told {
 	struct ur_rx_meta meta;
 	u32 qpn;
 	enum ur_event ev;
-	u32 len;
-	u8 mad[256];
+	u8 mad[UR_MAD_BYTES];
 };
 
 static void hear_gsi(void *arg)
@@ -22,7 +21,7 @@ static void hear_gsi(void *arg)
 	const struct ur_engine_config *c = &t->engine->config;
 
 	if (c->events && c->events->gsi_rx)
-		c->events->gsi_rx(c->ctx, &t->meta, t->qpn, t->mad, t->len);
+		c->events->gsi_rx(c->ctx, &t->meta, t->qpn, t->mad);
 	free(t);
 }
 
@@ -77,22 +76,17 @@ static void hear_failed(void *arg)
 	free(t);
 }
 
-void ur_engine_tell_gsi(void *port_ctx, const struct ur_rx_meta *meta,
-			u32 src_qpn, const u8 *mad, u32 len)
+void ur_engine_tell_gsi(struct ur_engine *engine, const struct ur_rx_meta *meta,
+			u32 src_qpn, const u8 *mad)
 {
-	struct ur_engine *engine = port_ctx;
-	struct told *t;
+	struct told *t = calloc(1, sizeof(*t));
 
-	if (engine->config.guest)
-		return; /* QP1 is the device's */
-	t = calloc(1, sizeof(*t));
 	if (!t)
 		return; /* the datagram is lost; its sender repeats it */
 	t->engine = engine;
 	t->meta = *meta;
 	t->qpn = src_qpn;
-	t->len = ur_min_u32(len, sizeof(t->mad));
-	memcpy(t->mad, mad, t->len);
+	memcpy(t->mad, mad, sizeof(t->mad));
 	if (ur_loop_post(engine->config.loop, hear_gsi, t))
 		free(t);
 }

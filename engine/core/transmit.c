@@ -8,6 +8,7 @@
 #include "engine/core/answers.h"
 #include "engine/core/datagrams.h"
 #include "engine/faults/faults.h"
+#include "engine/gsi/gsi.h"
 #include "engine/record/record.h"
 #include "engine/inproc/guest.h"
 #include "engine/several/shards.h"
@@ -48,7 +49,7 @@ static void feed_one(struct ur_engine *e, u32 i)
 	if (ur_shards_several(e) && ur_shards_elsewhere(e, e->tx.buf + d->off))
 		; /* handed over */
 	else if (ur_faults_spoils(e, i))
-		ur_port_count(e->port, UR_CNT_rx_icrc_encapsulated, 1);
+		ur_engine_tally(e, UR_CNT_rx_icrc_encapsulated, 1);
 	else
 		ur_engine_rx(e, &meta, e->tx.buf + d->off, d->len);
 	e->looped = true;
@@ -294,11 +295,23 @@ static bool fill_aside(struct ur_engine *e, struct ur_aside *aside,
 	return false;
 }
 
+/* Sends datagrams of QP1 that wait. Returns whether there were any. */
+static bool transmit_gsi(struct ur_engine *e)
+{
+	if (!ur_gsi_waits(e) || !empty_tx(e))
+		return false;
+	ur_gsi_fill(e);
+	put_out(e);
+	ur_gsi_sent(e);
+	return true;
+}
+
 /* Sends at most "rounds" fills of the burst buffer. */
 static bool transmit(struct ur_engine *e, u32 rounds, u32 max_desc)
 {
 	bool any = e->faults && do_held(e), more = true;
 
+	any |= transmit_gsi(e);
 	for (u32 i = 0; more && i < rounds && empty_tx(e); i++) {
 		struct ur_aside *aside = ur_aside_begin(e);
 

@@ -97,6 +97,5 @@ const struct ur_host_ops ur_fault_host_ops = {
 	.qp_event = ur_host_qp_event,
 	.qp_failed = ur_host_qp_failed,
 	.srq_event = ur_host_srq_event,
-	.gsi_rx = ur_engine_tell_gsi,
 	.refuse = refuse,
 };

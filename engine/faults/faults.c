@@ -196,7 +196,7 @@ static bool strike_received(struct ur_engine *e, struct ur_efault *f,
 		++*times;
 		return true;
 	case UR_FAULT_CORRUPT:
-		ur_port_count(e->port, UR_CNT_rx_icrc_encapsulated, 1);
+		ur_engine_tally(e, UR_CNT_rx_icrc_encapsulated, 1);
 		return false;
 	default:
 		break;

@@ -10,6 +10,7 @@
 #ifndef UR_ENGINE_FAULTS_FAULTS_H
 #define UR_ENGINE_FAULTS_FAULTS_H
 
+#include "engine/gsi/gsi.h"
 #include "engine/record/record.h"
 #include "engine/fault_rule.h"
 
@@ -81,8 +82,19 @@ static inline bool ur_faults_spoils(const struct ur_engine *engine, u32 i)
 	       engine->faults->spoiled[i / 64] >> (i & 63) & 1;
 }
 
-/* Applies the rules to a received packet, and hands it in to the port unless they
- * forbid it. */
+/* Hands in a packet to QP1 or to the port. */
+static inline void ur_engine_hand_in(struct ur_engine *engine,
+				     const struct ur_rx_meta *meta,
+				     const u8 *bth, u32 len)
+{
+	if (ur_gsi_takes(engine, bth, len))
+		ur_gsi_rx(engine, meta, bth, len);
+	else
+		ur_port_rx(engine->port, engine->now, meta, bth, len);
+}
+
+/* Applies the rules to a received packet, and hands it in unless they forbid
+ * it. */
 void ur_faults_received(struct ur_engine *engine, const struct ur_rx_meta *meta,
 			const u8 *bth, u32 len);
 /* Hands in a valid packet from a wire; records it if recording is on, and applies
@@ -96,7 +108,7 @@ static inline void ur_engine_rx(struct ur_engine *engine,
 	if (engine->faults)
 		ur_faults_received(engine, meta, bth, len);
 	else
-		ur_port_rx(engine->port, engine->now, meta, bth, len);
+		ur_engine_hand_in(engine, meta, bth, len);
 }
 
 /* Hands in the first of n packets that came together, as ur_port_rx_run() does. Returns how

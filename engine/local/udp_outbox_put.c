@@ -209,7 +209,7 @@ static u8 *room_or_none(struct ur_wire_udp *w, struct ur_udp_pair *p,
 	if (to)
 		return to;
 	if (!waits_for_device(w, p, m->len)) {
-		ur_port_count(w->wire.engine->port, UR_CNT_send_err, *n);
+		ur_engine_tally(w->wire.engine, UR_CNT_send_err, *n);
 		return NULL;
 	}
 	to = ur_peer_room(&p->out, m);
@@ -267,7 +267,7 @@ static u32 put_one_way(struct ur_wire_udp *w, const struct ur_tx *tx, u32 i,
 	if (!tx->desc[i].apart)
 		return put_run(w, tx, i, end);
 	/* The ring that has its payload has ended. */
-	ur_port_count(w->wire.engine->port, UR_CNT_send_err, 1);
+	ur_engine_tally(w->wire.engine, UR_CNT_send_err, 1);
 	return 1;
 }
 

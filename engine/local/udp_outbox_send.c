@@ -118,8 +118,8 @@ static void refuse(struct ur_udp_outbox *o, const struct ur_peer_message *m,
 		   u32 len, int error)
 {
 	learn(o, m, len, error);
-	ur_port_count(o->wire->wire.engine->port, UR_CNT_send_err,
-		      (len + m->seg - 1) / m->seg);
+	ur_engine_tally(o->wire->wire.engine, UR_CNT_send_err,
+			(len + m->seg - 1) / m->seg);
 	atomic_store_explicit(
 		&o->word->refusal,
 		ur_outbox_refusal(++o->refusals, (u16)error, m->daddr),
@@ -226,8 +226,8 @@ static void take_first(struct ur_udp_outbox *o, struct ur_peer_message *m,
 		wake_other(o, m, data);
 		m->len = 0;
 	} else if (!may_leave(o, m, data)) {
-		ur_port_count(o->wire->wire.engine->port, UR_CNT_send_err,
-			      (m->len + m->seg - 1) / m->seg);
+		ur_engine_tally(o->wire->wire.engine, UR_CNT_send_err,
+				(m->len + m->seg - 1) / m->seg);
 		m->len = 0;
 	}
 }

@@ -223,7 +223,7 @@ u32 ur_udp_pair_send(struct ur_wire_udp *w, struct ur_udp_pair *p,
 	memcpy(m.daddr, av->dgid, 16);
 	to = ur_peer_room(&p->out, &m);
 	if (!to) {
-		ur_port_count(w->wire.engine->port, UR_CNT_send_err, n);
+		ur_engine_tally(w->wire.engine, UR_CNT_send_err, n);
 		if (m.apart && !m.shown)
 			ur_peer_release(&p->out, m.bulk + n * m.seg);
 		return n;
@@ -447,7 +447,7 @@ static void take(struct ur_wire_udp *w, struct ur_udp_pair *p,
 	};
 
 	if (!is_known(w, p, m)) {
-		ur_port_count(w->wire.engine->port, UR_CNT_bad_gid, 1);
+		ur_engine_tally(w->wire.engine, UR_CNT_bad_gid, 1);
 		return;
 	}
 	memcpy(meta.saddr, m->saddr, 16);

@@ -87,9 +87,8 @@ static void put(struct ur_udp_relay *r, const struct ur_rx_meta *meta,
 	memcpy(m.daddr, meta->daddr, 16);
 	to = ur_peer_room(&r->out, &m);
 	if (!to) {
-		ur_port_count(r->wire->wire.engine->port,
-			      UR_CNT_rx_missed_errors,
-			      (run->len + run->seg - 1) / run->seg);
+		ur_engine_tally(r->wire->wire.engine, UR_CNT_rx_missed_errors,
+				(run->len + run->seg - 1) / run->seg);
 		return;
 	}
 	memcpy(to, run->data, run->len);

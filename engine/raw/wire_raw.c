@@ -202,7 +202,7 @@ static u32 put_out(struct ur_wire_raw *w, u32 n)
 		if (!refused)
 			return done;
 		/* There is no netdev, or the frame is too long for it. */
-		ur_port_count(w->wire.engine->port, UR_CNT_send_err, 1);
+		ur_engine_tally(w->wire.engine, UR_CNT_send_err, 1);
 		done++;
 	}
 }

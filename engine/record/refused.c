@@ -80,7 +80,7 @@ static void compose(struct ur_engine *e, const u64 *cnt)
 
 void ur_refused_look(struct ur_engine *e)
 {
-	const u64 *cnt = ur_port_counters(e->port);
+	const u64 *cnt = e->counters;
 	u64 sum = 0;
 
 	for (u32 i = 0; i < UR_REFUSED_KINDS; i++)

@@ -188,7 +188,7 @@ static void pass_to(struct ur_engine *e, u32 to, const struct ur_rx_meta *meta,
 	if (ur_handover_put(&s->queue[e->shard][to], meta, bth, len))
 		s->of[e->shard].put |= 1u << to;
 	else
-		ur_port_count(e->port, UR_CNT_send_err, 1);
+		ur_engine_tally(e, UR_CNT_send_err, 1);
 }
 
 void ur_shards_pass(struct ur_engine *e, const struct ur_rx_meta *meta,
@@ -217,7 +217,7 @@ static void send_one(struct ur_engine *e, u32 i)
 	    (!d->av->mcast && !ur_shards_elsewhere(e, bth)))
 		return;
 	if (ur_faults_spoils(e, i)) {
-		ur_port_count(e->port, UR_CNT_rx_icrc_encapsulated, 1);
+		ur_engine_tally(e, UR_CNT_rx_icrc_encapsulated, 1);
 		return;
 	}
 	ur_av_meta(d->av, &meta);

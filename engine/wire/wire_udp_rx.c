@@ -187,11 +187,11 @@ static u64 check_part(struct ur_wire_udp *w, struct ur_udp_peer *peer,
 		u32 bytes = ur_min_u32(p->seg, p->len - i * p->seg);
 
 		if (bytes < UR_BTH_BYTES + UR_ICRC_BYTES || bytes % 4)
-			ur_port_count(e->port, UR_CNT_bad_length, 1);
+			ur_engine_tally(e, UR_CNT_bad_length, 1);
 		else if (seed &&
 			 !check_icrc(w, peer, seed, p->data + i * p->seg,
 				     bytes - UR_ICRC_BYTES, first + i, e->now))
-			ur_port_count(e->port, UR_CNT_rx_icrc_encapsulated, 1);
+			ur_engine_tally(e, UR_CNT_rx_icrc_encapsulated, 1);
 		else
 			good |= 1ull << i;
 	}
@@ -297,7 +297,7 @@ void ur_udp_take_datagram(struct ur_wire_udp *w, bool mcast,
 	if (mcast && is_own(w, peer, meta))
 		return;
 	if (forged(w, peer, meta)) {
-		ur_port_count(e->port, UR_CNT_bad_gid, 1);
+		ur_engine_tally(e, UR_CNT_bad_gid, 1);
 		return;
 	}
 	/* A wake-up: a ring has records, or room again. */

@@ -114,7 +114,7 @@ static void count_refused(struct ur_wire_udp *w, struct ur_av *av, int error,
 {
 	av->send_error = error ? error : EADDRNOTAVAIL;
 	av->send_error_at = w->wire.engine->now;
-	ur_port_count(w->wire.engine->port, UR_CNT_send_err, packets);
+	ur_engine_tally(w->wire.engine, UR_CNT_send_err, packets);
 	if (error == EMSGSIZE && !w->said_msgsize &&
 	    !w->wire.engine->config.guest) {
 		w->said_msgsize = true;
@@ -151,12 +151,12 @@ static bool drop_labels(struct ur_wire_udp *w, struct ur_udp_out *out,
 static void count_unread(struct ur_wire_udp *w, const struct ur_tx *tx,
 			 u32 first, u32 count)
 {
-	struct ur_port *port = w->wire.engine->port;
+	struct ur_engine *e = w->wire.engine;
 
-	ur_port_count(port, UR_CNT_send_err, count);
+	ur_engine_tally(e, UR_CNT_send_err, count);
 	for (u32 i = first; i < first + count; i++)
 		if (stays(&tx->desc[i]))
-			ur_port_unread(port, tx, &tx->desc[i]);
+			ur_port_unread(e->port, tx, &tx->desc[i]);
 }
 
 /* Returns the first packet of message m. first: of message 0. */

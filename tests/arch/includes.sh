@@ -37,7 +37,7 @@ rule engine '<.*>|"(engine|transport|kernel-abi|util)/.*"'
 floor() { # floor FOLDER 'OTHERS'
 	rule "engine/$1" "<.*>|\"engine/([^/]*|(ground|$1${2:+|$2})/[^/]*)\"|\"(transport|kernel-abi|util)/.*\"" 1
 }
-floor core 'faults|gpu|grant|inproc|record|several|wire|raw'
+floor core 'faults|gpu|grant|gsi|inproc|record|several|wire|raw'
 floor wire 'core|local|faults|several|raw'
 floor wire/v1 'core|faults|several|wire'
 floor raw 'core|wire'
@@ -46,7 +46,8 @@ floor grant 'core|wire|several'
 floor inproc 'core|wire|grant|faults|record'
 floor inproc/door 'inproc|gpu|raw'
 floor gpu core
-floor faults 'core|grant|record|several'
+floor gsi core
+floor faults 'core|grant|gsi|record|several'
 floor record 'core|grant|several'
 floor several 'core|faults|record'
 # Control meets the engine at its door and on the ground that both stand on.

@@ -132,8 +132,7 @@ static void step_rx(struct input *in)
 	if (a & 2)
 		put_gid(meta.saddr);
 	ur_loop_lock(device_world.loop);
-	ur_mad_dispatch(device(), &meta, a & 4 ? take(in) : 1, mad,
-			a & 8 ? take(in) : UR_MAD_BYTES);
+	ur_mad_dispatch(device(), &meta, a & 4 ? take(in) : 1, mad);
 	ur_loop_unlock(device_world.loop);
 }
 

@@ -89,16 +89,6 @@ static void srq_event(void *ctx, enum ur_event ev)
 {
 }
 
-static void gsi_rx(void *ctx, const struct ur_rx_meta *meta, u32 src_qpn,
-		   const u8 *mad, u32 len)
-{
-	volatile u8 sum = 0;
-
-	CHECK(len <= 256);
-	for (u32 i = 0; i < len; i++)
-		sum = (u8)(sum + mad[i]);
-}
-
 static int mem_read(void *mem, u64 off, void *dst, u32 len)
 {
 	CHECK(off <= MEM_BYTES && len <= MEM_BYTES - off);
@@ -156,7 +146,6 @@ static const struct ur_host_ops host_ops = {
 	.cq_push = cq_push,
 	.qp_event = qp_event,
 	.srq_event = srq_event,
-	.gsi_rx = gsi_rx,
 };
 
 #define ACCESS                                                                 \

@@ -50,22 +50,22 @@ static void take_frame(const struct ur_wire_v1 *w, bool lo,
 		return;
 	error = ur_frame_parse(&f, true, data, len);
 	if (error) {
-		ur_port_count(e->port,
-			      error == UR_FRAME_ICRC
-				      ? UR_CNT_rx_icrc_encapsulated
-				      : UR_CNT_bad_length,
-			      1);
+		ur_engine_tally(e,
+				error == UR_FRAME_ICRC
+					? UR_CNT_rx_icrc_encapsulated
+					: UR_CNT_bad_length,
+				1);
 		return;
 	}
 	if (f.bth_bytes % 4) {
-		ur_port_count(e->port, UR_CNT_bad_length, 1);
+		ur_engine_tally(e, UR_CNT_bad_length, 1);
 		return;
 	}
 	if (!is_genuine(w, lo, from, f.addr.sgid, &meta) ||
 	    (!ur_gid_is_mcast(f.addr.dgid) && !ur_v1_is_mine(w, f.addr.dgid))) {
 		/* By the loopback interface go other devices' frames, too. */
 		if (!lo)
-			ur_port_count(e->port, UR_CNT_bad_gid, 1);
+			ur_engine_tally(e, UR_CNT_bad_gid, 1);
 		return;
 	}
 	/* The frame came before the socket had its filter. */
@@ -222,7 +222,7 @@ static bool keep_pending(struct ur_wire_v1 *w, const struct ur_tx *tx, u32 i)
 
 static void lost(struct ur_wire_v1 *w, int error)
 {
-	ur_port_count(w->wire.engine->port, UR_CNT_send_err, 1);
+	ur_engine_tally(w->wire.engine, UR_CNT_send_err, 1);
 	if (error == EMSGSIZE && !w->said_msgsize) {
 		w->said_msgsize = true;
 		fprintf(stderr,

@@ -59,7 +59,7 @@ static bool settle(struct ur_wire_v1 *w, const struct frame *f)
 		ur_v1_addr(w, &to, mac);
 	if (fd < 0 || sendto(fd, f->data, f->len, 0, (struct sockaddr *)&to,
 			     sizeof(to)) < 0)
-		ur_port_count(e->port, UR_CNT_send_err, 1);
+		ur_engine_tally(e, UR_CNT_send_err, 1);
 	return true;
 }
 

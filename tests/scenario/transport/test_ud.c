@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * UD and QP1: addressing by each request, Q_Keys, the 40 bytes before the
- * payload, what is too long, multicast, management datagrams.
+ * UD: addressing by each request, Q_Keys, the 40 bytes before the payload, what
+ * is too long, multicast.
  */
 #include "tests/scenario/transport/wiretap.h"
 
@@ -233,93 +233,14 @@ static void multicast(void)
 	stop();
 }
 
-static void gsi(void)
-{
-	u8 mad[256] = {1, 7, 2, 3};
-	struct wt_packet *p;
-	struct ur_pkt in;
-
-	start(false);
-	for (u32 i = 0; i < 64; i++)
-		CHECK_EQ(ur_gsi_send(w.port, &w.av, 1, mad), 0);
-	CHECK(ur_gsi_send(w.port, &w.av, 1, mad) < 0);
-	wt_run(&w);
-	for (u32 i = 0; i < 64; i++) {
-		p = wt_expect(&w, UR_OP_UD_SEND_ONLY, i);
-		CHECK_EQ(p->pkt.dqpn, 1);
-		CHECK_EQ(p->pkt.sqpn, 1);
-		CHECK_EQ(p->pkt.qkey, 0x80010000);
-		CHECK_EQ(p->len, 12 + 8 + 256);
-	}
-	in = (struct ur_pkt){.opcode = UR_OP_UD_SEND_ONLY,
-			     .dqpn = 1,
-			     .sqpn = 1,
-			     .qkey = 0x80010000,
-			     .payload_bytes = 256};
-	wt_feed(&w, in, mad);
-	CHECK_EQ(w.mads, 1);
-	in.qkey = 0;
-	wt_feed(&w, in, mad);
-	in.qkey = 0x80010000;
-	in.payload_bytes = 252;
-	wt_feed(&w, in, mad);
-	CHECK_EQ(w.mads, 1);
-	stop();
-}
-
-/* A message of connections is from QP1, whoever has the other number, and whatever the host knows of that. */
-static void gsi_source(void)
-{
-	u8 mad[256] = {1, 7, 2, 3};
-	struct ur_pkt in = {.opcode = UR_OP_UD_SEND_ONLY,
-			    .dqpn = 1,
-			    .sqpn = 3u << 19 | 9,
-			    .qkey = 0x80010000,
-			    .payload_bytes = 256};
-
-	start(false);
-	wt_feed(&w, in, mad);
-	w.meta.slot = 3;
-	w.meta.slot_bits = 5;
-	wt_feed(&w, in, mad);
-	CHECK_EQ(w.mads, 0);
-	CHECK_EQ(ur_port_counters(w.port)[UR_CNT_bad_qpn], 2);
-	/* Nor is QP1 a program's. */
-	in.sqpn = 1;
-	wt_feed(&w, in, mad);
-	CHECK_EQ(w.mads, 0);
-	CHECK_EQ(ur_port_counters(w.port)[UR_CNT_bad_gid], 1);
-	/* Performance management answers whoever asks. */
-	in.sqpn = 3u << 19 | 9;
-	mad[1] = 4;
-	wt_feed(&w, in, mad);
-	CHECK_EQ(w.mads, 1);
-	w.meta.slot_bits = 0;
-	w.meta.slot = 0;
-	in.sqpn = 1;
-	mad[1] = 7;
-	wt_feed(&w, in, mad);
-	CHECK_EQ(w.mads, 2);
-	stop();
-}
-
-/* A switch on the way has marked them: counted, and who sent them gets a CNP, but
- * not for what was for QP1. */
+/* A switch on the way has marked them: counted, and who sent them gets a CNP. */
 static void marked(void)
 {
-	struct ur_pkt p = {.opcode = UR_OP_UD_SEND_ONLY,
-			   .dqpn = 1,
-			   .sqpn = 1,
-			   .qkey = 0x80010000,
-			   .payload_bytes = 256};
-	u8 mad[256] = {1, 7, 2, 3};
 	struct wt_packet *cnp;
+	struct ur_pkt p;
 
 	start(false);
 	w.meta.tos = 3;
-	wt_feed(&w, p, mad);
-	CHECK_EQ(w.mads, 1);
-	wt_silence(&w);
 	p = (struct ur_pkt){.opcode = UR_OP_UD_SEND_ONLY,
 			    .dqpn = q.qp->qpn,
 			    .sqpn = 0x99,
@@ -350,7 +271,7 @@ static void marked(void)
 	wt_wc(&q, 0);
 	wt_silence(&w);
 	CHECK_EQ(ur_port_counters(w.port)[UR_CNT_np_ecn_marked_roce_packets],
-		 5);
+		 4);
 	CHECK_EQ(ur_port_counters(w.port)[UR_CNT_np_cnp_sent], 2);
 	stop();
 }
@@ -363,8 +284,6 @@ int main(int argc, char **argv)
 	CASE(send_error());
 	CASE(same_device());
 	CASE(multicast());
-	CASE(gsi());
-	CASE(gsi_source());
 	CASE(marked());
 	return cases_status();
 }

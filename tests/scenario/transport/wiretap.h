@@ -43,7 +43,6 @@ struct wt {
 	u8 *tx_buf;
 	struct wt_packet *out; /* ring of what came out */
 	u32 out_head, out_tail;
-	u32 mads;
 };
 
 /* Syndromes of an AETH: an acknowledgement without credits, NAKs, and a NAK of a

@@ -59,12 +59,6 @@ static void qp_event(void *ctx, enum ur_event ev)
 	q->event_count++;
 }
 
-static void gsi_rx(void *ctx, const struct ur_rx_meta *meta, u32 src_qpn,
-		   const u8 *mad, u32 len)
-{
-	((struct wt *)ctx)->mads++;
-}
-
 static bool payload_stays(void *port_ctx, const struct ur_av *av)
 {
 	const struct wt *w = port_ctx;
@@ -82,5 +76,4 @@ const struct ur_host_ops wt_host_ops = {
 	.cq_push = cq_push,
 	.qp_event = qp_event,
 	.srq_event = qp_event,
-	.gsi_rx = gsi_rx,
 };

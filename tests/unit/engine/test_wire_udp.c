@@ -26,7 +26,8 @@
 /* ---- what the wire needs of the engine and the port ---- */
 
 static struct {
-	u32 count, bad_icrc, bad_gid;
+	u64 counters[UR_CNT_COUNT]; /* of both engines */
+	u32 count;
 	u32 runs; /* of packets that were taken at once */
 	u32 psn[MAX_PACKETS], len[MAX_PACKETS];
 	struct ur_rx_meta meta;
@@ -127,14 +128,6 @@ u32 ur_port_rx_apart(struct ur_port *port, ur_time now,
 	return 0;
 }
 
-void ur_port_count(struct ur_port *port, enum ur_counter c, u64 n)
-{
-	if (c == UR_CNT_rx_icrc_encapsulated)
-		got.bad_icrc += (u32)n;
-	if (c == UR_CNT_bad_gid)
-		got.bad_gid += (u32)n;
-}
-
 void ur_port_unread(struct ur_port *port, const struct ur_tx *tx,
 		    const struct ur_tx_desc *d)
 {
@@ -198,12 +191,13 @@ static void wait_for(struct ur_wire *w, u32 count, u32 bad)
 		ur_list_first(&wire_of(w)->addrs, struct ur_udp_addr, node);
 	struct pollfd p = {.fd = a->fd, .events = POLLIN};
 
-	while (got.count < count || got.bad_icrc < bad) {
+	while (got.count < count ||
+	       got.counters[UR_CNT_rx_icrc_encapsulated] < bad) {
 		CHECK(poll(&p, 1, 10000) == 1);
 		ur_udp_readable(&a->watch, 0);
 	}
 	CHECK_EQ(got.count, count);
-	CHECK_EQ(got.bad_icrc, bad);
+	CHECK_EQ(got.counters[UR_CNT_rx_icrc_encapsulated], bad);
 }
 
 static void send_all(struct ur_wire *w)
@@ -585,7 +579,7 @@ static void test_forged(struct ur_wire *a, struct ur_wire *b, struct ur_av *av)
 	CHECK_EQ(a->ops->send(a, &tx, 0, 1, &(int){0}), 1);
 	tx.n_desc = tx.used = 0;
 	wait_for(b, 1, 0);
-	CHECK_EQ(got.bad_gid, 3);
+	CHECK_EQ(got.counters[UR_CNT_bad_gid], 3);
 }
 
 static struct ur_wire *make_wire(struct ur_engine *e, const u8 *gid)
@@ -595,6 +589,7 @@ static struct ur_wire *make_wire(struct ur_engine *e, const u8 *gid)
 	e->opt.gso = true;
 	e->opt.gro = true;
 	e->config.ifindex = if_nametoindex("lo");
+	e->counters = got.counters;
 	CHECK_EQ(ur_wire_udp_create(e, &w), 0);
 	if (w->ops->addr_add(w, gid))
 		SKIP("UDP port 4791 of the loopback device is in use");
