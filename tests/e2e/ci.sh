@@ -77,8 +77,8 @@ UROCE_ENGINE_OPT=hold=0,gso=0,gro=0,loop=0,coalesce=0,credits=0,trains=0,path=0 
 away=(fault_rules record)
 [ -n "${UROCE_FULL:-}" ] && away+=(adverse check counters memory pingpong rdmacm_faults)
 away=("${away[@]/#/tests/e2e/test_}")
-UROCE_AWAY=1 part away "${away[@]/%/.py}" \
-	"tests/e2e/test_shared_engine.py::test_traffic[two hosts-False]"
+UROCE_AWAY=1 part away "${away[@]/%/.py}"
+UROCE_AWAY=1 part away-xrc "tests/e2e/test_shared_engine.py::test_traffic[two hosts-False]"
 # A device of two engines, as machines of eight processors have by themselves.
 UROCE_ENGINES=2 UROCE_ENGINE=device part engines tests/e2e/test_pingpong.py tests/e2e/test_raw.py \
 	tests/e2e/test_guest_host.py "${rate[@]}"

@@ -193,7 +193,8 @@ static void put_evil_packets(void)
 	put(&p, "evil");
 	for (uint32_t op = 0x40; op < 0x256; op += 0x20) {
 		p = make((uint8_t)op == 0x60 ? 0x66 : (uint8_t)op, own, other);
-		if ((uint8_t)op >= 0x40)
+		/* 0xa0 is XRC. */
+		if ((uint8_t)op >= 0x40 && (uint8_t)op != 0xa0)
 			put(&p, "evil");
 	}
 	for (uint16_t seg = 1; seg < 16; seg++) {
