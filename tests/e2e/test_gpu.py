@@ -8,6 +8,7 @@ import signal
 import pytest
 
 from hosts import wait_for
+from test_cli import NOBODY
 from test_guest_engine import GUESTS, engines, pair, threads_cpu  # pylint: disable=unused-import
 from test_guest_host import As, host  # pylint: disable=unused-import
 from test_guests import finish, start
@@ -51,6 +52,13 @@ def test_restart(pair, mode):
         host.stop(signal.SIGKILL)
         host.serve(*GUESTS)
     finish(*programs, limit=280)
+
+
+@pytest.mark.parametrize("mode", ["standin", "dmabuf"])
+def test_relayed(pair, mode):
+    """Of a user whose packets uroced receives."""
+    on = [As(host, "process", *NOBODY) for host in (pair.a, pair.b)]
+    finish(*start(pair, mode, on=on, program=pair.bin("gpu_matrix")), limit=280)
 
 
 def test_copies_by_calls(pair, monkeypatch):

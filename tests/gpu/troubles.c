@@ -244,7 +244,20 @@ void run_child(void)
 
 /* ---- with the stand-in ---- */
 
-/* Posts and polls return while copies do not. */
+/* What the program has in another context does not wait for them. */
+static void use_another(void)
+{
+	struct ibv_context *other = rounds_open();
+	struct ibv_pd *p = ibv_alloc_pd(other);
+	struct ibv_mr *mr =
+		ibv_reg_mr(p, (void *)(uintptr_t)own[HOST].addr, BYTES, ACCESS);
+
+	must(mr && !ibv_dereg_mr(mr) && !ibv_dealloc_pd(p) &&
+		     !ibv_close_device(other),
+	     "another context");
+}
+
+/* Posts and polls return while copies do not, as where a thread of the program waits for them with a lock of CUDA's. */
 void run_blocked(void)
 {
 	struct ibv_sge sge = sge_of(FAR, 0, 100000);
@@ -257,6 +270,7 @@ void run_blocked(void)
 			must(!post(IBV_WR_RDMA_WRITE, &sge, 1, FAR, 0), "post");
 		for (int i = 0; i < 1000; i++)
 			must(!ibv_poll_cq(cq, 1, &wc), "a completion");
+		use_another();
 		standin_block(false);
 		for (int i = 0; i < 8; i++)
 			must_be(poll_one().status, IBV_WC_SUCCESS);
@@ -264,11 +278,16 @@ void run_blocked(void)
 	rounds_both(&peer);
 }
 
-/* One copy fails: the first one is the request's end; others may be made once more. */
+/* One copy fails: the first one to memory is the request's end; others may be made once more. What succeeds has all of
+ * its bytes. */
 static void run_failure(int n, bool client)
 {
-	enum ibv_wc_status got,
-		want = client ? IBV_WC_LOC_PROT_ERR : IBV_WC_REM_ACCESS_ERR;
+	int got = IBV_WC_SUCCESS, theirs,
+	    want = client ? IBV_WC_LOC_PROT_ERR : IBV_WC_REM_ACCESS_ERR;
+	uint32_t s = ++seed * 2;
+
+	fill(HOST, s + peer.client);
+	fill(FAR, s + peer.client);
 
 	if (peer.client == client)
 		standin_fail(n, false);
@@ -276,9 +295,13 @@ static void run_failure(int n, bool client)
 	if (peer.client) {
 		got = run(IBV_WR_RDMA_WRITE,
 			  sge_of(client ? FAR : HOST, 0, BYTES / 2), FAR, 0);
-		must_be(got, n > 1 && !got ? IBV_WC_SUCCESS : want);
+		must_be((enum ibv_wc_status)got,
+			n > 1 && !got ? IBV_WC_SUCCESS
+				      : (enum ibv_wc_status)want);
 	}
-	rounds_both(&peer);
+	rounds_swap(&peer, &got, &theirs, sizeof(got));
+	if (!peer.client && !theirs)
+		check(FAR, 0, BYTES / 2, s + 1, 0, s);
 	standin_fail(0, false);
 	again();
 	exchange(IBV_WR_RDMA_WRITE, FAR, FAR, 0, 300001);
