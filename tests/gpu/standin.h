@@ -39,9 +39,10 @@ __attribute__((weak)) int standin_dmabuf(size_t bytes, bool mappable);
 __attribute__((weak)) void standin_hold(bool on);
 /* Returns how many copies were under way at a time, at most. */
 __attribute__((weak)) int standin_most(void);
-/* Copies that were begun, and those of them that were while another was under way. */
+/* Copies that were begun, and those of them that were while another was under way; events that were recorded and asked, and
+ * questions about pointers. */
 struct standin_copies {
-	unsigned int all, beside;
+	unsigned int all, beside, marks, queries, questions;
 };
 __attribute__((weak)) struct standin_copies standin_copies(void);
 /* Called once, by the thread that next finds a copy that has not ended. */
@@ -51,7 +52,8 @@ __attribute__((weak)) void standin_block(bool on);
 /* The n-th call from now that copies fails (invalid value); with late, its copy fails when its turn comes, and all calls after
  * that, until the next context. */
 __attribute__((weak)) void standin_fail(int n, bool late);
-/* Microseconds that each copy takes at most, drawn anew for each; -1: the call copies by itself. */
+/* Microseconds that each copy takes at most, drawn anew for each; -1: the call copies by itself; -2: nothing is copied, as if
+ * that took no time of this processor's. */
 __attribute__((weak)) void standin_lag(int us);
 /* The program captures: calls that a thread may not make then are errors, which standin_captured() counts. */
 __attribute__((weak)) void standin_capture(bool on);

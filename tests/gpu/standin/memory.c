@@ -126,6 +126,7 @@ CUresult cuPointerGetAttribute(void *to, int what, CUdeviceptr p)
 	if (ret || !is_ready())
 		return ret ? ret : NOT_INITIALIZED;
 	pthread_mutex_lock(&gpu.lock);
+	gpu.copies.questions++;
 	a = find(p, 1);
 	if (!a && what == 1 && find_host((uint8_t *)(uintptr_t)p))
 		*(CUcontext *)to = find_host((uint8_t *)(uintptr_t)p)->context;

@@ -141,7 +141,7 @@ void standin_hold(bool on)
 	pthread_mutex_lock(&gpu.lock);
 	gpu.held = on;
 	gpu.most = gpu.under_way;
-	gpu.copies = (struct standin_copies){0, 0};
+	gpu.copies = (struct standin_copies){0};
 	pthread_cond_broadcast(&gpu.changed);
 	pthread_mutex_unlock(&gpu.lock);
 }

@@ -161,6 +161,7 @@ CUresult cuEventRecord(CUevent event, CUstream stream)
 		return err;
 	pthread_mutex_lock(&gpu.lock);
 	err = check_call(true);
+	gpu.copies.marks++;
 	event->stream = stream;
 	event->due = stream->asked;
 	pthread_mutex_unlock(&gpu.lock);
@@ -176,6 +177,7 @@ CUresult cuEventQuery(CUevent event)
 		return err;
 	pthread_mutex_lock(&gpu.lock);
 	err = check_call(true);
+	gpu.copies.queries++;
 	if (!err && event->stream && event->stream->done < event->due) {
 		err = NOT_READY;
 		now = gpu.then;
@@ -210,8 +212,10 @@ static CUresult copy_async(struct CUstream_st *s, void *to, const void *from,
 	strikes = gpu.fail_in && !--gpu.fail_in;
 	if (!err && (!is_of(s, addr, bytes) || (strikes && !gpu.fail_late)))
 		err = INVALID_VALUE;
+	gpu.copies.all += !err;
 	if (!err && gpu.lag < 0) {
-		memcpy(to, from, bytes);
+		if (gpu.lag == -1)
+			memcpy(to, from, bytes);
 	} else if (!err) {
 		c = calloc(1, sizeof(*c));
 		c->to = to;
@@ -221,7 +225,6 @@ static CUresult copy_async(struct CUstream_st *s, void *to, const void *from,
 		*s->last = c;
 		s->last = &c->next;
 		s->asked++;
-		gpu.copies.all++;
 		gpu.copies.beside += gpu.under_way > 0;
 		if (++gpu.under_way > gpu.most)
 			gpu.most = gpu.under_way;
