@@ -97,21 +97,23 @@ static bool may_begin(struct ur_engine *e)
 	       !atomic_load_explicit(&e->mailbox.pending, memory_order_relaxed);
 }
 
-struct ur_aside *ur_aside_begin(struct ur_engine *e)
+/* Returns the free set that this thread had last, whose buffer its processor's caches may have; else
+ * one that another thread had; NULL: none is free. */
+static struct ur_aside *free_one(const struct ur_asides *s)
 {
-	struct ur_asides *s = &e->asides;
-	u32 meetings = atomic_load_explicit(&s->meetings, memory_order_relaxed);
+	struct ur_aside *free = NULL;
 
-	if (!meetings || !may_begin(e))
-		return NULL;
-	atomic_store_explicit(&s->meetings, meetings - 1, memory_order_relaxed);
-	for (u32 i = 0; i < s->n; i++)
-		if (atomic_load_explicit(&s->set[i]->state,
-					 memory_order_relaxed) == FREE)
-			return s->set[i];
-	if (s->n < UR_ASIDES)
-		ur_chore_ask(e, &s->more);
-	return NULL;
+	for (u32 i = 0; i < s->n; i++) {
+		struct ur_aside *a = s->set[i];
+
+		if (atomic_load_explicit(&a->state, memory_order_relaxed) !=
+		    FREE)
+			continue;
+		free = a;
+		if (pthread_equal(a->user, pthread_self()))
+			break;
+	}
+	return free;
 }
 
 static void swap_tx(struct ur_engine *e, struct ur_aside *a)
@@ -122,6 +124,25 @@ static void swap_tx(struct ur_engine *e, struct ur_aside *a)
 	a->tx = tx;
 }
 
+struct ur_aside *ur_aside_begin(struct ur_engine *e)
+{
+	struct ur_asides *s = &e->asides;
+	u32 meetings = atomic_load_explicit(&s->meetings, memory_order_relaxed);
+	struct ur_aside *a;
+
+	if (!meetings || !may_begin(e))
+		return NULL;
+	atomic_store_explicit(&s->meetings, meetings - 1, memory_order_relaxed);
+	a = free_one(s);
+	if (a) {
+		a->user = pthread_self();
+		swap_tx(e, a);
+	} else if (s->n < UR_ASIDES) {
+		ur_chore_ask(e, &s->more);
+	}
+	return a;
+}
+
 bool ur_aside_take(struct ur_engine *e, struct ur_aside *a)
 {
 	struct ur_wire *wire = wire_of(e);
@@ -130,7 +151,6 @@ bool ur_aside_take(struct ur_engine *e, struct ur_aside *a)
 	if (e->tx.used < LEAST_BYTES || !wire->ops->pack(wire, &e->tx, a->pack))
 		return false;
 	swap_tx(e, a);
-	e->tx.n_desc = e->tx.used = 0;
 	for (u32 i = 0; i < tx->n_desc; i++)
 		ur_av_get((struct ur_av *)tx->desc[i].av);
 	atomic_store_explicit(&a->state, LEAVES, memory_order_relaxed);
@@ -187,6 +207,7 @@ u32 ur_asides_end(struct ur_engine *e)
 			atomic_store(&a->state, STUCK);
 			if (a->done == a->tx.n_desc) {
 				put_avs(&a->tx);
+				a->tx.n_desc = a->tx.used = 0;
 				end(e, a);
 				continue;
 			}

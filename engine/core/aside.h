@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Bursts that leave without the owner lock. Where several threads of a program run its engine, one
- * that has filled the burst buffer exchanges it for an empty one, ends its turn, and computes the ICRCs
- * and makes the system call after that, while another thread has its own turn. The queue pairs of such a
- * burst are not active until it has left (ur_tx.senders), so their packets stay in order.
+ * fills a buffer of its own, ends its turn, and computes the ICRCs and makes the system call after that,
+ * while another thread has its own turn. The queue pairs of such a burst are not active until it has left
+ * (ur_tx.senders), so their packets stay in order. A thread has the same buffer each time, since its
+ * processor's caches have that.
  *
  * The next turn, of whatever thread, ends a burst that has left. No command runs before that: it could
  * end a queue pair, a region or a socket of the burst's. For the same reason no burst begins to leave
@@ -14,6 +15,7 @@
 #ifndef UR_ENGINE_CORE_ASIDE_H
 #define UR_ENGINE_CORE_ASIDE_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include "engine/inproc/chores.h"
 #include "transport/transport.h"
@@ -26,8 +28,10 @@ struct ur_udp_pack;
 #define UR_ASIDES 8u
 
 struct ur_aside {
-	struct ur_tx tx; /* the burst; else an empty buffer */
+	/* The burst; else an empty buffer, which a fill exchanges for engine->tx. */
+	struct ur_tx tx;
 	struct ur_udp_pack *pack;
+	pthread_t user; /* the thread that had it last */
 	struct ur_list senders;
 	u32 done;	   /* packets that have left */
 	_Atomic u32 state; /* aside.c */
@@ -54,10 +58,11 @@ void ur_asides_fini(struct ur_engine *engine);
 
 /* Notes that a thread of the program has found another one running the engine. Any thread. */
 void ur_aside_met(struct ur_engine *engine);
-/* Returns a set for the next fill, or NULL: the fill is sent in this turn. */
+/* Returns a set for the next fill, whose buffer is in engine->tx then, which was empty; or NULL: the fill
+ * is sent in this turn. The fill need not be taken: the set is still free. */
 struct ur_aside *ur_aside_begin(struct ur_engine *engine);
-/* The fill, which is in engine->tx, leaves aside, and engine->tx is empty. Or returns false, and
- * the fill has to be sent. */
+/* The fill, which is in engine->tx, leaves aside, and engine->tx is the empty buffer that it was before.
+ * Or returns false, and the fill has to be sent. */
 bool ur_aside_take(struct ur_engine *engine, struct ur_aside *aside);
 /* Sends the burst. The thread whose turn took it, without the owner lock. */
 void ur_aside_send(struct ur_engine *engine, struct ur_aside *aside);

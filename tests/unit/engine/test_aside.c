@@ -238,6 +238,58 @@ static void test_stuck(void)
 	CHECK_EQ(active.next, &pair[0].active);
 }
 
+/* What a thread had for its burst. */
+struct had {
+	struct ur_aside *aside;
+	const u8 *buf;
+};
+
+static void *send_one(void *arg)
+{
+	struct had *had = arg;
+
+	had->aside = ready();
+	had->buf = e.tx.buf;
+	CHECK(fill(had->aside));
+	CHECK(ur_aside_take(&e, had->aside));
+	e.asides.mine = NULL;
+	return NULL;
+}
+
+/* One thread at a time, as under the owner lock. */
+static struct had had_by_another(void)
+{
+	pthread_t thread;
+	struct had had;
+
+	CHECK(!pthread_create(&thread, NULL, send_one, &had));
+	pthread_join(thread, NULL);
+	return had;
+}
+
+/* A thread has the set and the buffer that it had before; one that had none takes any that is free. */
+static void test_own(void)
+{
+	struct had first, second, again;
+
+	start();
+	first = had_by_another();
+	send_one(&second);
+	CHECK(first.aside != second.aside && first.buf != second.buf);
+	for (u32 i = 0; i < 3; i++) {
+		ur_aside_send(&e, first.aside);
+		ur_aside_send(&e, second.aside);
+		CHECK_EQ(ur_asides_end(&e), 0);
+		send_one(&again);
+		CHECK_EQ(again.aside, second.aside);
+		CHECK_EQ(again.buf, second.buf);
+		again = had_by_another();
+		CHECK_EQ(again.aside, first.aside);
+		CHECK_EQ(again.buf, first.buf);
+	}
+	CHECK_EQ(e.asides.n, 2);
+}
+
 static void *run(void *arg)
 {
 	for (u32 i = 0; i < ROUNDS; i++) {
@@ -286,6 +338,7 @@ int main(int argc, char **argv)
 	CASE(test_one());
 	CASE(test_short());
 	CASE(test_stuck());
+	CASE(test_own());
 	CASE(test_threads());
 	return cases_status();
 }
