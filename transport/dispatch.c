@@ -124,7 +124,7 @@ void ur_port_rx(struct ur_port *port, ur_time now,
 
 	ur_port_put_avs(port);
 	port->now = now;
-	ur_count_rx_prio(port, meta->tos, 1, len);
+	ur_count_rx_prio(port->counters, meta->tos, 1, len);
 	ur_count(port, UR_CNT_rcvd_pkts);
 	ur_count_many(port, UR_CNT_port_rcv_data, len / 4);
 	if (port->rx_qp && ur_fastpath_rx(port, meta, bth, len))
@@ -173,7 +173,7 @@ static u32 rx_run(struct ur_port *port, ur_time now,
 	took = ur_fastpath_rx_run(port, meta, run);
 	if (!took)
 		return 0;
-	ur_count_rx_prio(port, meta->tos, took, (u64)took * run->len);
+	ur_count_rx_prio(port->counters, meta->tos, took, (u64)took * run->len);
 	ur_count_many(port, UR_CNT_rcvd_pkts, took);
 	ur_count_many(port, UR_CNT_port_rcv_data, (u64)took * run->len / 4);
 	return took;

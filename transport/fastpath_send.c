@@ -204,7 +204,7 @@ static void count_sent(struct ur_qp *qp, u32 packets, bool apart)
 {
 	u64 bytes = (u64)packets * (UR_BTH_BYTES + qp->mtu);
 
-	ur_count_tx_prio(qp->port, qp->attr.av, packets, bytes);
+	ur_count_tx_prio(qp->port->counters, qp->attr.av, packets, bytes);
 	ur_count_many(qp->port, UR_CNT_sent_pkts, packets);
 	ur_count_many(qp->port, UR_CNT_port_xmit_data, bytes / 4);
 	if (apart)

@@ -10,6 +10,7 @@
 #define UR_TRANSPORT_HOST_H
 
 #include <string.h>
+#include "transport/counters.h"
 #include "transport/failure.h"
 #include "transport/wire_format.h"
 #include "transport/work.h"
@@ -102,6 +103,24 @@ static inline void ur_av_meta(const struct ur_av *av, struct ur_rx_meta *meta)
 static inline bool ur_rx_is_marked(const struct ur_rx_meta *meta)
 {
 	return !meta->v1 && (meta->tos & UR_ECN_MASK) == UR_ECN_CE;
+}
+
+/* Count packets that were sent to av's destination, or received, as ur_counters_prio(). */
+static inline void ur_count_tx_prio(u64 *counters, const struct ur_av *av,
+				    u32 packets, u64 bytes)
+{
+	u32 prio = av->sl ? av->sl & 7u : av->traffic_class >> 5;
+
+	if (prio)
+		ur_counters_prio(counters, UR_CNT_TX_PRIO(prio), packets,
+				 bytes);
+}
+static inline void ur_count_rx_prio(u64 *counters, u8 tos, u32 packets,
+				    u64 bytes)
+{
+	if (tos >> 5)
+		ur_counters_prio(counters, UR_CNT_RX_PRIO(tos >> 5), packets,
+				 bytes);
 }
 
 /* Returns whether a queue pair with that number may be the sender's. */

@@ -139,7 +139,7 @@ void ur_tx_commit(struct ur_port *port, struct ur_tx *tx,
 		 ur_bth_opcode(tx->buf + d->off), ur_bth_psn(tx->buf + d->off));
 	tx->used += bytes + UR_ICRC_BYTES;
 	ur_burst_count(tx, 1);
-	ur_count_tx_prio(port, av, 1, bytes);
+	ur_count_tx_prio(port->counters, av, 1, bytes);
 	ur_count(port, UR_CNT_sent_pkts);
 	ur_count_many(port, UR_CNT_port_xmit_data, bytes / 4);
 }

@@ -128,26 +128,6 @@ static inline void ur_count(struct ur_port *port, enum ur_counter c)
 	ur_count_many(port, c, 1);
 }
 
-/* Count packets as ur_counters_prio(). */
-static inline void ur_count_tx_prio(struct ur_port *port,
-				    const struct ur_av *av, u32 packets,
-				    u64 bytes)
-{
-	if (av->sl || av->traffic_class >> 5)
-		ur_counters_prio(
-			port->counters,
-			UR_CNT_TX_PRIO(av->sl ? av->sl & 7
-					      : av->traffic_class >> 5),
-			packets, bytes);
-}
-static inline void ur_count_rx_prio(struct ur_port *port, u8 tos, u32 packets,
-				    u64 bytes)
-{
-	if (tos >> 5)
-		ur_counters_prio(port->counters, UR_CNT_RX_PRIO(tos >> 5),
-				 packets, bytes);
-}
-
 /* Reports a trace point; trace.h defines a and b. Costs one branch without a
  * tracer. */
 static inline void ur_trace(struct ur_port *port, enum ur_trace_id id, u32 qpn,

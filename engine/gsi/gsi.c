@@ -62,10 +62,7 @@ bool ur_gsi_waits(const struct ur_engine *e)
 
 static void count_sent(struct ur_engine *e, const struct ur_av *av, u32 bytes)
 {
-	u32 prio = av->sl ? av->sl & 7u : av->traffic_class >> 5;
-
-	if (prio)
-		ur_counters_prio(e->counters, UR_CNT_TX_PRIO(prio), 1, bytes);
+	ur_count_tx_prio(e->counters, av, 1, bytes);
 	ur_engine_tally(e, UR_CNT_sent_pkts, 1);
 	ur_engine_tally(e, UR_CNT_port_xmit_data, bytes / 4);
 }
@@ -102,9 +99,7 @@ void ur_gsi_sent(struct ur_engine *e)
 
 static void count_received(struct ur_engine *e, u8 tos, u32 bytes)
 {
-	if (tos >> 5)
-		ur_counters_prio(e->counters, UR_CNT_RX_PRIO(tos >> 5), 1,
-				 bytes);
+	ur_count_rx_prio(e->counters, tos, 1, bytes);
 	ur_engine_tally(e, UR_CNT_rcvd_pkts, 1);
 	ur_engine_tally(e, UR_CNT_port_rcv_data, bytes / 4);
 }
