@@ -246,12 +246,13 @@ def test_daemon_near(pair, in_program, when):
 
 
 def test_generations(pair, in_program):
-    """The engine goes from each process to its child, and none leaves a descriptor behind: less than one for each. A
-    class of traffic that comes first on a busy machine, as that of notifications, has two sockets of its own."""
+    """The engine goes from each process to its child, and none leaves a descriptor behind: of sockets less than one for
+    each. A class of traffic that comes first on a busy machine, as that of notifications, has two of its own."""
     s, c = start(pair, "daemon_again")
     finish_daemon(s, c)
     found = dict(line.split() for line in s.text().splitlines())
     assert int(found["more"]) < int(found["generations"]), s.report()
+    assert found["no-sockets"] == "0", s.report()
 
 
 def test_daemon_is_shown(pair, in_program):

@@ -39,8 +39,8 @@ __attribute__((weak)) int standin_dmabuf(size_t bytes, bool mappable);
 __attribute__((weak)) void standin_hold(bool on);
 /* Returns how many copies were under way at a time, at most. */
 __attribute__((weak)) int standin_most(void);
-/* Copies that were begun, and those of them that were while another was under way; events that were recorded and asked, and
- * questions about pointers. */
+/* Counts of calls since the last standin_hold(): copies; copies begun while another was under way; events recorded;
+ * events asked; questions about pointers. */
 struct standin_copies {
 	unsigned int all, beside, marks, queries, questions;
 };

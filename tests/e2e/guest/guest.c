@@ -134,14 +134,21 @@ static void fork_and_look(void)
 	rounds_end(&r);
 }
 
-static int count_files(void)
+/* Returns the number of descriptors; *others gets that of those which are no sockets. */
+static int count_files(int *others)
 {
 	DIR *dir = opendir("/proc/self/fd");
+	struct dirent *e;
+	char to[16];
 	int n = 0;
 
 	must(dir, "/proc/self/fd");
-	while (readdir(dir))
-		n++;
+	*others = 0;
+	for (; (e = readdir(dir)); n++) {
+		ssize_t len = readlinkat(dirfd(dir), e->d_name, to, sizeof(to));
+
+		*others += len < 7 || memcmp(to, "socket:", 7);
+	}
 	closedir(dir);
 	return n;
 }
@@ -213,12 +220,12 @@ static void daemon_twice(void)
 	end_parent(become_daemon_twice, 0, 0);
 }
 
-/* Generation after generation has the engine: how many descriptors more the last one has than the first, and how
- * many generations lie between. */
+/* Generation after generation has the engine: how many descriptors more the last one has than the first, how many of
+ * them are no sockets, and how many generations lie between. */
 static void daemon_again(void)
 {
 	struct rounds r;
-	int first = 0;
+	int first = 0, first_others = 0, others;
 
 	rounds_connect(&r, context, &peer, true);
 	must(!rounds_run(&r, ROUNDS), "rounds");
@@ -227,10 +234,11 @@ static void daemon_again(void)
 			become_daemon();
 		must(!rounds_run(&r, ROUNDS), "rounds");
 		if (!i)
-			first = count_files();
+			first = count_files(&first_others);
 	}
 	if (!peer.client) {
-		say("more", count_files() - first);
+		say("more", count_files(&others) - first);
+		say("no-sockets", others - first_others);
 		say("generations", GENERATIONS);
 	}
 	rounds_end(&r);
