@@ -84,6 +84,8 @@ int ur_client_memory_take(struct ur_session *s, const struct uroce_tun_msg *msg,
 
 	if (fds[0] != -1 || !(features & UROCE_TUN_F_MEMORY))
 		return take_memfd(s, msg, fds);
+	/* Only uroced's user may get a descriptor of that memory. */
+	s->guarded = true;
 	if (msg->open.self)
 		borrow(s, known);
 	if (known[0] >= 0 && !take_memfd(s, msg, known))

@@ -102,7 +102,8 @@ struct ur_daemon {
 	/* queue pairs of different users cannot reach each other */
 	bool by_user;
 	const char *engine_options;
-	u32 engines; /* per device; 0: one */
+	bool engines_apart; /* no engine is in a program: the option guests */
+	u32 engines;	    /* per device; 0: one */
 	/* no two users share an engine */
 	bool user_engines;
 	const struct ur_daemon_options *options; /* NULL: none */

@@ -19,7 +19,7 @@ struct ur_engine_process {
 	struct ur_list node;
 	struct ur_daemon *daemon;
 	struct ur_loop_timer unused;
-	uid_t uid;
+	uid_t uid, as; /* the user of its contexts; its own */
 	int link;
 	u32 contexts;
 	ur_engine_process_ended *tell;
@@ -55,23 +55,26 @@ static void on_end(void *arg, u32 events)
 		forget(p);
 }
 
-static struct ur_engine_process *find(uid_t uid)
+static struct ur_engine_process *find(uid_t uid, uid_t as)
 {
 	ur_list_for_each(it, &processes) {
 		struct ur_engine_process *p =
 			ur_list_entry(it, struct ur_engine_process, node);
 
-		if (p->uid == uid && !p->ended)
+		if (p->uid == uid && p->as == as && !p->ended)
 			return p;
 	}
 	return NULL;
 }
 
 /* With user isolation the process must not belong to the user whom it isolates, even before
- * it is confined; with RoCEv1 it has packet sockets, by which its user could send anything. */
+ * it is confined; with RoCEv1 it has packet sockets, by which its user could send anything. A
+ * guarded client's memory must reach no process of the user's. */
 static uid_t runs_as(const struct ur_session *s)
 {
-	return s->daemon->by_user || s->daemon->roce_v1 ? geteuid() : s->uid;
+	return s->daemon->by_user || s->daemon->roce_v1 || s->guarded
+		       ? geteuid()
+		       : s->uid;
 }
 
 static int start(const struct ur_session *s, int *link)
@@ -102,6 +105,7 @@ static int make(struct ur_session *s, struct ur_engine_process **ret)
 		goto err_free;
 	p->daemon = s->daemon;
 	p->uid = s->uid;
+	p->as = runs_as(s);
 	p->unused.fn = on_unused;
 	p->unused.arg = p;
 	/* Only waits for hangup: the process sends nothing. */
@@ -123,7 +127,7 @@ int ur_engine_process_get(struct ur_session *s, ur_engine_process_ended *ended,
 			  struct ur_engine_process **ret)
 {
 	struct ur_engine_process *p =
-		ur_is_one_user(s->uid) ? find(s->uid) : NULL;
+		ur_is_one_user(s->uid) ? find(s->uid, runs_as(s)) : NULL;
 	int err = p ? 0 : make(s, &p);
 
 	ur_assert(ur_loop_mine(s->daemon->loop));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The engine processes (device/apart/) of this uroced. The contexts of a user share one
- * process, on all devices. A uid that may stand for several users has one process per
+ * process, on all devices; those of clients that may not open their own memory share another
+ * one, which runs as uroced's user. A uid that may stand for several users has one process per
  * context. An unused process ends after a moment. Control lock held.
  */
 #ifndef UR_DEVICE_ENGINE_PROCESS_H

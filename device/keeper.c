@@ -92,8 +92,6 @@ void ur_keeper_start(struct ur_daemon *daemon)
 		ur_debug("the keeper of an earlier uroced serves on");
 		return;
 	}
-	if (!ur_engine_may_lend(daemon->engine_options))
-		return;
 	if (!err)
 		err = start_keeper(daemon, &sun);
 	if (err)

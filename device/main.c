@@ -239,8 +239,7 @@ static int start(struct ur_daemon *daemon, const struct ur_daemon_options *o)
 		return err;
 	}
 	ur_keeper_start(daemon);
-	if (ur_engine_may_lend(daemon->engine_options))
-		ur_engine_starter_begin(daemon->argv);
+	ur_engine_starter_begin(daemon->argv);
 	ur_administrators_init();
 	err = ur_client_rights_init(daemon->lock_fd);
 	if (err)
@@ -402,6 +401,7 @@ int main(int argc, char **argv)
 	daemon.peermem = o->peermem > 0;
 	daemon.by_user = o->isolation == UR_ISOLATION_USER;
 	daemon.engine_options = *o->engine ? o->engine : NULL;
+	daemon.engines_apart = !ur_engine_has_guests(daemon.engine_options);
 	daemon.engines = o->engines ? (u32)o->engines
 				    : ur_processors_engines(ur_processors());
 	daemon.user_engines = o->user_engines != UR_USER_ENGINES_NO;

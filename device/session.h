@@ -37,6 +37,7 @@ struct ur_session {
 	uid_t uid;
 	char comm[17];
 	struct ur_user_mem *mem;
+	bool guarded; /* the client may not open its own memory (set-uid, not dumpable) */
 	struct ur_open_file *open;
 	struct ur_nldev *nl; /* set for a netlink socket. Lock */
 	bool administers;    /* it has proved the right. Lock */

@@ -146,6 +146,8 @@ struct ur_engine_config {
 /* Checks options in that form. Returns 0, or -EINVAL after a line on stderr
  * that says which name or value is wrong, and which there are. */
 int ur_engine_options_check(const char *text);
+/* Returns the option guests of such a text, which has been checked. */
+bool ur_engine_has_guests(const char *text);
 
 /* Notes which processes have UDP port 4791 now, for the message of a device
  * that cannot use it. To be called once, while we may still look at others'

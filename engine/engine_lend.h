@@ -32,8 +32,8 @@ enum ur_lend_way {
 	UR_LEND_FAR,	 /* sends by a ring, too: another network namespace */
 };
 
-/* Grants a free slot (slots.h; a small one has no sockets) and a port to that user's process. Returns 0, -EOPNOTSUPP (made
- * without the option guests, or the kernel has no seals), -EBUSY (no such slot is free) or -errno of the wire. */
+/* Grants a free slot (slots.h; a small one has no sockets) and a port to that user's process. Returns 0, -EOPNOTSUPP (the
+ * kernel has no seals), -EBUSY (no such slot is free) or -errno of the wire. */
 int ur_engine_lend(struct ur_engine *engine, uid_t uid, pid_t pid, bool small,
 		   enum ur_lend_way way, struct ur_lent *lent);
 /* Returns the realm of a slot that this uroced or an earlier one has granted; 0: none. Control. */
@@ -86,6 +86,8 @@ bool ur_engine_has_gid(struct ur_engine *engine, u32 index, const u8 *gid);
 /* Sets what the engine process with a slot may use for rings, in KiB, beyond what it was begun
  * with (uroce_apart_context.ring_bytes). Control; the process reads it when a ring needs more. */
 void ur_engine_set_ring_room(struct ur_engine *engine, u32 slot, u32 kib);
+/* Returns what this uroced or an earlier one has set. Control. */
+u32 ur_engine_ring_room_of(const struct ur_engine *engine, u32 slot);
 
 /* In an engine process: returns the bytes that ur_engine_set_ring_room() has set for this engine's slot. Any thread. */
 u64 ur_engine_ring_room(const struct ur_engine *engine);
@@ -95,8 +97,6 @@ void ur_engine_show_classes(struct ur_engine *engine);
 
 /* ---- recovery after uroced was killed (ground/keep.h) ---- */
 
-/* Returns whether an engine with those options grants slots, which takes a keeper. */
-bool ur_engine_may_lend(const char *options);
 /* For the keeper, which has the table of ports: uroced has ended. */
 void ur_engine_left(int ports);
 /* The holder of a slot: its process, and the socket that hangs up with it (UR_KEPT_LIFE). */
@@ -128,8 +128,6 @@ int ur_engine_pass_life_on(struct ur_engine *engine, u32 slot,
 
 struct ur_lent_record;
 
-/* Returns whether the engine grants slots to programs. */
-bool ur_engine_lends(const struct ur_engine *engine);
 /* Fills the list with the recorder rings of programs, also of ended ones, and *run with the number of the recording. Returns their
  * number. Release each with ur_lent_record_put(). */
 u32 ur_engine_record_lent(const struct ur_engine *engine,

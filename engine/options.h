@@ -21,8 +21,8 @@ struct ur_engine_options {
 	bool trains;   /* send whole UDP_SEGMENT messages where that can be */
 	bool spread;   /* of several engines: each context to the next one */
 	bool one_port; /* one source port to a peer, where there is one path */
-	bool guests;   /* programs may have engines of their own: lend.c */
-	bool cc;       /* DCQCN reaction point: paces by CNPs */
+	bool guests; /* the device's programs may have their engines in themselves */
+	bool cc; /* DCQCN reaction point: paces by CNPs */
 };
 
 /* Fills *o with the defaults, then with what text ("name=value,...", or NULL)

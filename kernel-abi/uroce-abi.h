@@ -355,10 +355,11 @@ struct uroce_engine_apart {
 #define UROCE_ATTR_ENGINE_PD_HANDLE 0x1000 /* in: object handle */
 #define UROCE_ATTR_ENGINE_PD_RESP   0x1001 /* out: uroce_alloc_pd_resp */
 
-/* After ENGINE_APART: charges the user for more memory of rings, as much again as the context may
- * have already, and lets its engine use it. ENOMEM: the user has no more. */
-#define UROCE_METHOD_ENGINE_ROOM    0x1009
-#define UROCE_ATTR_ENGINE_ROOM_RESP 0x1000 /* out: __u32, KiB that were added */
+/* After ENGINE_APART: charges the user for more memory of rings and of objects, as much again as the
+ * context may have already, and lets its engine use it. ENOMEM: the user has no more. */
+#define UROCE_METHOD_ENGINE_ROOM 0x1009
+#define UROCE_ATTR_ENGINE_ROOM_RESP \
+	0x1000 /* out: __u32, KiB of each that were added so far */
 
 /* resumes counts the resumes of this context, from 1 on: each gets handles that differ from
  * the earlier ones. UROCE_ENGINE_NO_SLOT: that is all; a child of fork gets an engine on the new

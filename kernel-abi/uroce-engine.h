@@ -46,7 +46,7 @@ struct uroce_guest_info {
 #define UROCE_V1_FDS 6
 
 /* Another process whose context is to be opened. open_apart() takes the descriptors over. mem is
- * -1 for a process that shows no memory: it registers none. */
+ * -1 for a process that shows no memory: it registers files alone. */
 struct uroce_guest_client {
 	__s32 mem;  /* its /proc/PID/mem, open for reading and writing */
 	__s32 maps; /* its /proc/PID/maps, or -1 */
@@ -126,6 +126,9 @@ struct uroce_guest_cq_init {
 /* The memory is the one of set_parent(). While that process has the region, its key is at key_at
  * there. */
 #define UROCE_GUEST_MR_PARENTS (1u << 5)
+/* addr is a place in the file whose descriptor is dmabuf, which stays the caller's: a memfd that does not
+ * shrink. Only after open_apart(), and not for rereg_mr(). */
+#define UROCE_GUEST_MR_FILE (1u << 6)
 
 struct uroce_guest_mr_init {
 	__u32 key, pdn;
@@ -158,6 +161,9 @@ struct uroce_door {
 			  const struct uroce_guest_client *client,
 			  struct uroce_guest **guest,
 			  struct uroce_guest_info *info);
+	/* Returns the bytes of rings, and as many of objects, that uroced has added to those of the
+	 * client (UROCE_METHOD_ENGINE_ROOM). Only after open_apart(). */
+	__u64 (*room)(struct uroce_guest *guest);
 	/* Returns the sending end of a channel, which becomes the caller's, if the last
 	 * destroyed CQ was the channel's last one; otherwise -1. Only after open_apart(). */
 	int (*left_sender)(struct uroce_guest *guest);

@@ -125,10 +125,10 @@ void ur_apart_claimed(struct ur_apart_client *client);
 
 /* objects.c: the table of a context's objects. Numbers begin with 1. */
 
-/* Makes room for one more object of that kind. Returns false without memory, or if the
- * context's memory limit is reached (charges: device/memory.h). */
-bool ur_apart_has_room(struct ur_apart_client *client, enum ur_apart_kind kind);
-/* Adds an object and returns its number. ur_apart_has_room() came before. */
+/* Makes room for one more object of that kind. Returns 0, -ENOMEM, or -EDQUOT if the
+ * context's memory limit is reached (charges: device/memory.h), which UROCE_METHOD_ENGINE_ROOM raises. */
+int ur_apart_make_room(struct ur_apart_client *client, enum ur_apart_kind kind);
+/* Adds an object and returns its number. ur_apart_make_room() came before. */
 u32 ur_apart_add(struct ur_apart_client *client, enum ur_apart_kind kind,
 		 void *it);
 /* Returns the object of that number and kind, or NULL. */
@@ -136,7 +136,8 @@ struct ur_apart_object *ur_apart_find(struct ur_apart_client *client,
 				      enum ur_apart_kind kind, u32 number);
 void ur_apart_del(struct ur_apart_client *client,
 		  struct ur_apart_object *object);
-/* Record that a queue pair is in a multicast group, or has left it. Return 0 or -ENOMEM. */
+/* Record that a queue pair is in a multicast group, or has left it. Joining returns as
+ * ur_apart_make_room(). */
 int ur_apart_join(struct ur_apart_client *client, struct ur_apart_object *qp,
 		  const u8 gid[16]);
 void ur_apart_leave(struct ur_apart_client *client, struct ur_apart_object *qp,

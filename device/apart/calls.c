@@ -380,10 +380,13 @@ static int reg_mr(const struct call *c)
 
 	if (!ur_apart_mr_is_good(&init))
 		return -EINVAL;
+	init.dmabuf = c->fds[0];
 	err = ur_apart_find_domain(c->client, &init.pdn);
 	if (err)
 		return err;
-	told = ur_apart_claim(c->client, init.key);
+	told = init.flags & UROCE_GUEST_MR_FILE
+		       ? 0
+		       : ur_apart_claim(c->client, init.key);
 	if (told)
 		return claim_mr(c, told, &init);
 	err = c->client->door->reg_mr(c->client->guest, &init, &mr);
@@ -397,7 +400,7 @@ static int rereg_mr(const struct call *c)
 	int err;
 
 	if (!mr || c->in->mr.flags > ALL_OF_REGION ||
-	    !ur_apart_mr_is_good(&init))
+	    !ur_apart_mr_is_good(&init) || (init.flags & UROCE_GUEST_MR_FILE))
 		return -EINVAL;
 	err = ur_apart_find_domain(c->client, &init.pdn);
 	return err ? err
@@ -508,10 +511,12 @@ void ur_apart_call(struct ur_apart_client *client,
 	const struct call c = {client, msg, fds, reply};
 
 	*reply = (struct ur_apart_reply){.msg.op = msg->op, .fds = {-1, -1}};
-	if (msg->op >= UROCE_APART_OPS || !calls[msg->op])
+	if (msg->op >= UROCE_APART_OPS || !calls[msg->op]) {
 		reply->msg.ret = -EOPNOTSUPP;
-	else if (makes[msg->op] && !ur_apart_has_room(client, makes[msg->op]))
-		reply->msg.ret = -ENOMEM;
-	else
+		return;
+	}
+	if (makes[msg->op])
+		reply->msg.ret = ur_apart_make_room(client, makes[msg->op]);
+	if (!reply->msg.ret)
 		reply->msg.ret = calls[msg->op](&c);
 }

@@ -72,8 +72,11 @@ bool ur_apart_modify_is_good(const struct uroce_apart_modify *m)
 bool ur_apart_mr_is_good(const struct uroce_guest_mr_init *mr)
 {
 	u32 known = UROCE_GUEST_MR_ON_DEMAND | UROCE_GUEST_MR_IMPLICIT |
-		    UROCE_GUEST_MR_NULL | UROCE_GUEST_MR_PARENTS;
+		    UROCE_GUEST_MR_NULL | UROCE_GUEST_MR_PARENTS |
+		    UROCE_GUEST_MR_FILE;
 
+	if (mr->flags & UROCE_GUEST_MR_FILE)
+		known = UROCE_GUEST_MR_FILE;
 	if ((mr->flags & ~known) || (mr->access & ~ACCESS_ALL))
 		return false;
 	if (mr->flags & (UROCE_GUEST_MR_IMPLICIT | UROCE_GUEST_MR_NULL))

@@ -16,26 +16,28 @@ static u32 kib_of(enum ur_apart_kind kind)
 
 static bool fits(const struct ur_apart_client *c, u32 kib)
 {
-	return c->kib <= c->max_kib && kib <= c->max_kib - c->kib;
+	u64 max = c->max_kib + (c->door->room(c->guest) >> 10);
+
+	return c->kib <= max && kib <= max - c->kib;
 }
 
-bool ur_apart_has_room(struct ur_apart_client *c, enum ur_apart_kind kind)
+int ur_apart_make_room(struct ur_apart_client *c, enum ur_apart_kind kind)
 {
 	u32 room = c->room ? 2 * c->room : 64;
 	struct ur_apart_object *more;
 
 	if (!fits(c, kib_of(kind)))
-		return false;
+		return -EDQUOT;
 	if (c->free || c->n_objects < c->room)
-		return true;
+		return 0;
 	if (room > UR_APART_OBJECTS)
-		return false;
+		return -ENOMEM;
 	more = realloc(c->objects, room * sizeof(*more));
 	if (!more)
-		return false;
+		return -ENOMEM;
 	c->objects = more;
 	c->room = room;
-	return true;
+	return 0;
 }
 
 u32 ur_apart_add(struct ur_apart_client *c, enum ur_apart_kind kind, void *it)
@@ -88,9 +90,9 @@ int ur_apart_join(struct ur_apart_client *c, struct ur_apart_object *qp,
 
 	if (place_of(qp, gid) < qp->n_groups)
 		return 0;
-	more = fits(c, UR_KIB_OBJECT)
-		       ? realloc(qp->groups, (qp->n_groups + 1) * 16ul)
-		       : NULL;
+	if (!fits(c, UR_KIB_OBJECT))
+		return -EDQUOT;
+	more = realloc(qp->groups, (qp->n_groups + 1) * 16ul);
 	if (!more)
 		return -ENOMEM;
 	c->kib += UR_KIB_OBJECT;

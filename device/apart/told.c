@@ -10,7 +10,7 @@ static int reg(struct ur_apart_client *c, struct uroce_guest_mr_init *init,
 	int err;
 
 	if (!ur_apart_mr_is_good(init) ||
-	    !ur_apart_has_room(c, UR_APART_TOLD_MR))
+	    ur_apart_make_room(c, UR_APART_TOLD_MR))
 		return -1;
 	err = ur_apart_find_domain(c, &init->pdn);
 	return err ? err : c->door->reg_mr(c->guest, init, mr);

@@ -138,8 +138,6 @@ static void look_at_programs(void *arg)
 
 static void begin_to_look(struct ur_device *dev)
 {
-	if (!ur_engine_lends(dev->engine))
-		return;
 	dev->record->look.fn = look_at_programs;
 	dev->record->look.arg = dev;
 	look_at_programs(dev);
@@ -187,12 +185,9 @@ int ur_record_set(struct ur_device *dev, u32 kib)
 			return -ENOMEM;
 		rec->refs = 1;
 		rec->kib = kib;
-		rec->charged = kib;
-		if (ur_engine_lends(dev->engine))
-			rec->charged +=
-				(UR_PLACES - 1) *
-					ur_lent_record_kib(kib, false) +
-				UR_SMALL_SLOTS * ur_lent_record_kib(kib, true);
+		rec->charged =
+			kib + (UR_PLACES - 1) * ur_lent_record_kib(kib, false) +
+			UR_SMALL_SLOTS * ur_lent_record_kib(kib, true);
 		if (ur_memory_take(geteuid(), rec->charged)) {
 			free(rec);
 			return -ENOMEM;

@@ -14,11 +14,10 @@
 static int context_response(struct ur_cmd *cmd)
 {
 	struct uroce_alloc_ucontext_resp resp = {
-		.features = UROCE_CTX_F_ADVERSE |
-			    (ur_ufile_realm(cmd->file) || cmd->dev->roce_v1
-				     ? UROCE_CTX_F_APART
-				     : 0) |
-			    (cmd->dev->roce_off ? 0 : UROCE_CTX_F_LATE),
+		.features =
+			UROCE_CTX_F_ADVERSE |
+			(ur_ufile_is_apart(cmd->file) ? UROCE_CTX_F_APART : 0) |
+			(cmd->dev->roce_off ? 0 : UROCE_CTX_F_LATE),
 		.max_rd_atomic = cmd->dev->daemon->limits.max_init_rd_atom,
 		.adverse = cmd->file->adverse,
 		.adverse_seed = cmd->file->adverse_seed,

@@ -123,7 +123,8 @@ static int begin_for_opener(struct ur_ufile *file,
 	ur_ectx_set_imported(file->ectx);
 	opener = opener_of(file);
 	/* A file of the next uroced has neither the page nor the regions of the first. */
-	if (!opener || !file->async || ur_handles_follow(&file->handles))
+	if (!opener || !file->async || ur_handles_follow(&file->handles) ||
+	    opener->guarded != file->session->guarded)
 		return -EOPNOTSUPP;
 	return begin_with(file, opener, ended);
 }
@@ -179,7 +180,7 @@ static int add(struct ur_ufile *file, int *sock)
 	err = ur_quota_take_fds(file->uid, 1);
 	if (err)
 		goto err_free;
-	err = ur_slot_charge_apart(file->uid, &i->kib);
+	err = ur_slot_charge_apart(file->uid, true, &i->kib);
 	if (err)
 		goto err_fds;
 	err = begin(file, i, sock);
@@ -205,8 +206,11 @@ int ur_import_begin(struct ur_ufile *file, ur_engine_process_ended *ended,
 		return -EPERM;
 	if (!file->slot || !ur_user_mem_reaches(file->session->mem))
 		return -EOPNOTSUPP;
+	/* A process of the user's must not get a guarded client's memory. */
 	if (!file->shared)
 		err = begin_for_opener(file, ended);
+	else if (file->shared->guarded != file->session->guarded)
+		err = -EOPNOTSUPP;
 	return err ? err : add(file, sock);
 }
 

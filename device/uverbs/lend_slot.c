@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include "device/memory.h"
 #include "device/quota.h"
 #include "device/uverbs/lend_slot.h"
 #include "engine/ground/limits.h"
+#include "engine/ground/log.h"
+#include "engine/ground/loop.h"
 
 /* Two sockets, counters, a recording, and the two files of a relay ring. */
 #define LENT_FDS 6
 /* An outbox, and the wake-up descriptors of both directions. */
 #define FAR_FDS 3
-/* Limit of the memory of rings, and likewise of other objects, of a context in an engine
- * process: 1/APART_PART of the memory of this process, within bounds. */
-#define APART_PART    128
-#define APART_KIB_MIN (16u << 10)
-#define APART_KIB_MAX (8u << 20)
+/* Limit of the memory of rings, and likewise of other objects, of a context in a shared
+ * engine: 1/SHARED_PART of the memory of this process, within bounds. */
+#define SHARED_PART    128
+#define SHARED_KIB_MIN (16u << 10)
+#define SHARED_KIB_MAX (8u << 20)
 
 static u32 lent_fds(enum ur_lend_way way)
 {
@@ -34,13 +37,26 @@ static void bound_slots(struct ur_device *dev)
 	for (int small = 0; small < 2; small++) {
 		struct ur_quota *q = slots_of(dev, small);
 
-		q->what = small ? "more engines in programs"
-				: "engines in programs";
+		q->what =
+			small ? "small slots for engines" : "slots for engines";
 		q->where = dev->name;
 		q->max = small ? UR_SMALL_SLOTS
 			       : ur_engine_lend_room(dev->engine);
 		q->everyone = small;
 	}
+}
+
+void ur_slot_log_refusal(const struct ur_ufile *file, int err)
+{
+	static u64 next;
+	u64 now = ur_loop_now();
+
+	if (now < next)
+		return;
+	next = now + 60 * 1000000000ull;
+	ur_log("%s: process %d of user %u gets no engine: %s", file->dev->name,
+	       (int)file->session->pid, file->uid,
+	       err == -EBUSY ? "no slot is left" : strerror(-err));
 }
 
 bool ur_slot_is_for_small(struct ur_device *dev, uid_t uid)
@@ -121,17 +137,21 @@ void ur_slot_fds(const struct ur_lent *lent, bool far, int fds[UROCE_APART_FDS])
 		fds[UROCE_APART_V1 + i] = lent->v1[i];
 }
 
-int ur_slot_charge_apart(uid_t uid, u32 *kib)
+static u32 shared_kib(void)
 {
-	u64 part = ur_memory_total_kib() / APART_PART;
-	u32 each = (u32)ur_min_u64(part, APART_KIB_MAX);
-	int err;
+	u64 part = ur_memory_total_kib() / SHARED_PART;
+	u32 each = (u32)ur_min_u64(part, SHARED_KIB_MAX);
 
-	if (each < APART_KIB_MIN)
-		each = APART_KIB_MIN;
-	err = ur_memory_take(uid, 2 * each);
+	return 2 * (each < SHARED_KIB_MIN ? SHARED_KIB_MIN : each);
+}
+
+int ur_slot_charge_apart(uid_t uid, bool shared, u32 *kib)
+{
+	u32 n = shared ? shared_kib() : UR_SLOT_APART_KIB;
+	int err = ur_memory_take(uid, n);
+
 	if (!err)
-		*kib = 2 * each;
+		*kib = n;
 	return err;
 }
 

@@ -19,6 +19,8 @@ int ur_slot_take_part(struct ur_device *dev, uid_t uid, bool small,
 /* Undoes ur_slot_take_part(). rings: bit mask of large slots to which the engine has rings. */
 void ur_slot_give_part(struct ur_device *dev, uid_t uid, bool small,
 		       enum ur_lend_way way, u32 rings);
+/* Logs that the file's context gets no engine, at most once a minute. */
+void ur_slot_log_refusal(const struct ur_ufile *file, int err);
 /* Returns whether the user's quota of large slots is used up. */
 bool ur_slot_is_for_small(struct ur_device *dev, uid_t uid);
 /* Returns the parameters of an engine in that slot; lent may be NULL. */
@@ -27,10 +29,12 @@ struct uroce_engine_open ur_slot_describe(const struct ur_device *dev,
 /* Fills fds with the descriptors of *lent, and -1 elsewhere; lent may be NULL. */
 void ur_slot_fds(const struct ur_lent *lent, bool far,
 		 int fds[UROCE_APART_FDS]);
-/* Charges the user in advance for a context in an engine process, *kib, one half for rings
- * and one for other objects. The process cannot ask later, since it may outlive uroced.
- * Returns 0 or -ENOMEM. */
-int ur_slot_charge_apart(uid_t uid, u32 *kib);
+/* What a context in an engine process of its own may have at first, one half for rings and one
+ * for other objects: UROCE_METHOD_ENGINE_ROOM adds to it. */
+#define UR_SLOT_APART_KIB 8192u
+/* Charges the user in advance for a context in an engine process, *kib. One in a shared engine
+ * gets no more later. Returns 0 or -ENOMEM. */
+int ur_slot_charge_apart(uid_t uid, bool shared, u32 *kib);
 void ur_slot_give_apart(uid_t uid, u32 *kib);
 /* Closes the descriptors of *lent that the device's engine does not use. Called once the
  * other engine has its copies, or failed. */

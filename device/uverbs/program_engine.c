@@ -40,12 +40,10 @@ static bool may_have_sockets(const struct ur_ufile *file)
 }
 
 /* Returns whether the context's engine must be in an engine process. A program could switch off
- * user isolation or a hostile card in its own engine. With RoCEv1 it could send any Ethernet
- * frame, and which queue pairs need that is unknown when they are made. */
+ * a hostile card in its own engine. */
 static bool needs_process(const struct ur_cmd *cmd)
 {
-	return ur_ufile_realm(cmd->file) || cmd->file->adverse ||
-	       cmd->dev->roce_v1;
+	return cmd->file->adverse || ur_ufile_is_apart(cmd->file);
 }
 
 /* apart: the engine is, or was, in an engine process. */
@@ -273,7 +271,7 @@ static int begin_apart(struct ur_ufile *file, const struct ur_lent *lent,
 		.open = ur_slot_describe(file->dev, lent),
 	};
 	int fds[UROCE_APART_FDS];
-	int err = ur_slot_charge_apart(file->uid, &file->apart_kib);
+	int err = ur_slot_charge_apart(file->uid, false, &file->apart_kib);
 
 	if (!err)
 		err = ur_engine_process_get(file->session, ur_ufile_end_apart,
@@ -304,12 +302,11 @@ int ur_m_engine_apart(struct ur_cmd *cmd)
 	if (ur_ufile_is_anothers(file))
 		return -EPERM;
 	end_own(file);
-	/* Such a process has the device's engine, which maps the files that it registers. */
-	if (!ur_user_mem_reaches(file->session->mem) && !needs_process(cmd))
-		return -EOPNOTSUPP;
 	err = lend(cmd, true, sizeof(struct uroce_engine_open), &lent);
-	if (err)
+	if (err) {
+		ur_slot_log_refusal(file, err);
 		return err;
+	}
 	err = begin_apart(file, &lent, sock);
 	if (!err) {
 		resp.fd = ur_session_install(file->session, sock[0]);
@@ -321,6 +318,8 @@ int ur_m_engine_apart(struct ur_cmd *cmd)
 	if (!err)
 		err = ur_attr_out(cmd, UROCE_ATTR_ENGINE_APART_RESP, &resp,
 				  sizeof(resp));
+	if (err)
+		ur_slot_log_refusal(file, err);
 	lent_to(file, &lent, err);
 	return err;
 }
@@ -328,21 +327,25 @@ int ur_m_engine_apart(struct ur_cmd *cmd)
 int ur_m_engine_room(struct ur_cmd *cmd)
 {
 	struct ur_ufile *file = cmd->file;
-	u32 more = file->apart_kib / 2;
+	struct ur_engine *engine = file->dev->engine;
+	u32 each, more;
 	int err;
 
-	if (!file->apart || !file->slot || !more)
+	if (!file->slot)
 		return -EINVAL;
-	if (file->room_kib > INT32_MAX - more)
+	/* An earlier uroced may have added some. */
+	each = ur_engine_ring_room_of(engine, file->slot);
+	if (each > INT32_MAX / 4 || file->room_kib > INT32_MAX / 2)
 		return -ENOMEM;
-	more += file->room_kib;
+	more = UR_SLOT_APART_KIB + 2 * each;
 	err = ur_memory_take(file->uid, more);
 	if (err)
 		return err;
 	file->room_kib += more;
-	ur_engine_set_ring_room(file->dev->engine, file->slot, file->room_kib);
-	return ur_attr_out(cmd, UROCE_ATTR_ENGINE_ROOM_RESP, &more,
-			   sizeof(more));
+	each += more / 2;
+	ur_engine_set_ring_room(engine, file->slot, each);
+	return ur_attr_out(cmd, UROCE_ATTR_ENGINE_ROOM_RESP, &each,
+			   sizeof(each));
 }
 
 /* ---- shared engines ---- */

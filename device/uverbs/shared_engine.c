@@ -38,7 +38,8 @@ static struct ur_shared_engine *find(const struct ur_ufile *file, u32 slot)
 		struct ur_shared_engine *e = engine_at(it);
 
 		if (e->dev == file->dev && e->uid == file->uid &&
-		    e->way == ur_ufile_lend_way(file) && !has_ended(e) &&
+		    e->way == ur_ufile_lend_way(file) &&
+		    e->guarded == file->session->guarded && !has_ended(e) &&
 		    (slot ? e->slot == slot : !e->left))
 			return e;
 	}
@@ -55,6 +56,7 @@ static struct ur_shared_engine *new_engine(const struct ur_ufile *file)
 	e->dev = file->dev;
 	e->uid = file->uid;
 	e->way = ur_ufile_lend_way(file);
+	e->guarded = file->session->guarded;
 	e->number = ++numbers ? numbers : ++numbers;
 	ur_list_add_tail(&engines, &e->node);
 	return e;
@@ -184,7 +186,7 @@ int ur_shared_engine_join(struct ur_ufile *file,
 		ur_is_one_user(file->uid) ? find(file, 0) : NULL;
 	int err;
 
-	err = ur_slot_charge_apart(file->uid, &file->shared_kib);
+	err = ur_slot_charge_apart(file->uid, true, &file->shared_kib);
 	if (err)
 		return err;
 	if (e) {

@@ -29,6 +29,7 @@ struct ur_shared_engine {
 	u32 rings; /* as ur_ufile.rings */
 	int life;  /* closing it reports the end of the slot to the process */
 	u32 files;
+	bool guarded; /* as of ur_session, of all its contexts */
 	/* left: started by an earlier uroced, so that no file can join; tell reports its
 	 * end. */
 	bool left, ended;

@@ -93,6 +93,15 @@ static inline u32 ur_ufile_realm(const struct ur_ufile *file)
 	return file->dev->daemon->by_user ? file->uid + 1 : 0;
 }
 
+/* Returns whether the engines of the device's programs are in engine processes: a program could
+ * switch off user isolation in its own engine. With RoCEv1 it could send any Ethernet frame, and
+ * which queue pairs need that is unknown when they are made. */
+static inline bool ur_ufile_is_apart(const struct ur_ufile *file)
+{
+	return ur_ufile_realm(file) || file->dev->roce_v1 ||
+	       file->dev->daemon->engines_apart;
+}
+
 /* Moves the context to that engine of the device, because an object about to be made
  * belongs there. Returns 0, or -EOPNOTSUPP if the context has objects that cannot move:
  * queue pairs and what goes with them, address handles, windows. Lock held. */

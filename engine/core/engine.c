@@ -221,7 +221,7 @@ int ur_engine_create_one(const struct ur_engine_config *config,
 	if (config->guest)
 		ur_engine_options_borrow(&e->opt, config->lent.off,
 					 config->lent.tx_bytes);
-	if (e->opt.guests && !config->guest)
+	if (!config->guest)
 		e->shard_bits = UR_PLACE_BITS;
 	e->call_fd = ur_high_fd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
 	if (e->call_fd < 0) {
@@ -309,14 +309,11 @@ int ur_engine_create(const struct ur_engine_config *config,
 	u32 n = ur_min_u32(config->engines ? config->engines : 1,
 			   UR_ENGINES_MAX);
 	struct ur_shards *shards;
-	struct ur_engine_options opt;
-	int err = ur_engine_options_parse(&opt, config->options);
+	int err = 0;
 
-	if (err)
-		return err;
 	if (config->guest || (n < 2 && !config->by_user))
 		return ur_engine_create_one(config, NULL, 0, engine);
-	shards = ur_shards_create(n, config->by_user, opt.guests);
+	shards = ur_shards_create(n, config->by_user);
 	if (!shards)
 		return -ENOMEM;
 	while (!err && ur_shards_running(shards) < n)

@@ -177,7 +177,7 @@ void ur_engine_options_borrow(struct ur_engine_options *o, u32 off,
 		o->tx_bytes = tx_bytes;
 }
 
-bool ur_engine_may_lend(const char *text)
+bool ur_engine_has_guests(const char *text)
 {
 	struct ur_engine_options o;
 

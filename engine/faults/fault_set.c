@@ -106,7 +106,7 @@ int ur_engine_fault_add(struct ur_engine *engine,
 			return err;
 		}
 	}
-	if (engine->opt.guests && all) {
+	if (all) {
 		int err = ur_faults_lend(engine, rule, &all->lent);
 
 		if (err) {

@@ -57,8 +57,6 @@ int ur_engine_lend(struct ur_engine *engine, uid_t uid, pid_t pid, bool small,
 {
 	int err;
 
-	if (!engine->opt.guests)
-		return -EOPNOTSUPP;
 	err = ur_lent_numbers_make(engine);
 	if (err)
 		return err;

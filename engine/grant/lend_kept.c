@@ -42,7 +42,7 @@ void ur_engine_inherit(struct ur_engine *engine, struct ur_slot_set *slots,
 {
 	ur_assert(!ur_slot_set_any(&engine->slots));
 	*slots = (struct ur_slot_set){0};
-	if (!engine->opt.guests || !engine->lent_device || !engine->settings)
+	if (!engine->lent_device || !engine->settings)
 		return;
 	ur_lent_numbers_inherit(engine);
 	for (u32 slot = 1; slot < UR_SLOTS; slot++) {

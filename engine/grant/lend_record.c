@@ -67,11 +67,6 @@ void ur_record_lend_fini(struct ur_engine *engine)
 		forget(engine, slot);
 }
 
-bool ur_engine_lends(const struct ur_engine *engine)
-{
-	return engine->opt.guests;
-}
-
 u32 ur_engine_record_lent(const struct ur_engine *engine,
 			  struct ur_lent_record *list[UR_SLOTS], u32 *run)
 {

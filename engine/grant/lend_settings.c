@@ -236,6 +236,11 @@ void ur_engine_set_ring_room(struct ur_engine *engine, u32 slot, u32 kib)
 		atomic_store(&engine->settings->room[slot], kib);
 }
 
+u32 ur_engine_ring_room_of(const struct ur_engine *engine, u32 slot)
+{
+	return ur_settings_room(engine->settings, slot);
+}
+
 void ur_engine_show_classes(struct ur_engine *engine)
 {
 	engine->shown_classes++;

@@ -19,7 +19,7 @@
  * have engines too. */
 #define ROOM_FOR(n) ((n) < 4 ? UR_SHARDS_MAX / 2 : UR_SHARDS_MAX)
 
-struct ur_shards *ur_shards_create(u32 n, bool by_user, bool lends)
+struct ur_shards *ur_shards_create(u32 n, bool by_user)
 {
 	struct ur_shards *s;
 
@@ -29,13 +29,8 @@ struct ur_shards *ur_shards_create(u32 n, bool by_user, bool lends)
 	s->each = n;
 	s->by_user = by_user;
 	s->max = by_user ? ROOM_FOR(n) : n;
-	while (1u << s->bits < s->max)
-		s->bits++;
-	s->places = 1u << s->bits;
-	if (lends) {
-		s->bits = UR_PLACE_BITS;
-		s->places = s->max;
-	}
+	s->bits = UR_PLACE_BITS;
+	s->places = s->max;
 	return s;
 }
 

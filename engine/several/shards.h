@@ -56,9 +56,8 @@ struct ur_shards {
 };
 
 /* Makes a set without engines. There will be n, 1 to UR_ENGINES_MAX; with by_user
- * more when users come, and one has n at most. lends: the device lends to programs.
- * Returns NULL where there is no memory. */
-struct ur_shards *ur_shards_create(u32 n, bool by_user, bool lends);
+ * more when users come, and one has n at most. Returns NULL where there is no memory. */
+struct ur_shards *ur_shards_create(u32 n, bool by_user);
 /* Adds one more engine with that config, and gives it the settings that the first
  * one has now. Returns 0, or -errno with nothing changed. Control. */
 int ur_shards_grow(struct ur_shards *shards,

@@ -350,8 +350,7 @@ static struct ur_udp_group *find_group(const struct ur_engine *e)
 					struct ur_wire_udp, wire);
 		return ur_udp_group_get(first->group);
 	}
-	/* A device without grants needs no number. */
-	device = e->opt.guests ? ur_udp_own_device(e->config.ifindex) : 0;
+	device = ur_udp_own_device(e->config.ifindex);
 	group = ur_udp_group_create(e->shard_bits,
 				    e->shards ? e->shards->max : 1, device);
 	if (!group)
@@ -368,8 +367,6 @@ int ur_udp_find_own(struct ur_wire_udp *w)
 	w->own = ur_udp_own_mine();
 	if (!w->own)
 		return -ENOMEM;
-	if (!e->shards && !e->opt.guests)
-		return 0;
 	w->group = find_group(e);
 	if (!w->group)
 		return -ENOMEM;

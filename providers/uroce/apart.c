@@ -211,10 +211,11 @@ int ur_apart_keeps_claimed(struct uroce_guest *guest)
 /* ---- objects ---- */
 
 /* Sends a message that creates an object, and stores the object in *ret. */
-static int make(struct ur_apart *a, struct uroce_apart_msg *msg, void *ret)
+static int make_with(struct ur_apart *a, struct uroce_apart_msg *msg, int fd,
+		     void *ret)
 {
 	struct ur_apart_thing *it = calloc(1, sizeof(*it));
-	int err = it ? ur_apart_ask(a, msg, NULL, 0, NULL) : -ENOMEM;
+	int err = it ? ur_apart_ask(a, msg, &fd, fd >= 0, NULL) : -ENOMEM;
 
 	if (err) {
 		free(it);
@@ -225,6 +226,11 @@ static int make(struct ur_apart *a, struct uroce_apart_msg *msg, void *ret)
 	__atomic_add_fetch(&a->objects, 1, __ATOMIC_RELAXED);
 	memcpy(ret, &it, sizeof(it));
 	return 0;
+}
+
+static int make(struct ur_apart *a, struct uroce_apart_msg *msg, void *ret)
+{
+	return make_with(a, msg, -1, ret);
 }
 
 static int name(struct ur_apart *a, u32 number, u32 op, u32 value)
@@ -481,7 +487,9 @@ static int reg_mr(struct uroce_guest *guest,
 	struct uroce_apart_msg msg = {.op = UROCE_APART_REG_MR,
 				      .mr.init = *init};
 
-	return make(of(guest), &msg, mr);
+	return make_with(of(guest), &msg,
+			 init->flags & UROCE_GUEST_MR_FILE ? init->dmabuf : -1,
+			 mr);
 }
 
 static int rereg_mr(struct uroce_guest_mr *mr, u32 flags,

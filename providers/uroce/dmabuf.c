@@ -42,32 +42,43 @@ static int map_error(void)
 	return errno == EACCES || errno == ENOMEM ? errno : EOPNOTSUPP;
 }
 
+int ur_dmabuf_keep(struct uroce_mr *mr, int fd)
+{
+	int kept = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FD);
+	struct stat st;
+
+	if (kept < 0)
+		kept = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (kept < 0)
+		return errno;
+	if (fstat(kept, &st)) {
+		close(kept);
+		return ENOMEM;
+	}
+	mr->dmabuf = kept;
+	mr->dev = st.st_dev;
+	mr->ino = st.st_ino;
+	return 0;
+}
+
 /* The file lasts as long as the region, as for a card. Mapped from its start: some drivers (drm_gem_shmem_fault() of
  * Linux, so vgem) do not look at a mapping's offset. */
 static int map(struct uroce_mr *mr, u64 offset, u64 length, int fd, int access,
 	       u64 page)
 {
 	size_t len = (offset + length + page - 1) / page * page;
-	struct stat st;
 	void *p;
-	int kept;
 
 	p = mmap(NULL, len, PROT_READ | (access & WRITES ? PROT_WRITE : 0),
 		 MAP_SHARED, fd, 0);
 	if (p == MAP_FAILED)
 		return map_error();
-	kept = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FD);
-	if (kept < 0)
-		kept = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	if (kept < 0 || fstat(kept, &st)) {
+	if (ur_dmabuf_keep(mr, fd)) {
 		munmap(p, len);
 		return ENOMEM;
 	}
 	mr->map = p;
 	mr->map_len = len;
-	mr->dmabuf = kept;
-	mr->dev = st.st_dev;
-	mr->ino = st.st_ino;
 	return 0;
 }
 

@@ -11,7 +11,9 @@
  * its engine elsewhere; ENOMEM. */
 int ur_dmabuf_reg(struct ibv_pd *pd, u64 offset, size_t length, u64 iova,
 		  int fd, int access, struct uroce_mr *mr);
-/* Ends the mapping that mr has, if any. No engine has the region any more. */
+/* Keeps a copy of the descriptor in mr, as long as the region. Returns 0 or an errno. */
+int ur_dmabuf_keep(struct uroce_mr *mr, int fd);
+/* Ends the mapping and the copy that mr has, if any. No engine has the region any more. */
 void ur_dmabuf_end(struct uroce_mr *mr);
 
 #endif

@@ -13,7 +13,6 @@
 
 enum asked {
 	ASKED_NOT,     /* in this process where possible */
-	ASKED_DEVICE,  /* in the device */
 	ASKED_PROCESS, /* in this process, else an error */
 	ASKED_APART,   /* in an engine process, else an error */
 	ASKED_UNKNOWN,
@@ -25,9 +24,7 @@ static enum asked asked_for(void)
 
 	if (!s || !*s)
 		return ASKED_NOT;
-	if (!strcmp(s, "device"))
-		return ASKED_DEVICE;
-	if (!strcmp(s, "apart"))
+	if (!strcmp(s, "apart") || !strcmp(s, "device"))
 		return ASKED_APART;
 	return strcmp(s, "process") ? ASKED_UNKNOWN : ASKED_PROCESS;
 }
@@ -87,8 +84,8 @@ void ur_guest_batches(struct ur_doorbell *db)
 		db->posted = posted_datagram;
 }
 
-/* Returns whether the device lends no engine to this context: not permitted, none left, users kept
- * apart, or an older device. */
+/* Returns whether the device lends no engine to this process: not permitted, none left, an engine
+ * process is needed, or an older device. */
 static bool is_not_lent(int err)
 {
 	return err == EPERM || err == EBUSY || err == EOPNOTSUPP ||
@@ -189,8 +186,8 @@ static int open_guest(struct uroce_context *ctx,
 	return err ? EAGAIN : use_guest(ctx, resp, open.slot);
 }
 
-/* Does the same for an engine in an engine process. method: ENGINE_APART or ENGINE_IMPORT. Leaves ctx->guest NULL
- * where the device lends none. */
+/* Does the same for an engine in an engine process. method: ENGINE_APART or ENGINE_IMPORT. EPROTONOSUPPORT:
+ * the device is older, and its own engine serves the context. */
 static int open_elsewhere(struct uroce_context *ctx,
 			  const struct uroce_alloc_ucontext_resp *resp,
 			  u16 method, u16 attr, struct uroce_guest_info *info)
@@ -201,11 +198,11 @@ static int open_elsewhere(struct uroce_context *ctx,
 	err = ur_guest_call(&ctx->ibv, UVERBS_OBJECT_DEVICE, method,
 			    UR_GUEST_NO_IN, 0, 0, attr, &apart, sizeof(apart));
 	if (err)
-		return is_not_lent(err) ? 0 : err;
+		return err;
 	ctx->elsewhere = true;
 	ctx->door = &ur_apart_door;
 	err = -ctx->door->open(NULL, apart.fd, &ctx->guest, info);
-	return err ? 0 : use_guest(ctx, resp, apart.slot);
+	return err ? err : use_guest(ctx, resp, apart.slot);
 }
 
 /* Takes over what the engine says of itself. */
@@ -233,12 +230,10 @@ int ur_guest_open_import(struct uroce_context *ctx,
 	struct uroce_guest_info info;
 	int err;
 
-	if (asked_for() == ASKED_DEVICE)
-		return 0;
 	err = open_elsewhere(ctx, resp, UROCE_METHOD_ENGINE_IMPORT,
 			     UROCE_ATTR_ENGINE_IMPORT_RESP, &info);
-	if (!ctx->guest)
-		return err;
+	if (err)
+		return is_not_lent(err) ? 0 : err;
 	ctx->imported = true;
 	use_info(ctx, &info, resp);
 	return 0;
@@ -258,14 +253,14 @@ int ur_guest_open(struct uroce_context *ctx,
 
 	if (asked == ASKED_UNKNOWN)
 		return EINVAL;
-	if (asked == ASKED_DEVICE)
-		return 0;
 	err = apart ? EAGAIN : open_guest(ctx, resp, &info);
 	if (err == EAGAIN || (err && asked != ASKED_PROCESS))
 		err = open_elsewhere(ctx, resp, UROCE_METHOD_ENGINE_APART,
 				     UROCE_ATTR_ENGINE_APART_RESP, &info);
-	if (!ctx->guest)
-		return asked == ASKED_NOT ? 0 : err;
+	if (err == EPROTONOSUPPORT && asked == ASKED_NOT)
+		return 0;
+	if (err)
+		return err;
 	use_info(ctx, &info, resp);
 	return 0;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Contexts whose engine is in this process, or in an engine process (kernel-abi/uroce-engine.h):
- * ctx->guest is not NULL. A context has one if the device grants it and the process can run it,
- * unless UROCE_ENGINE=device. uroced executes all commands first; then the provider creates the
- * same object in the engine. A context without an engine pays one test of a pointer.
+ * ctx->guest is not NULL. It is NULL with an older device, and for contexts imported by another user, from a child of
+ * fork, or after a kill of uroced. uroced executes all commands first; then the provider creates the same object in the
+ * engine. A context without an engine pays one test of a pointer.
  *
  * Some objects use another engine in any context. What receives in the XRC domain of a file, which other programs may
  * open, and all of an imported context, uses the shared engine in the user's engine process (guest_shared.c). A child of
@@ -19,9 +19,10 @@
 #include "uroce.h"
 
 /* Gives a new context an engine, and puts the offset of its doorbell page into *resp. It is in an
- * engine process if this process cannot run one (no library or thread, few descriptors, a limit of
- * file sizes, or a system call filter), and the device's if the device grants none. With
- * UROCE_ENGINE=process, errors but these are returned. EINVAL: UROCE_ENGINE has an unknown value. */
+ * engine process if the device or UROCE_ENGINE=apart wants it there, or this process cannot run one (no
+ * library or thread, few descriptors, a limit of file sizes, or a system call filter). With
+ * UROCE_ENGINE=process, errors but these are returned. EBUSY: no slot is left. EINVAL: UROCE_ENGINE has
+ * an unknown value. */
 int ur_guest_open(struct uroce_context *ctx,
 		  struct uroce_alloc_ucontext_resp *resp);
 /* Gives an imported context a place in the shared engine. Leaves ctx->guest NULL where the device lends
@@ -167,11 +168,11 @@ int ur_guest_reg_null_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 /* In a child of fork that has got an engine: registers there the regions that the context had in the parent, which are
  * the parent's memory. mem: /proc/PID/mem of owner, or -1. */
 void ur_guest_inherit_regions(struct uroce_context *ctx, int mem, pid_t owner);
-/* The caller unmaps mr->map, also on failure. */
 /* As ur_guest_reg_mr(), for a dma-buf that the device does not map: addr is in mr->map. */
 int ur_guest_reg_mapped_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 			   const struct ibv_pd *pd, u64 addr, u64 length,
 			   u64 iova, int access);
+/* The caller ends mr by ur_dmabuf_end(), also on failure. With an engine process mr has its copy of fd. */
 int ur_guest_reg_dmabuf_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 			   const struct ibv_pd *pd, u64 offset, u64 length,
 			   u64 iova, int fd, int access);

@@ -40,14 +40,16 @@ static void del_group(struct uroce_qp *qp, const union ibv_gid *gid)
 		qp->groups[i] = qp->groups[--qp->n_groups];
 }
 
-static int set_member(const struct uroce_context *ctx, struct uroce_qp *qp,
+static int set_member(struct uroce_context *ctx, struct uroce_qp *qp,
 		      const union ibv_gid *gid, bool attach)
 {
 	int err = attach ? add_group(qp, gid) : 0;
 
 	if (err)
 		return err;
-	err = -ctx->door->mcast(qp->guest, gid->raw, attach);
+	do
+		err = -ctx->door->mcast(qp->guest, gid->raw, attach);
+	while (ur_guest_has_more_room(ctx, &err));
 	if (attach ? err : !err)
 		del_group(qp, gid);
 	return err;

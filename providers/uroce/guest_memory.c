@@ -52,12 +52,17 @@ static bool is_plain(const struct uroce_guest_mr_init *init)
 		 ~(UROCE_GUEST_MR_ON_DEMAND | UROCE_GUEST_MR_IMPLICIT));
 }
 
+/* Of regions in a child's engine whose keys the parent has. */
+#define AS_PARENTS (UROCE_GUEST_MR_PARENTS | UROCE_GUEST_MR_FILE)
+
 /* In the child: registers the region in its engine, or forgets it. */
 static void inherit(struct uroce_context *ctx, struct uroce_mr *mr,
 		    bool reaches)
 {
 	struct uroce_guest_mr_init *init = &mr->guest_init;
-	bool null_mr = init->flags & UROCE_GUEST_MR_NULL;
+	bool has_memory =
+		init->flags & UROCE_GUEST_MR_NULL ||
+		(init->flags & UROCE_GUEST_MR_FILE && ctx->guest_apart);
 	int err = EFAULT;
 
 	mr->guest = NULL;
@@ -66,7 +71,7 @@ static void inherit(struct uroce_context *ctx, struct uroce_mr *mr,
 		init->flags |= UROCE_GUEST_MR_PARENTS;
 		init->key_at = (uintptr_t)place_of(init->key);
 		err = ctx->door->reg_mr(ctx->guest, init, &mr->guest);
-	} else if (null_mr) {
+	} else if (has_memory) {
 		err = ctx->door->reg_mr(ctx->guest, init, &mr->guest);
 	}
 	if (!err)
@@ -92,7 +97,7 @@ static bool end_parents(struct uroce_context *ctx, u32 key)
 	ur_list_for_each_safe(it, &ctx->regions) {
 		struct uroce_mr *mr = ur_list_entry(it, struct uroce_mr, node);
 
-		if (!(mr->guest_init.flags & UROCE_GUEST_MR_PARENTS) ||
+		if (!(mr->guest_init.flags & AS_PARENTS) ||
 		    mr->guest_init.key >> 8 != key >> 8)
 			continue;
 		ctx->door->dereg_mr(mr->guest);
@@ -128,7 +133,8 @@ static int reg(struct uroce_context *ctx, struct uroce_mr *mr,
 	mr->resumes = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
 	do
 		err = -ctx->door->reg_mr(ctx->guest, init, &mr->guest);
-	while (ends_parents(ctx, err, init->key));
+	while (ends_parents(ctx, err, init->key) ||
+	       ur_guest_has_more_room(ctx, &err));
 	if (!err)
 		err = ur_shared_reg_mr(ctx, mr);
 	if (err && mr->guest) {
@@ -223,6 +229,25 @@ int ur_guest_reg_null_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 	return reg(ctx, mr, pd, &init);
 }
 
+/* An engine process maps the file, since it may have no access to this process's memory. */
+static int reg_file(struct uroce_context *ctx, struct uroce_mr *mr,
+		    const struct ibv_pd *pd, u64 offset, u64 length, u64 iova,
+		    int access)
+{
+	struct uroce_guest_mr_init init = {
+		.key = mr->vmr.ibv_mr.lkey,
+		.pdn = ur_to_pd(pd)->pdn,
+		.flags = UROCE_GUEST_MR_FILE,
+		.addr = offset,
+		.length = length,
+		.iova = iova,
+		.dmabuf = mr->dmabuf,
+	};
+
+	take_access(&init, access);
+	return reg(ctx, mr, pd, &init);
+}
+
 int ur_guest_reg_dmabuf_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 			   const struct ibv_pd *pd, u64 offset, u64 length,
 			   u64 iova, int fd, int access)
@@ -232,6 +257,8 @@ int ur_guest_reg_dmabuf_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 
 	if (!ur_guest_makes_here(ctx))
 		return ctx->guest ? EIO : 0;
+	if (ctx->guest_apart)
+		return reg_file(ctx, mr, pd, offset, length, iova, access);
 	map = mmap(NULL, in_page + length, PROT_READ | PROT_WRITE, MAP_SHARED,
 		   fd, (off_t)(offset - in_page));
 	if (map == MAP_FAILED)
@@ -320,12 +347,18 @@ void ur_guest_keep_mr(struct uroce_mr *mr)
 
 int ur_guest_alloc_mw(struct uroce_context *ctx, struct uroce_mw *mw)
 {
+	int err;
+
 	ur_guest_gives_no_more_up(ctx);
 	if (!ur_guest_makes_here(ctx))
 		return ctx->guest ? EIO : 0;
 	mw->handle = mw->ibv.handle;
-	return -ctx->door->alloc_mw(ctx->guest, ur_to_pd(mw->ibv.pd)->pdn,
-				    mw->ibv.type, mw->ibv.rkey, &mw->guest);
+	do
+		err = -ctx->door->alloc_mw(
+			ctx->guest, ur_to_pd(mw->ibv.pd)->pdn, mw->ibv.type,
+			mw->ibv.rkey, &mw->guest);
+	while (ur_guest_has_more_room(ctx, &err));
+	return err;
 }
 
 void ur_guest_dealloc_mw(struct uroce_mw *mw)

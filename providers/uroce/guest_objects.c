@@ -469,9 +469,13 @@ int ur_guest_create_ah(struct uroce_context *ctx, struct uroce_ah *ah,
 		err = borrow(&own, path.sgid_index, path.sgid);
 	if (!err)
 		borrow_rings(&own, path.peer_slots);
-	return err ? err
-		   : -ctx->door->create_ah(ctx->guest, ur_to_pd(pd)->pdn, &path,
-					   &ah->guest, &ah->ah);
+	if (err)
+		return err;
+	do
+		err = -ctx->door->create_ah(ctx->guest, ur_to_pd(pd)->pdn,
+					    &path, &ah->guest, &ah->ah);
+	while (ur_guest_has_more_room(ctx, &err));
+	return err;
 }
 
 /* The attributes that verbs define; the device refuses others in its own

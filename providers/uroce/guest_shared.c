@@ -316,13 +316,15 @@ int ur_shared_reg_mr(struct uroce_context *ctx, struct uroce_mr *mr)
 int ur_shared_rereg_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 		       u32 flags)
 {
+	struct uroce_guest_mr_init init = mr->guest_init;
 	int err = 0;
 
+	/* Without other memory the file stays. */
+	init.flags &= ~UROCE_GUEST_MR_FILE;
 	ur_shared_claim(ctx);
 	pthread_mutex_lock(&ctx->shares);
 	if (mr->shared)
-		err = -ur_apart_door.rereg_mr(mr->shared, flags,
-					      &mr->guest_init);
+		err = -ur_apart_door.rereg_mr(mr->shared, flags, &init);
 	pthread_mutex_unlock(&ctx->shares);
 	return err;
 }

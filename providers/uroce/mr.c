@@ -151,8 +151,12 @@ static int try_dmabuf_mr(struct ibv_pd *pd, u64 offset, size_t length, u64 iova,
 
 	if (err || !ctx->guest)
 		return err;
-	err = ur_guest_reg_dmabuf_mr(ctx, mr, pd, offset, length, iova, fd,
-				     access);
+	/* The engine process may get it once more. */
+	if (ctx->guest_apart)
+		err = ur_dmabuf_keep(mr, fd);
+	if (!err)
+		err = ur_guest_reg_dmabuf_mr(ctx, mr, pd, offset, length, iova,
+					     fd, access);
 	if (!err)
 		return 0;
 	ibv_cmd_dereg_mr(&mr->vmr);

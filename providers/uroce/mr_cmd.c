@@ -39,7 +39,9 @@ static int register_again(struct uroce_mr *mr, int flags, struct ibv_pd *pd,
 			drv.flags |= UROCE_MR_F_NULL;
 		if (now->flags & (UROCE_GUEST_MR_GPU | UROCE_GUEST_MR_DMABUF))
 			drv.flags |= UROCE_MR_F_ELSEWHERE;
-		/* Device memory cannot be registered in another way. */
+		/* Device memory and files cannot be registered in another way. */
+		if (now->flags & UROCE_GUEST_MR_FILE)
+			return EINVAL;
 		if (addr && !ibmr->addr && !(drv.flags & UROCE_MR_F_ELSEWHERE))
 			return EINVAL;
 	}

@@ -150,7 +150,7 @@ struct uroce_mr {
 	struct uroce_guest_mr *guest, *shared;
 	struct ur_list node; /* ctx->regions */
 	struct uroce_guest_mr_init guest_init;
-	/* mapping of a dma-buf, for an engine in this process; with UROCE_GUEST_MR_DMABUF in guest_init its
+	/* mapping of a dma-buf, for an engine in this process; with UROCE_GUEST_MR_DMABUF or _FILE in guest_init its
 	 * descriptor, too, and the file that this is */
 	void *map;
 	size_t map_len;

@@ -2,6 +2,7 @@
 """Engines in a process of their own (UROCE_ENGINE=apart): one for each user, as that user.
 Its contexts outlive uroced, and end with it alone."""
 import ctypes
+import errno
 import os
 import signal
 import subprocess
@@ -328,3 +329,47 @@ def test_users_are_kept_apart(lab, monkeypatch):
     finally:
         for p in [*others, *his]:
             p.kill()
+
+
+OPEN_ALL = """
+import resource
+from pyverbs.device import Context
+from pyverbs.pyverbs_error import PyverbsRDMAError
+_, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+kept = []
+try:
+    while len(kept) < 600:
+        kept.append(Context(name="uroce0"))
+except PyverbsRDMAError as err:
+    print(len(kept), err.error_code)
+"""
+
+
+@pytest.mark.parametrize("place", ["apart", ""])
+def test_no_slot_left(pair, monkeypatch, place):
+    """Opening the device fails then, and uroced says why; an engine of uroced's is no way out."""
+    monkeypatch.setenv("UROCE_ENGINE", place)
+    p = pair.a.start("/usr/bin/python3", "-c", OPEN_ALL)
+    assert p.wait(300) == 0, p.report()
+    made, err = map(int, p.text().split())
+    assert made > 200 and err == errno.EBUSY, p.text()
+    assert "gets no engine: no slot is left" in pair.a.device.text()
+
+
+def test_memory_that_nobody_may_open(pair, monkeypatch):
+    """Is in an engine process of uroced's user, beside that of the program's: it is mapped there."""
+    monkeypatch.delenv("UROCE_ENGINE")
+    by = OTHERS["65534"]
+    plain = As(pair.a, "apart", *by).start("ibv_rc_pingpong", "-d", "uroce0", "-p",
+                                           str(pair.next_port()))
+    wait_for("one of its user", lambda: set(processes(pair.a).values()) == {65534} or
+             not plain.running())
+    p = pair.a.start(*by, pair.bin("undumpable"), "prctl")
+    wait_for("the program", lambda: "prctl: fine" in p.text() or not p.running())
+    assert sorted(processes(pair.a).values()) == [0, 65534], p.report()
+    p.kill(signal.SIGTERM)
+    assert p.wait(20) == 0, p.report()
+    wait_for("its end", lambda: set(processes(pair.a).values()) == {65534})
+    plain.kill()
+    gone(pair.a)

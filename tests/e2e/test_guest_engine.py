@@ -68,14 +68,6 @@ def test_data_is_not_the_devices(pair, process, family, size):
     assert (packets(pair.a), packets(pair.b)) == before
 
 
-def test_devices_see_those_of_others(pair, monkeypatch):
-    """The same counters move, where the engine is the device's."""
-    monkeypatch.setenv("UROCE_ENGINE", "device")
-    before = packets(pair.a)
-    run_pair(pair.a, pair.b, ["ibv_rc_pingpong", "-c", "-n", "200"])
-    assert packets(pair.a) - before > 200
-
-
 def threads_cpu(pid):
     return sum(int(v) for v in open(f"/proc/{pid}/stat").read()
                .rpartition(")")[2].split()[11:13])
@@ -239,16 +231,15 @@ def test_regions_that_are_gone(pair, process):
     assert p.wait(10) == 0, p.report()
 
 
-@pytest.mark.parametrize("place", ["process", "device"])
+@pytest.mark.parametrize("place", ["process", "apart"])
 def test_device_has_gone(lab, monkeypatch, place):
     """A program that waits for an asynchronous event learns that the device has
-    gone, wherever its engine is: where it is the program's, a device that was killed has
-    not (test_restart.py)."""
+    gone, wherever its engine is. A device that was killed has not (test_restart.py)."""
     monkeypatch.setenv("UROCE_ENGINE", place)
     lab.a.serve(*GUESTS)
     p = lab.a.start("/usr/bin/python3", "-c", FATAL)
     wait_for("a program that waits", lambda: "waits" in p.text() or not p.running())
-    lab.a.device.kill(signal.SIGTERM if place == "process" else signal.SIGKILL)
+    lab.a.device.kill(signal.SIGTERM)
     wait_for("the news", lambda: "gone" in p.text() or not p.running())
     assert "gone" in p.text(), p.report()
 
@@ -340,14 +331,12 @@ NO_PROC = "umount -l /proc && exec prlimit --fsize=1000000 \"$@\""
     ids=["file sizes", "descriptors", "filter", "no /proc"])
 @pytest.mark.parametrize("asked", ["process", ""])
 def test_no_room(pair, monkeypatch, asked, lead):
-    """The engine of a program without room for one is in an engine process. That of a process
-    whose memory nobody may read is the device's, which maps the files that it registers."""
+    """The engine of a program without room for one is in an engine process."""
     monkeypatch.setenv("UROCE_ENGINE", asked)
-    place = "device" if NO_PROC in lead else "process"
     p = pair.a.start(*lead, "/usr/bin/python3", "-c", QUEUE_PAIR)
     wait_for("a queue pair", lambda: "made" in p.text() or not p.running())
     try:
-        assert engines(pair.a) == {p.pid: place}, p.report()
+        assert engines(pair.a) == {p.pid: "process"}, p.report()
     finally:
         p.kill()
 
@@ -386,9 +375,8 @@ def test_no_library(pair, build, monkeypatch, asked, got):
 
 @pytest.mark.parametrize("descriptors", [13, 14, 18, 22, 26])
 def test_few_descriptors(pair, monkeypatch, descriptors):
-    """One that may have hardly any works, as with the device's engine: none is needed later
-    that is not there."""
-    for place in "device", "":
+    """One that may have hardly any works: none is needed later that is not there."""
+    for place in "apart", "":
         monkeypatch.setenv("UROCE_ENGINE", place)
         p = pair.a.start("prlimit", f"--nofile={descriptors}",
                          pair.a.lab.bin("verbs_corners"), "event_async")
@@ -458,17 +446,17 @@ def engines(host):
 
 
 def test_only_where_allowed(lab, monkeypatch):
-    """A device lends nothing where its administrator says so."""
-    lab.a.serve("--netdev", "eth0", "--engines", "1", "--engine-opt", "guests=0")
+    """No engine is in a program where the device's administrator says so."""
+    lab.a.serve("--netdev", "eth0", "--engine-opt", "guests=0")
     lab.b.serve(*GUESTS)
-    for asked, host, by, got in (("process", lab.a, (), "device"),
-                                 ("", lab.a, (), "device"),
+    for asked, host, by, got in (("process", lab.a, (), "process"),
+                                 ("", lab.a, (), "process"),
                                  ("", lab.b, (), "program"),
                                  ("", lab.b, AS_A_USER, "program"),
                                  ("process", lab.b, (), "program"),
-                                 ("device", lab.b, (), "device"),
-                                 ("process", lab.a, AS_A_USER, "device"),
-                                 ("device", lab.b, AS_A_USER, "device")):
+                                 ("device", lab.b, (), "process"),
+                                 ("process", lab.a, AS_A_USER, "process"),
+                                 ("device", lab.b, AS_A_USER, "process")):
         monkeypatch.setenv("UROCE_ENGINE", asked)
         p = serve(host, by)
         assert engines(host) == {p.pid: got}, (asked, by)

@@ -7,6 +7,7 @@ import pytest
 
 from attacker import STATUS, Client, message
 from hosts import wait_for
+from test_engine_process import processes
 
 ROUNDS = {"cq": 30, "qps": 2, "reg": 60}
 
@@ -18,26 +19,20 @@ def said(p):
 
 @pytest.mark.parametrize("kind", ROUNDS)
 def test_large_commands(lab, kind, monkeypatch):
-    """With the device's engine, which all share. Apart from waiting for a processor, which any busy program may cost, nobody
+    """With an engine process, which all share. Apart from waiting for a processor, which any busy program may cost, nobody
     waits a quarter of what a large completion queue takes its maker: when the
     engine made its pages, that was the whole, each time. A virtual machine loses its
     processors to others for as long, now and then, and no file says to whom."""
-    monkeypatch.setenv("UROCE_ENGINE", "device")
+    monkeypatch.setenv("UROCE_ENGINE", "apart")
     lab.serve()
     a = lab.a
-    # The first one of its engines, whose threads are the last: these contexts are there.
-    task = f"/proc/{a.device.pid}/task"
-    threads = [int(t) for t in os.listdir(task)  # in the order of their starts
-               if open(f"{task}/{t}/comm").read() == "uroced\n"]
-    engine = threads[-int(os.environ.get("UROCE_ENGINES", 1))]
     neighbour = lab.bin("neighbour")
     whole = said(a.start(neighbour, "cq", "3"))["least_ns"]
     tries = []
     while len(tries) < 5:
         p = a.start(neighbour, kind, str(ROUNDS[kind]))
         wait_for("its first command", lambda: "began" in p.text() or not p.running())
-        got = said(a.start(neighbour, "watch", "2",
-                           f"/proc/{a.device.pid}/task/{engine}/schedstat"))
+        got = said(a.start(neighbour, "watch", "2", str(*processes(a))))
         made = said(p)
         tries.append((got, made, whole))
         print(tries[-1])
@@ -62,11 +57,11 @@ def asked_beside(a, kind, rounds):
 
 
 def test_end_of_large_memory(lab, monkeypatch):
-    """The page tables of half a gigabyte that the device's engine has written to: who ends it
+    """The page tables of half a gigabyte that the engine has written to: who ends it
     waits until they are gone, and commands of others do not. Where they do, each of the
     ends holds one up for all of its time; once without shows that they need not. A
     thread that loses its processor with the control lock in its hand may do it too."""
-    monkeypatch.setenv("UROCE_ENGINE", "device")
+    monkeypatch.setenv("UROCE_ENGINE", "apart")
     lab.serve()
     tries = []
     while len(tries) < 5:

@@ -22,9 +22,8 @@ done
 export UROCE_RUN_DIR=$dir/run
 export ASAN_OPTIONS=verify_asan_link_order=0
 mkdir "$UROCE_RUN_DIR"
-# Calls of uroced are to fail, and it is to have closed all that it opened: what it lends to a
-# program is kept until another one has that place.
-export UROCE_ENGINE=device
+# Calls of uroced are to fail, and none of the program's.
+export UROCE_ENGINE=apart
 
 LD_PRELOAD=$build/lib/liburoce-preload.so timeout -k 5 "${SECONDS_MAX:-250}" \
 	"$build/bin/faults" "$build/bin/uroced_faults" "$name"

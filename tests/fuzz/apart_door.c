@@ -507,12 +507,20 @@ static void dealloc_mw(struct uroce_guest_mw *mw)
 	del(of(mw, MW));
 }
 
+/* Tests have objects enough without it. */
+static __u64 room(struct uroce_guest *guest)
+{
+	CHECK(guest->home);
+	return 0;
+}
+
 const struct uroce_door apart_door = {
 	.version = UROCE_DOOR_VERSION,
 	.make_home = make_home,
 	.end_home = end_home,
 	.open_apart = open_apart,
 	.left_sender = left_sender,
+	.room = room,
 	.close = close_guest,
 	.set_parent = set_parent,
 	.has_gid = has_gid,

@@ -396,6 +396,11 @@ static int open_apart(struct uroce_home *home,
 	return 0;
 }
 
+static __u64 room(struct uroce_guest *g)
+{
+	return ur_engine_ring_room(g->home->engine);
+}
+
 static int left_sender(struct uroce_guest *g)
 {
 	int fd = g->left_sender;
@@ -550,6 +555,7 @@ __attribute__((visibility("default"))) const struct uroce_door uroce_door = {
 	.make_home = make_home,
 	.end_home = end_home,
 	.open_apart = open_apart,
+	.room = room,
 	.left_sender = left_sender,
 	.close = close_guest,
 	.adopt = ur_process_adopt,

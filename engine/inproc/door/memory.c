@@ -22,6 +22,8 @@ struct uroce_guest_mw {
 static struct ur_emr_attr attr_of(const struct uroce_guest *guest,
 				  const struct uroce_guest_mr_init *in)
 {
+	bool file = in->flags & UROCE_GUEST_MR_FILE;
+
 	return (struct ur_emr_attr){
 		.pd = in->pdn,
 		.access = in->access,
@@ -36,7 +38,8 @@ static struct ur_emr_attr attr_of(const struct uroce_guest *guest,
 		.gpu = in->flags & UROCE_GUEST_MR_GPU,
 		.synced = in->flags & UROCE_GUEST_MR_DMABUF,
 		.sync_fd = in->dmabuf,
-		.dmabuf_fd = -1,
+		.dmabuf_fd = file ? in->dmabuf : -1,
+		.dmabuf_off = in->addr,
 		.looked = true,
 		.key = in->key,
 		/* No address of a program is 1. */
@@ -58,6 +61,17 @@ int ur_process_set_parent(struct uroce_guest *guest, int mem, u32 pid)
 	if (err)
 		close(fd);
 	return err;
+}
+
+/* Unmaps the file of a region that was registered by UROCE_GUEST_MR_FILE. */
+static void unmap(struct uroce_guest *guest, const struct ur_emr_left *left)
+{
+	if (!left->map)
+		return;
+	ur_emr_unmap(left);
+	pthread_mutex_lock(&guest->home->lock);
+	ur_emr_unmapped(left);
+	pthread_mutex_unlock(&guest->home->lock);
 }
 
 int ur_process_reg_mr(struct uroce_guest *guest,
@@ -86,7 +100,6 @@ int ur_process_reg_mr(struct uroce_guest *guest,
 	return err;
 }
 
-/* left is ignored, since regions of an engine in a program are not mapped. */
 int ur_process_rereg_mr(struct uroce_guest_mr *mr, u32 flags,
 			const struct uroce_guest_mr_init *init)
 {
@@ -99,6 +112,7 @@ int ur_process_rereg_mr(struct uroce_guest_mr *mr, u32 flags,
 	pthread_mutex_lock(&mr->guest->home->lock);
 	err = ur_emr_rereg(mr->mr, flags, &attr, &left);
 	pthread_mutex_unlock(&mr->guest->home->lock);
+	unmap(mr->guest, &left);
 	return err;
 }
 
@@ -112,9 +126,11 @@ int ur_process_dereg_mr(struct uroce_guest_mr *mr)
 	err = ur_emr_dereg(mr->mr, &left);
 	guest->objects -= !err;
 	pthread_mutex_unlock(&guest->home->lock);
-	if (!err)
-		free(mr);
-	return err;
+	if (err)
+		return err;
+	unmap(guest, &left);
+	free(mr);
+	return 0;
 }
 
 int ur_process_alloc_mw(struct uroce_guest *guest, u32 pdn, u32 type, u32 rkey,

@@ -27,19 +27,15 @@ static int steer(int fd, const struct ur_v1_numbers *n)
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, UR_GRH_BYTES + 4),
 		BPF_STMT(BPF_ALU | BPF_AND | BPF_K, UR_QPN_MASK),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, UR_QPN_MULTICAST, 4, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, UR_QPN_MULTICAST, 3, 0),
 		BPF_STMT(BPF_ALU | BPF_RSH | BPF_K, 24 - n->bits),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, n->prefix, 2, 0),
-		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, n->first_free,
-			 n->rest ? 1 : 0, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, n->prefix, 1, 0),
 		BPF_STMT(BPF_RET | BPF_K, 0),
 		BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
 	};
 	struct sock_fprog prog = {UR_ARRAY_SIZE(code), code};
 	int one = 1;
 
-	if (!n->bits)
-		return 0;
 	return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &prog,
 			  sizeof(prog)) < 0 ||
 			       setsockopt(fd, SOL_SOCKET, SO_LOCK_FILTER, &one,

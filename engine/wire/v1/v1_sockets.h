@@ -10,12 +10,9 @@
 
 #include "engine/engine.h"
 
-/* The numbers of an engine's queue pairs: all whose first bits are prefix; with rest also those
- * from first_free on, whose engine nobody is. bits 0: all numbers. */
+/* The numbers of an engine's queue pairs: all whose first bits are prefix. */
 struct ur_v1_numbers {
 	u32 bits, prefix;
-	bool rest;
-	u32 first_free; /* a prefix */
 };
 
 /* Makes all sockets in fd, on that netdev. Returns 0, -EPERM (no CAP_NET_RAW) or another -errno; after an error no socket is

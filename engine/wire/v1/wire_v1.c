@@ -52,14 +52,8 @@ static void close_all(struct ur_wire_v1 *w)
 /* The numbers of this engine's queue pairs. Those that are lent are in no engine of uroced. */
 static struct ur_v1_numbers numbers_of(const struct ur_engine *e)
 {
-	const struct ur_shards *s = e->shards;
-
-	if (e->opt.guests)
-		return (struct ur_v1_numbers){.bits = UR_PLACE_BITS,
-					      .prefix = e->shard};
-	if (!s)
-		return (struct ur_v1_numbers){0};
-	return (struct ur_v1_numbers){s->bits, e->shard, !e->shard, s->max};
+	return (struct ur_v1_numbers){.bits = UR_PLACE_BITS,
+				      .prefix = e->shard};
 }
 
 int ur_wire_v1_lend(struct ur_engine *engine, u32 slot, int fd[UR_V1_SOCKETS])

@@ -157,7 +157,7 @@ struct ioctl_command {
 	uint64_t hdr[3];
 };
 
-/* Answers a query of the port's speed, with the kernel's numbers. */
+/* Answers a query of the port's speed, with the kernel's numbers. Knows no other method, as an older device. */
 int execute_ioctl(void *context, struct ioctl_command *cmd)
 {
 	const struct ib_uverbs_attr *attr = cmd->next_attr - 2;
@@ -167,7 +167,7 @@ int execute_ioctl(void *context, struct ioctl_command *cmd)
 	memcpy(&hdr, cmd->hdr, sizeof(hdr));
 	if (hdr.object_id != 0 || hdr.method_id != 7 || attr[0].attr_id != 0 ||
 	    attr[1].attr_id != 1 || attr[1].len != sizeof(speed))
-		return EOPNOTSUPP;
+		return EPROTONOSUPPORT;
 	if (attr[0].data != 1)
 		return EINVAL;
 	memcpy((void *)(uintptr_t)attr[1].data, &speed, sizeof(speed));

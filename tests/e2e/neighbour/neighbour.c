@@ -2,12 +2,12 @@
 /*
  * The time that one program waits while another has large commands done.
  *
- *	neighbour watch SECONDS SCHEDSTAT
+ *	neighbour watch SECONDS PID
  *
  * WRITEs one at a time between two queue pairs of this program. From each that takes
- * long, the time is taken off that this thread and the device's engine, whose
- * /proc/PID/task/TID/schedstat is given, waited for a processor: what is left is of
- * the device's making, on a busy machine too. Prints JSON: how many, the longest,
+ * long, the time is taken off that this thread and its engine, in the engine process
+ * PID, waited for a processor: what is left is of the engine's making, on a busy
+ * machine too. Prints JSON: how many, the longest,
  * and the most that is left of one.
  *
  *	neighbour latency SECONDS
@@ -137,15 +137,6 @@ static void watch(struct bench *t, void (*once)(struct bench *t),
 	       (unsigned long long)left);
 }
 
-static void watch_writes(double seconds, const char *schedstat)
-{
-	struct bench t;
-
-	bench_open(&t, 16);
-	watch(&t, write_64, seconds, schedstat);
-	bench_close(&t);
-}
-
 #define TIMES 8000000u
 
 static int compare(const void *a, const void *b)
@@ -186,21 +177,37 @@ static void spin(double seconds)
 		;
 }
 
-/* The thread that the process has started last. They come in that order; their numbers may have begun anew. */
-static int last_thread(const char *pid)
+/* The thread that the process has started last, or the one before. They come in that order; their numbers may have
+ * begun anew. */
+static int last_thread(const char *pid, bool before)
 {
 	struct dirent *e;
 	char path[64];
-	int last = 0;
+	int last = 0, second = 0;
 	DIR *d;
 
 	snprintf(path, sizeof(path), "/proc/%s/task", pid);
 	d = opendir(path);
 	CHECK(d);
-	while ((e = readdir(d)))
+	while ((e = readdir(d))) {
+		second = last;
 		last = atoi(e->d_name);
+	}
 	closedir(d);
-	return last;
+	return before ? second : last;
+}
+
+/* Of a context in an engine process the last thread serves commands, the one before is the engine. */
+static void watch_writes(double seconds, const char *pid)
+{
+	char schedstat[96];
+	struct bench t;
+
+	bench_open(&t, 16);
+	snprintf(schedstat, sizeof(schedstat), "/proc/%s/task/%d/schedstat",
+		 pid, last_thread(pid, true));
+	watch(&t, write_64, seconds, schedstat);
+	bench_close(&t);
 }
 
 static void watch_commands(double seconds, const char *pid)
@@ -210,7 +217,7 @@ static void watch_commands(double seconds, const char *pid)
 
 	bench_open(&t, 16);
 	snprintf(schedstat, sizeof(schedstat), "/proc/%s/task/%d/schedstat",
-		 pid, last_thread(pid));
+		 pid, last_thread(pid, false));
 	watch(&t, ask, seconds, schedstat);
 	bench_close(&t);
 }

@@ -92,6 +92,13 @@ static int mcast(struct uroce_guest_qp *qp, const u8 gid[16], u32 attach)
 	return 0;
 }
 
+static u64 more_room;
+
+static __u64 room(struct uroce_guest *guest)
+{
+	return more_room;
+}
+
 static int left_sender(struct uroce_guest *guest)
 {
 	return -1;
@@ -120,6 +127,7 @@ static const struct uroce_door door = {
 	.reg_mr = reg_mr,
 	.rereg_mr = rereg_mr,
 	.dereg_mr = dereg_mr,
+	.room = room,
 	.left_sender = left_sender,
 };
 
@@ -398,7 +406,7 @@ static void memory_of_objects(void)
 					.number = msg.number,
 					.gid.gid = {0xff},
 					.gid.index = 1};
-	CHECK_EQ(call(&join), -ENOMEM);
+	CHECK_EQ(call(&join), -EDQUOT);
 	CHECK_EQ(detached, 1);
 	join = (struct uroce_apart_msg){
 		.op = UROCE_APART_MCAST, .number = msg.number, .gid.index = 1};
@@ -406,12 +414,20 @@ static void memory_of_objects(void)
 	CHECK_EQ(detached, 1);
 	join = (struct uroce_apart_msg){.op = UROCE_APART_CREATE_CQ,
 					.cq.entries = 8};
-	CHECK_EQ(call(&join), -ENOMEM);
+	CHECK_EQ(call(&join), -EDQUOT);
 	join = (struct uroce_apart_msg){
 		.op = UROCE_APART_OPEN_QP,
 		.qp.init = {
 			.type = IB_UVERBS_QPT_XRC_TGT, .qpn = QPN, .xrcdn = 1}};
-	CHECK_EQ(call(&join), -ENOMEM);
+	CHECK_EQ(call(&join), -EDQUOT);
+	/* uroced has added to it. */
+	more_room = UR_KIB_CQ << 10;
+	join = (struct uroce_apart_msg){.op = UROCE_APART_CREATE_CQ,
+					.cq.entries = 8};
+	CHECK_EQ(call(&join), 0);
+	join.op = UROCE_APART_DESTROY_CQ;
+	CHECK_EQ(call(&join), 0);
+	more_room = 0;
 	msg.op = UROCE_APART_DESTROY_QP;
 	detached = 1;
 	CHECK_EQ(call(&msg), 0);

@@ -22,8 +22,8 @@
 #define EACH	40u
 
 static struct ur_engine_config config = {
-	LO_ENGINE, .engines = ENGINES,
-	.options = "guests=0", /* for lent ones, too: test_lent_sockets.c */
+	LO_ENGINE,
+	.engines = ENGINES,
 };
 
 static const u8 gids[][16] = {
@@ -83,10 +83,10 @@ static void expect(struct ur_engine *engine, const u8 *gid, u32 qpn, u32 shard)
 static void expect_all(struct ur_engine *engine, const u8 *gid)
 {
 	expect(engine, gid, 1, 0);
-	expect(engine, gid, 0x400000, 1);
-	expect(engine, gid, 0x800000, 2);
+	expect(engine, gid, 1u << 19, 1);
+	expect(engine, gid, 2u << 19, 2);
 	/* There is no fourth engine: the first has what nobody claims. */
-	expect(engine, gid, 0xc00000, 0);
+	expect(engine, gid, 3u << 19, 0);
 }
 
 static void test_steered(struct ur_engine *engine)
@@ -211,9 +211,9 @@ static void expect_told(struct ur_engine *engine, u32 n)
 		CHECK(e->ecn && !strcmp(e->netdev, "other"));
 		CHECK(e->faults && !ur_list_empty(&e->faults->rules));
 	}
-	/* Three bits say which one it is. */
+	/* Five bits say which one it is. */
 	for (u32 i = 0; i < 8; i++)
-		expect(engine, gids[0], (i << 21) + 1, i < n ? i : 0);
+		expect(engine, gids[0], (i << 19) + 1, i < n ? i : 0);
 }
 
 static void test_users(void)

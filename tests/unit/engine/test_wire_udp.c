@@ -590,6 +590,7 @@ static struct ur_wire *make_wire(struct ur_engine *e, const u8 *gid)
 	e->opt.gro = true;
 	e->config.ifindex = if_nametoindex("lo");
 	e->counters = got.counters;
+	e->shard_bits = UR_PLACE_BITS;
 	CHECK_EQ(ur_wire_udp_create(e, &w), 0);
 	if (w->ops->addr_add(w, gid))
 		SKIP("UDP port 4791 of the loopback device is in use");
