@@ -203,11 +203,11 @@ def test_process_is_closed_from_its_first_instruction(build, tmp_path):
         p.wait()
 
 
-MEMORY = 800 << 20
+MEMORY = 200 << 20
 
 
 def test_rings_are_charged(pair, monkeypatch):
-    """Users together have half of uroced's memory, one of them half of that; each context has 32 MiB of it."""
+    """Users together have half of uroced's memory, one of them half of that; each context begins with 8 MiB of it."""
     pair.a.stop()
     with cgroups.limited(f"ur-e2e-{os.getpid()}", MEMORY) as (enter, _):
         begin = pair.a.bare
