@@ -104,11 +104,19 @@ enum uroce_apart_op {
 	UROCE_APART_DEALLOC_MW,
 	UROCE_APART_CLAIMED,
 	UROCE_APART_SET_PARENT, /* with mem; value: the process */
+	UROCE_APART_HAS_RAW,
+	UROCE_APART_BORROW_RAW, /* with the receiving socket and the sending one */
+	UROCE_APART_MODIFY_WQ, /* value: enum ibv_wq_state */
+	UROCE_APART_CREATE_FLOW,
+	UROCE_APART_READ_FLOW,	  /* the reply has what the rule has counted */
+	UROCE_APART_DESTROY_FLOW, /* the reply too */
 	UROCE_APART_OPS
 };
 
 /* Maximum number of descriptors of a message. */
 #define UROCE_APART_MSG_FDS 3
+/* Maximum number of work queues that a queue pair spreads frames over. */
+#define UROCE_APART_WQS 256
 
 struct uroce_apart_gid {
 	__u8 gid[16];
@@ -123,9 +131,14 @@ struct uroce_apart_cq {
 	__u64 channel; /* a number chosen by the program; 0: none */
 };
 
+/* n_wqs: number of work queues that a queue pair spreads frames over; 0: it does not. Their object
+ * numbers, each a __u32, follow the message. */
 struct uroce_apart_qp {
 	struct uroce_guest_qp_init init; /* its pointers are ignored */
 	__u32 send_cq, recv_cq, srq;	 /* object numbers; 0: none */
+	__u32 n_wqs;
+	__u8 rss_key[UROCE_RX_HASH_KEY_BYTES];
+	__u32 rss_fields; /* enum ibv_rx_hash_fields */
 	__u32 rsv;
 };
 
@@ -173,6 +186,7 @@ struct uroce_apart_msg {
 		struct uroce_apart_modify modify;
 		struct uroce_apart_mr mr;
 		struct uroce_apart_mw mw;
+		struct uroce_engine_flow flow;
 		/* replies */
 		struct uroce_apart_begun begun;
 		struct uroce_create_cq_resp new_cq;
@@ -181,6 +195,7 @@ struct uroce_apart_msg {
 		struct uroce_create_qp_resp new_qp;
 		struct uroce_engine_qp now;
 		__u32 read[2];
+		struct uroce_guest_counts counts;
 		__u8 room[192];
 	};
 };

@@ -23,6 +23,8 @@ enum ur_apart_kind {
 	UR_APART_MR,
 	UR_APART_TOLD_MR, /* unclaimed: told.c */
 	UR_APART_MW,
+	UR_APART_WQ,
+	UR_APART_FLOW,
 };
 
 struct ur_apart_object {
@@ -31,6 +33,7 @@ struct ur_apart_object {
 	void *it;
 	u8 (*groups)[16]; /* multicast groups of a queue pair */
 	u32 n_groups;
+	bool raw; /* a queue pair that rules may name */
 };
 
 struct ur_apart_engine;
@@ -53,7 +56,8 @@ struct ur_apart_client {
 	/* regions from uroced that the program has not claimed; told[i].number is of a UR_APART_TOLD_MR */
 	struct ur_apart_told *told;
 	u32 n_told;
-	u32 kib, max_kib;    /* charged for its objects; their limit */
+	u32 kib, max_kib; /* charged for its objects; their limit */
+	u32 raw_kib; /* of them, for packets on their way through packet sockets */
 	void (*ended)(void); /* called last, on the context's thread */
 };
 
@@ -84,6 +88,12 @@ void ur_apart_file_put(struct ur_apart_file *file);
  * It ends with its last context. */
 void ur_apart_engine_done(u32 number);
 
+/* A message of the program. */
+struct ur_apart_asked {
+	struct uroce_apart_msg msg;
+	u32 wq[UROCE_APART_WQS]; /* behind it */
+	u32 n_wqs;
+};
 struct ur_apart_reply {
 	struct uroce_apart_msg msg;
 	int fds[2]; /* to send; -1: none */
@@ -92,8 +102,16 @@ struct ur_apart_reply {
 /* calls.c: carries out a message of the program and fills *reply. fds: the message's
  * descriptors, -1 for none; the callee sets those that it takes over to -1. */
 void ur_apart_call(struct ur_apart_client *client,
-		   const struct uroce_apart_msg *msg, int *fds,
+		   const struct ur_apart_asked *asked, int *fds,
 		   struct ur_apart_reply *reply);
+
+/* raw.c: raw packets; -EOPNOTSUPP in a library without them. */
+
+/* Carries out a message about them, or one that creates a raw packet queue pair or a work queue. There is
+ * room for what it creates. Arguments as of ur_apart_call(). Returns the result. */
+int ur_apart_call_raw(struct ur_apart_client *client,
+		      const struct ur_apart_asked *asked, int *fds,
+		      struct ur_apart_reply *reply);
 
 /* domains.c */
 
@@ -125,6 +143,8 @@ void ur_apart_claimed(struct ur_apart_client *client);
 
 /* objects.c: the table of a context's objects. Numbers begin with 1. */
 
+/* Returns whether the context's memory limit allows so much more. */
+bool ur_apart_fits(const struct ur_apart_client *client, u32 kib);
 /* Makes room for one more object of that kind. Returns 0, -ENOMEM, or -EDQUOT if the
  * context's memory limit is reached (charges: device/memory.h), which UROCE_METHOD_ENGINE_ROOM raises. */
 int ur_apart_make_room(struct ur_apart_client *client, enum ur_apart_kind kind);
@@ -142,12 +162,27 @@ int ur_apart_join(struct ur_apart_client *client, struct ur_apart_object *qp,
 		  const u8 gid[16]);
 void ur_apart_leave(struct ur_apart_client *client, struct ur_apart_object *qp,
 		    const u8 gid[16]);
+/* An object of kind UR_APART_FLOW: a rule, and what it has counted. */
+struct ur_apart_rule {
+	struct uroce_guest_flow *it;
+	struct uroce_guest_counts counts;
+};
+/* Destroys the rule it, an object of kind UR_APART_FLOW. Returns what it has counted. */
+struct uroce_guest_counts ur_apart_end_flow(struct ur_apart_client *client,
+					    void *it);
 /* Destroys all objects. */
 void ur_apart_destroy_all(struct ur_apart_client *client);
 
 /* checks.c: validation of arguments before they reach the engine. uroced makes the same
  * checks when it serves an engine in a program. */
 bool ur_apart_qp_is_good(const struct uroce_guest_qp_init *qp, u32 slot);
+/* Checks a raw packet queue pair or a work queue, with all its pointers but rss. n_wqs: number of work queues
+ * that it spreads frames over. */
+bool ur_apart_raw_is_good(const struct uroce_guest_qp_init *qp, u32 n_wqs,
+			  u32 slot);
+bool ur_apart_flow_is_good(const struct uroce_engine_flow *flow);
+/* Returns whether the descriptor is a packet socket. */
+bool ur_apart_is_packet_socket(int fd);
 /* Checks an XRC target that is created or opened. */
 bool ur_apart_target_is_good(const struct uroce_guest_qp_init *qp, u32 slot);
 /* Checks the arguments of MAY_MODIFY_QP. */

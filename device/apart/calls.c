@@ -15,6 +15,7 @@ struct call {
 	const struct uroce_apart_msg *in;
 	int *fds;
 	struct ur_apart_reply *reply;
+	const struct ur_apart_asked *asked;
 };
 
 static void *find(const struct call *c, enum ur_apart_kind kind, u32 number)
@@ -271,6 +272,11 @@ static int create_target(const struct call *c)
 	return add(c, UR_APART_QP, qp, err);
 }
 
+static int raw(const struct call *c)
+{
+	return ur_apart_call_raw(c->client, c->asked, c->fds, c->reply);
+}
+
 static int create_qp(const struct call *c)
 {
 	struct uroce_guest_qp_init init = c->in->qp.init;
@@ -279,6 +285,8 @@ static int create_qp(const struct call *c)
 
 	if (init.type == IB_UVERBS_QPT_XRC_TGT)
 		return create_target(c);
+	if (init.type == IB_UVERBS_QPT_RAW_PACKET)
+		return raw(c);
 	init.send_cq = find(c, UR_APART_CQ, c->in->qp.send_cq);
 	init.recv_cq = find(c, UR_APART_CQ, c->in->qp.recv_cq);
 	init.srq = find(c, UR_APART_SRQ, c->in->qp.srq);
@@ -349,12 +357,14 @@ static int mcast(const struct call *c)
 
 static int destroy_qp(const struct call *c)
 {
-	struct uroce_guest_qp *qp = named(c, UR_APART_QP);
+	enum ur_apart_kind kind =
+		named(c, UR_APART_WQ) ? UR_APART_WQ : UR_APART_QP;
+	struct uroce_guest_qp *qp = named(c, kind);
 	int err = qp ? c->client->door->destroy_qp(qp, c->reply->msg.read)
 		     : -EINVAL;
 
 	if (!err)
-		del(c, UR_APART_QP);
+		del(c, kind);
 	return err;
 }
 
@@ -468,6 +478,7 @@ static const enum ur_apart_kind makes[UROCE_APART_OPS] = {
 	[UROCE_APART_OPEN_QP] = UR_APART_QP,
 	[UROCE_APART_REG_MR] = UR_APART_MR,
 	[UROCE_APART_ALLOC_MW] = UR_APART_MW,
+	[UROCE_APART_CREATE_FLOW] = UR_APART_FLOW,
 };
 
 static int (*const calls[UROCE_APART_OPS])(const struct call *c) = {
@@ -502,20 +513,30 @@ static int (*const calls[UROCE_APART_OPS])(const struct call *c) = {
 	[UROCE_APART_DEALLOC_MW] = dealloc_mw,
 	[UROCE_APART_CLAIMED] = claimed,
 	[UROCE_APART_SET_PARENT] = set_parent,
+	[UROCE_APART_HAS_RAW] = raw,
+	[UROCE_APART_BORROW_RAW] = raw,
+	[UROCE_APART_MODIFY_WQ] = raw,
+	[UROCE_APART_CREATE_FLOW] = raw,
+	[UROCE_APART_READ_FLOW] = raw,
+	[UROCE_APART_DESTROY_FLOW] = raw,
 };
 
 void ur_apart_call(struct ur_apart_client *client,
-		   const struct uroce_apart_msg *msg, int *fds,
+		   const struct ur_apart_asked *asked, int *fds,
 		   struct ur_apart_reply *reply)
 {
-	const struct call c = {client, msg, fds, reply};
+	const struct uroce_apart_msg *msg = &asked->msg;
+	const struct call c = {client, msg, fds, reply, asked};
 
 	*reply = (struct ur_apart_reply){.msg.op = msg->op, .fds = {-1, -1}};
 	if (msg->op >= UROCE_APART_OPS || !calls[msg->op]) {
 		reply->msg.ret = -EOPNOTSUPP;
 		return;
 	}
-	if (makes[msg->op])
+	if (asked->n_wqs && (msg->op != UROCE_APART_CREATE_QP ||
+			     msg->qp.init.type != IB_UVERBS_QPT_RAW_PACKET))
+		reply->msg.ret = -EINVAL;
+	else if (makes[msg->op])
 		reply->msg.ret = ur_apart_make_room(client, makes[msg->op]);
 	if (!reply->msg.ret)
 		reply->msg.ret = calls[msg->op](&c);

@@ -2,6 +2,7 @@
 /* Checks values that a program sends to its engine. */
 #include <fcntl.h>
 #include <rdma/ib_user_ioctl_verbs.h>
+#include <sys/socket.h>
 #include "device/apart/apart.h"
 #include "engine/engine.h"
 #include "engine/ground/limits.h"
@@ -17,8 +18,16 @@ static bool is_in_slot(u32 qpn, u32 slot)
 	return qpn < 1u << QPN_BITS && ur_slot_of(qpn) == slot;
 }
 
-/* Refuses fields of types that only an engine in the program supports: their pointers would
- * be the program's. */
+static bool sizes_are_good(const struct uroce_guest_qp_init *qp)
+{
+	return qp->max_send_wr <= UR_MAX_QP_WR &&
+	       qp->max_recv_wr <= UR_MAX_QP_WR &&
+	       qp->max_send_sge <= UR_MAX_SGE_COUNT &&
+	       qp->max_recv_sge <= UR_MAX_SGE_COUNT &&
+	       qp->max_inline <= UR_MAX_INLINE;
+}
+
+/* Refuses fields of other types: their pointers would be the program's. */
 bool ur_apart_qp_is_good(const struct uroce_guest_qp_init *qp, u32 slot)
 {
 	if (qp->rss || qp->wq || qp->xrcdn)
@@ -29,11 +38,42 @@ bool ur_apart_qp_is_good(const struct uroce_guest_qp_init *qp, u32 slot)
 	if (qp->type == IB_UVERBS_QPT_XRC_INI &&
 	    (qp->srq || qp->max_recv_wr || qp->max_recv_sge))
 		return false;
-	return is_in_slot(qp->qpn, slot) && qp->max_send_wr <= UR_MAX_QP_WR &&
-	       qp->max_recv_wr <= UR_MAX_QP_WR &&
-	       qp->max_send_sge <= UR_MAX_SGE_COUNT &&
-	       qp->max_recv_sge <= UR_MAX_SGE_COUNT &&
-	       qp->max_inline <= UR_MAX_INLINE;
+	return is_in_slot(qp->qpn, slot) && sizes_are_good(qp);
+}
+
+/* A queue without completion queue is empty. */
+bool ur_apart_raw_is_good(const struct uroce_guest_qp_init *qp, u32 n_wqs,
+			  u32 slot)
+{
+	bool sends = qp->max_send_wr, receives = qp->max_recv_wr || qp->srq;
+
+	if (qp->type != IB_UVERBS_QPT_RAW_PACKET || qp->wq > 1 || qp->xrcdn ||
+	    (qp->wq && (n_wqs || qp->srq || sends || qp->send_cq)))
+		return false;
+	if (n_wqs ? n_wqs > UROCE_APART_WQS || n_wqs & (n_wqs - 1) ||
+			    receives || qp->recv_cq
+		  : !qp->recv_cq)
+		return false;
+	if (!qp->send_cq && ((!n_wqs && !qp->wq) || sends))
+		return false;
+	return is_in_slot(qp->qpn, slot) && sizes_are_good(qp);
+}
+
+bool ur_apart_flow_is_good(const struct uroce_engine_flow *flow)
+{
+	return flow->type <= UR_FLOW_SNIFFER && flow->dont_trap <= 1 &&
+	       flow->allow_loop_back <= 1 && flow->drop <= 1;
+}
+
+bool ur_apart_is_packet_socket(int fd)
+{
+	int domain = 0, type = 0;
+	socklen_t len = sizeof(int);
+
+	return fd >= 0 &&
+	       !getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) &&
+	       !getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) &&
+	       domain == AF_PACKET && type == SOCK_RAW;
 }
 
 bool ur_apart_target_is_good(const struct uroce_guest_qp_init *qp, u32 slot)

@@ -20,12 +20,13 @@ static void close_all(int *fds, u32 n)
 }
 
 /* Returns 0, or -errno if the program has ended or sends an invalid message. */
-static int receive(int sock, struct uroce_apart_msg *msg, int *fds)
+static int receive(int sock, struct ur_apart_asked *asked, int *fds)
 {
-	struct iovec iov = {.iov_base = msg, .iov_len = sizeof(*msg)};
+	struct iovec iov[] = {{&asked->msg, sizeof(asked->msg)},
+			      {asked->wq, sizeof(asked->wq)}};
 	union ur_scm scm;
-	struct msghdr mh = {.msg_iov = &iov,
-			    .msg_iovlen = 1,
+	struct msghdr mh = {.msg_iov = iov,
+			    .msg_iovlen = 2,
 			    .msg_control = scm.buf,
 			    .msg_controllen = sizeof(scm.buf)};
 	ssize_t n;
@@ -38,7 +39,9 @@ static int receive(int sock, struct uroce_apart_msg *msg, int *fds)
 	if (n < 0)
 		return -errno;
 	ur_scm_take(&mh, fds, UROCE_APART_MSG_FDS, close);
-	if (n == sizeof(*msg) && !(mh.msg_flags & (MSG_TRUNC | MSG_CTRUNC)))
+	asked->n_wqs = (u32)((size_t)n / 4 - sizeof(asked->msg) / 4);
+	if (n >= (ssize_t)sizeof(asked->msg) && !(n % 4) &&
+	    !(mh.msg_flags & (MSG_TRUNC | MSG_CTRUNC)))
 		return 0;
 	close_all(fds, UROCE_APART_MSG_FDS);
 	return -EPROTO;
@@ -89,12 +92,12 @@ static void end(struct ur_apart_client *c)
 static void *serve(void *arg)
 {
 	struct ur_apart_client *c = arg;
-	struct uroce_apart_msg msg;
+	struct ur_apart_asked asked;
 	struct ur_apart_reply reply;
 	int fds[UROCE_APART_MSG_FDS], err = 0;
 
-	while (!err && !receive(c->sock, &msg, fds)) {
-		ur_apart_call(c, &msg, fds, &reply);
+	while (!err && !receive(c->sock, &asked, fds)) {
+		ur_apart_call(c, &asked, fds, &reply);
 		close_all(fds, UROCE_APART_MSG_FDS);
 		err = answer(c->sock, &reply);
 	}

@@ -9,12 +9,12 @@
 
 static u32 kib_of(enum ur_apart_kind kind)
 {
-	return kind == UR_APART_QP   ? UR_KIB_QP
-	       : kind == UR_APART_CQ ? UR_KIB_CQ
-				     : UR_KIB_OBJECT;
+	return kind == UR_APART_QP || kind == UR_APART_WQ ? UR_KIB_QP
+	       : kind == UR_APART_CQ			  ? UR_KIB_CQ
+							  : UR_KIB_OBJECT;
 }
 
-static bool fits(const struct ur_apart_client *c, u32 kib)
+bool ur_apart_fits(const struct ur_apart_client *c, u32 kib)
 {
 	u64 max = c->max_kib + (c->door->room(c->guest) >> 10);
 
@@ -26,7 +26,7 @@ int ur_apart_make_room(struct ur_apart_client *c, enum ur_apart_kind kind)
 	u32 room = c->room ? 2 * c->room : 64;
 	struct ur_apart_object *more;
 
-	if (!fits(c, kib_of(kind)))
+	if (!ur_apart_fits(c, kib_of(kind)))
 		return -EDQUOT;
 	if (c->free || c->n_objects < c->room)
 		return 0;
@@ -90,7 +90,7 @@ int ur_apart_join(struct ur_apart_client *c, struct ur_apart_object *qp,
 
 	if (place_of(qp, gid) < qp->n_groups)
 		return 0;
-	if (!fits(c, UR_KIB_OBJECT))
+	if (!ur_apart_fits(c, UR_KIB_OBJECT))
 		return -EDQUOT;
 	more = realloc(qp->groups, (qp->n_groups + 1) * 16ul);
 	if (!more)
@@ -120,6 +120,18 @@ static void leave_all(struct ur_apart_client *c, struct ur_apart_object *qp)
 	}
 }
 
+struct uroce_guest_counts ur_apart_end_flow(struct ur_apart_client *client,
+					    void *it)
+{
+	struct ur_apart_rule *flow = it;
+	struct uroce_guest_counts counts;
+
+	client->door->destroy_flow(flow->it);
+	counts = flow->counts;
+	free(flow);
+	return counts;
+}
+
 /* The caller destroys users of the object first. */
 static int destroy(struct ur_apart_client *c, struct ur_apart_object *o)
 {
@@ -131,7 +143,11 @@ static int destroy(struct ur_apart_client *c, struct ur_apart_object *o)
 		return door->destroy_cq(o->it, read);
 	case UR_APART_SRQ:
 		return door->destroy_srq(o->it, read);
+	case UR_APART_FLOW:
+		ur_apart_end_flow(c, o->it);
+		return 0;
 	case UR_APART_QP:
+	case UR_APART_WQ:
 		leave_all(c, o);
 		return door->destroy_qp(o->it, read);
 	case UR_APART_MR:
@@ -151,8 +167,9 @@ static int destroy(struct ur_apart_client *c, struct ur_apart_object *o)
 void ur_apart_destroy_all(struct ur_apart_client *c)
 {
 	static const enum ur_apart_kind order[] = {
-		UR_APART_QP, UR_APART_MW,      UR_APART_SRQ, UR_APART_CQ,
-		UR_APART_MR, UR_APART_TOLD_MR, UR_APART_AH};
+		UR_APART_FLOW, UR_APART_QP,	 UR_APART_WQ,
+		UR_APART_MW,   UR_APART_SRQ,	 UR_APART_CQ,
+		UR_APART_MR,   UR_APART_TOLD_MR, UR_APART_AH};
 
 	for (size_t k = 0; k < UR_ARRAY_SIZE(order); k++)
 		for (u32 i = 0; i < c->n_objects; i++) {
@@ -162,4 +179,5 @@ void ur_apart_destroy_all(struct ur_apart_client *c)
 				ur_apart_del(c, o);
 		}
 	free(c->objects);
+	c->kib -= c->raw_kib;
 }

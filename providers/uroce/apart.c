@@ -25,6 +25,14 @@ struct ur_apart_thing {
 	struct ur_apart_channel *channel; /* of a completion queue, or NULL */
 };
 
+/* A flow rule. */
+struct ur_apart_flow {
+	struct ur_apart_thing thing;
+	struct ur_list node; /* of the context's rules that count */
+	struct uroce_guest_counts *counts; /* or NULL */
+	struct uroce_guest_counts seen;	   /* is in *counts */
+};
+
 static const struct ur_apart_thing *thing(const void *it)
 {
 	return it;
@@ -112,6 +120,7 @@ static int apart_open(const struct uroce_engine_open *open, int sock,
 		a->ino = st.st_ino;
 	pthread_mutex_init(&a->lock, NULL);
 	ur_list_init(&a->channels);
+	ur_list_init(&a->flows);
 	err = mark_own(a);
 	if (!err)
 		err = begin(a, info);
@@ -210,12 +219,15 @@ int ur_apart_keeps_claimed(struct uroce_guest *guest)
 
 /* ---- objects ---- */
 
-/* Sends a message that creates an object, and stores the object in *ret. */
+/* Sends a message that creates an object, and stores the object in *ret. With the message go a descriptor, or -1, or n
+ * numbers. */
 static int make_with(struct ur_apart *a, struct uroce_apart_msg *msg, int fd,
-		     void *ret)
+		     u32 *more, u32 n, void *ret)
 {
 	struct ur_apart_thing *it = calloc(1, sizeof(*it));
-	int err = it ? ur_apart_ask(a, msg, &fd, fd >= 0, NULL) : -ENOMEM;
+	int err = !it ? -ENOMEM
+		  : n ? ur_apart_ask_more(a, msg, more, n)
+		      : ur_apart_ask(a, msg, &fd, fd >= 0, NULL);
 
 	if (err) {
 		free(it);
@@ -230,7 +242,7 @@ static int make_with(struct ur_apart *a, struct uroce_apart_msg *msg, int fd,
 
 static int make(struct ur_apart *a, struct uroce_apart_msg *msg, void *ret)
 {
-	return make_with(a, msg, -1, ret);
+	return make_with(a, msg, -1, NULL, 0, ret);
 }
 
 static int name(struct ur_apart *a, u32 number, u32 op, u32 value)
@@ -405,6 +417,17 @@ static void destroy_ah(struct uroce_guest_ah *ah)
 	unmake(thing(ah)->apart, ah);
 }
 
+/* Puts what a queue pair spreads over into the message, and the numbers of its work queues into wq. */
+static void spread(const struct uroce_guest_rss *rss, struct uroce_apart_qp *to,
+		   u32 *wq)
+{
+	to->n_wqs = rss->size;
+	to->rss_fields = rss->fields;
+	memcpy(to->rss_key, rss->key, sizeof(to->rss_key));
+	for (u32 i = 0; i < rss->size; i++)
+		wq[i] = number_of(rss->wq[i]);
+}
+
 static int create_qp(struct uroce_guest *guest,
 		     const struct uroce_guest_qp_init *init,
 		     struct uroce_guest_qp **qp,
@@ -416,8 +439,14 @@ static int create_qp(struct uroce_guest *guest,
 		       .send_cq = number_of(init->send_cq),
 		       .recv_cq = number_of(init->recv_cq),
 		       .srq = number_of(init->srq)}};
-	int err = make(of(guest), &msg, qp);
+	u32 wq[UROCE_APART_WQS];
+	int err;
 
+	if (init->rss && init->rss->size > UROCE_APART_WQS)
+		return -EINVAL;
+	if (init->rss)
+		spread(init->rss, &msg.qp, wq);
+	err = make_with(of(guest), &msg, -1, wq, msg.qp.n_wqs, qp);
 	if (!err)
 		*resp = msg.new_qp;
 	return err;
@@ -480,6 +509,105 @@ static int destroy_qp(struct uroce_guest_qp *qp, u32 *read)
 		       thing(qp)->number, read);
 }
 
+/* ---- raw packets ---- */
+
+#if UROCE_WITH_RAW_PACKET
+/* Guards each context's rules that count, and their counters. */
+static pthread_mutex_t flows_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static int has_raw(struct uroce_guest *guest)
+{
+	return name(of(guest), 0, UROCE_APART_HAS_RAW, 0) > 0;
+}
+
+static int borrow_raw(struct uroce_guest *guest,
+		      const struct uroce_engine_raw *raw)
+{
+	struct uroce_apart_msg msg = {.op = UROCE_APART_BORROW_RAW};
+
+	return ur_apart_ask(of(guest), &msg, raw->fd, UR_ARRAY_SIZE(raw->fd),
+			    NULL);
+}
+
+static int modify_wq(struct uroce_guest_qp *wq, u32 state)
+{
+	return name(thing(wq)->apart, thing(wq)->number, UROCE_APART_MODIFY_WQ,
+		    state);
+}
+
+static int create_flow(struct uroce_guest_qp *qp,
+		       const struct uroce_engine_flow *init,
+		       struct uroce_guest_counts *counts,
+		       struct uroce_guest_flow **ret)
+{
+	struct ur_apart *a = thing(qp)->apart;
+	struct uroce_apart_msg msg = {.op = UROCE_APART_CREATE_FLOW,
+				      .number = thing(qp)->number,
+				      .flow = *init};
+	struct ur_apart_flow *flow = calloc(1, sizeof(*flow));
+	int err = flow ? ur_apart_ask(a, &msg, NULL, 0, NULL) : -ENOMEM;
+
+	if (err) {
+		free(flow);
+		return err;
+	}
+	*flow = (struct ur_apart_flow){.thing = {a, msg.number, NULL},
+				       .counts = counts};
+	__atomic_add_fetch(&a->objects, 1, __ATOMIC_RELAXED);
+	pthread_mutex_lock(&flows_lock);
+	if (counts)
+		ur_list_add_tail(&a->flows, &flow->node);
+	pthread_mutex_unlock(&flows_lock);
+	memcpy(ret, &flow, sizeof(flow));
+	return 0;
+}
+
+/* Adds to the rule's counters what it has counted since. Lock held. */
+static void count(struct ur_apart_flow *flow, u32 op)
+{
+	struct uroce_apart_msg msg = {.op = op, .number = flow->thing.number};
+
+	if (ur_apart_ask(flow->thing.apart, &msg, NULL, 0, NULL) ||
+	    !flow->counts)
+		return;
+	__atomic_add_fetch(&flow->counts->packets,
+			   msg.counts.packets - flow->seen.packets,
+			   __ATOMIC_RELAXED);
+	__atomic_add_fetch(&flow->counts->bytes,
+			   msg.counts.bytes - flow->seen.bytes,
+			   __ATOMIC_RELAXED);
+	flow->seen = msg.counts;
+}
+
+static void destroy_flow(struct uroce_guest_flow *it)
+{
+	struct ur_apart_flow *flow = (struct ur_apart_flow *)(void *)it;
+
+	pthread_mutex_lock(&flows_lock);
+	count(flow, UROCE_APART_DESTROY_FLOW);
+	if (flow->counts)
+		ur_list_del(&flow->node);
+	pthread_mutex_unlock(&flows_lock);
+	unmake(flow->thing.apart, flow);
+}
+
+void ur_apart_update_counts(struct uroce_guest *guest,
+			    const struct uroce_guest_counts *counts)
+{
+	pthread_mutex_lock(&flows_lock);
+	ur_list_for_each(it, &of(guest)->flows) {
+		struct ur_apart_flow *flow =
+			ur_list_entry(it, struct ur_apart_flow, node);
+
+		if (flow->counts == counts)
+			count(flow, UROCE_APART_READ_FLOW);
+	}
+	pthread_mutex_unlock(&flows_lock);
+}
+#endif
+
+/* ---- regions and windows ---- */
+
 static int reg_mr(struct uroce_guest *guest,
 		  const struct uroce_guest_mr_init *init,
 		  struct uroce_guest_mr **mr)
@@ -489,7 +617,7 @@ static int reg_mr(struct uroce_guest *guest,
 
 	return make_with(of(guest), &msg,
 			 init->flags & UROCE_GUEST_MR_FILE ? init->dmabuf : -1,
-			 mr);
+			 NULL, 0, mr);
 }
 
 static int rereg_mr(struct uroce_guest_mr *mr, u32 flags,
@@ -590,6 +718,13 @@ const struct uroce_door ur_apart_door = {
 	.query_qp = query_qp,
 	.mcast = mcast,
 	.destroy_qp = destroy_qp,
+#if UROCE_WITH_RAW_PACKET
+	.has_raw = has_raw,
+	.borrow_raw = borrow_raw,
+	.modify_wq = modify_wq,
+	.create_flow = create_flow,
+	.destroy_flow = destroy_flow,
+#endif
 	.reg_mr = reg_mr,
 	.rereg_mr = rereg_mr,
 	.dereg_mr = dereg_mr,

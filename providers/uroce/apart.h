@@ -17,5 +17,8 @@ extern const struct uroce_door ur_apart_door;
 /* Ends the regions that uroced has registered in place of this process, and that it has not registered
  * since. */
 int ur_apart_keeps_claimed(struct uroce_guest *guest);
+/* Adds to *counts, which flow rules name, what those have counted. Any thread. */
+void ur_apart_update_counts(struct uroce_guest *guest,
+			    const struct uroce_guest_counts *counts);
 
 #endif

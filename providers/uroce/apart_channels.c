@@ -22,19 +22,28 @@ struct ur_apart_channel {
 
 /* ---- messages ---- */
 
-static bool send_it(int sock, struct uroce_apart_msg *msg, const int *fds,
-		    u32 n)
+/* What goes with a message. */
+struct with {
+	const int *fds;
+	u32 n;
+	u32 *more;
+	u32 n_more;
+};
+
+static bool send_it(int sock, struct uroce_apart_msg *msg,
+		    const struct with *with)
 {
-	struct iovec iov = {.iov_base = msg, .iov_len = sizeof(*msg)};
-	struct msghdr mh = {.msg_iov = &iov, .msg_iovlen = 1};
+	struct iovec iov[] = {{msg, sizeof(*msg)},
+			      {with->more, with->n_more * sizeof(u32)}};
+	struct msghdr mh = {.msg_iov = iov, .msg_iovlen = 2};
 	union ur_scm scm;
 	ssize_t sent;
 
-	ur_scm_put(&mh, &scm, fds, n);
+	ur_scm_put(&mh, &scm, with->fds, with->n);
 	do
 		sent = sendmsg(sock, &mh, MSG_NOSIGNAL);
 	while (sent < 0 && errno == EINTR);
-	return sent == sizeof(*msg);
+	return sent == (ssize_t)(iov[0].iov_len + iov[1].iov_len);
 }
 
 static bool receive(int sock, struct uroce_apart_msg *msg, int *out)
@@ -81,27 +90,27 @@ bool ur_apart_is_dead(const struct ur_apart *a)
 }
 
 static int converse(struct ur_apart *a, struct uroce_apart_msg *msg,
-		    const int *fds, u32 n, int *out)
+		    const struct with *with, int *out)
 {
 	u32 op = msg->op;
 
 	if (!*a->own || ur_apart_is_dead(a))
 		return -EIO;
-	if (send_it(a->sock, msg, fds, n) && receive(a->sock, msg, out) &&
+	if (send_it(a->sock, msg, with) && receive(a->sock, msg, out) &&
 	    msg->op == op)
 		return msg->ret;
 	die(a);
 	return -EIO;
 }
 
-int ur_apart_ask(struct ur_apart *a, struct uroce_apart_msg *msg,
-		 const int *fds, u32 n, int *out)
+static int ask(struct ur_apart *a, struct uroce_apart_msg *msg,
+	       const struct with *with, int *out)
 {
 	int come[UR_APART_OUT_FDS] = {-1, -1}, error = errno, cancel, ret;
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	pthread_mutex_lock(&a->lock);
-	ret = converse(a, msg, fds, n, come);
+	ret = converse(a, msg, with, come);
 	pthread_mutex_unlock(&a->lock);
 	if (!out || ret < 0)
 		close_fds(come);
@@ -110,6 +119,22 @@ int ur_apart_ask(struct ur_apart *a, struct uroce_apart_msg *msg,
 	pthread_setcancelstate(cancel, NULL);
 	errno = error;
 	return ret;
+}
+
+int ur_apart_ask(struct ur_apart *a, struct uroce_apart_msg *msg,
+		 const int *fds, u32 n, int *out)
+{
+	const struct with with = {.fds = fds, .n = n};
+
+	return ask(a, msg, &with, out);
+}
+
+int ur_apart_ask_more(struct ur_apart *a, struct uroce_apart_msg *msg,
+		      u32 *more, u32 n_more)
+{
+	const struct with with = {.more = more, .n_more = n_more};
+
+	return ask(a, msg, &with, NULL);
 }
 
 /* ---- channels ---- */

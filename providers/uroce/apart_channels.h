@@ -20,8 +20,9 @@ struct ur_apart {
 	volatile u32 *own;    /* struct uroce_guest_info, own */
 	pthread_mutex_t lock; /* serializes messages; guards channels */
 	struct ur_list channels;
-	u32 objects; /* number of objects; atomic */
-	bool dead;   /* the engine process has ended; atomic */
+	struct ur_list flows; /* that count: apart.c */
+	u32 objects;	      /* number of objects; atomic */
+	bool dead;	      /* the engine process has ended; atomic */
 };
 
 struct ur_apart_channel;
@@ -34,6 +35,9 @@ struct ur_apart_channel;
  * ended. */
 int ur_apart_ask(struct ur_apart *apart, struct uroce_apart_msg *msg,
 		 const int *fds, u32 n, int *out);
+/* Does the same for a message that n_more numbers follow, without descriptors. */
+int ur_apart_ask_more(struct ur_apart *apart, struct uroce_apart_msg *msg,
+		      u32 *more, u32 n_more);
 bool ur_apart_is_dead(const struct ur_apart *apart);
 
 /* Returns in *channel the completion queue's channel with one more user, or NULL where the queue

@@ -70,26 +70,29 @@ def engines(host):
     return {qp["engine"] for qp in json.loads(out)}
 
 
-@pytest.mark.parametrize("engine", ["program", "device"])
+def lead(engine):
+    """Before a program whose engine is to be there, as `uroce res` names it."""
+    return ["env", "UROCE_ENGINE=apart"] if engine == "process" else []
+
+
+@pytest.mark.parametrize("engine", ["program", "process"])
 @pytest.mark.parametrize("mode", ["plain", "spread"])
 def test_rounds(raw, mode, engine):
-    lead = ["env", "UROCE_ENGINE=device"] if engine == "device" else []
-    with thrown(raw, mode, lead=lead) as programs:
+    with thrown(raw, mode, lead=lead(engine)) as programs:
         assert engines(raw.a) == {engine}
         all_again(programs)
         finish(*programs)
     wait_for("the rules to go", lambda: not has_rules(raw.a))
 
 
-@pytest.mark.parametrize("leads", [((), ()), ((), ("env", "UROCE_ENGINE=device"))],
-                         ids=["programs", "both kinds"])
-def test_one_device(raw, leads):
+@pytest.mark.parametrize("where", ["program", "process"])
+def test_one_device(raw, where):
     """Its programs see each other's frames, as ports of one switch, wherever their engines are."""
     programs = []
     try:
-        for lead, own, peer, role in zip(leads, (MACS[0], THIRD), (THIRD, MACS[0]),
-                                         ("first", "second")):
-            programs.append(p := raw.a.start(*lead, raw.bin("raw_rounds"), own, peer, "plain",
+        for engine, own, peer, role in zip(("program", where), (MACS[0], THIRD),
+                                           (THIRD, MACS[0]), ("first", "second")):
+            programs.append(p := raw.a.start(*lead(engine), raw.bin("raw_rounds"), own, peer, "plain",
                                              role))
             wait_for("its rules", lambda p=p: "ready" in p.text() or not p.running())
         go_on(programs)
@@ -99,16 +102,18 @@ def test_one_device(raw, leads):
             p.kill()
 
 
+@pytest.mark.parametrize("engine", ["program", "process"])
 @pytest.mark.parametrize("mode", ["plain", "spread"])
-def test_killed(raw, mode):
+def test_killed(raw, mode, engine):
     """No frame is lost, and the next uroced makes once more what is to be used with it."""
-    with thrown(raw, mode) as programs:
+    with thrown(raw, mode, lead=lead(engine)) as programs:
         for n in range(3):
             kill(raw.a)
             go_on(programs, f"kill {n}\n")
             raw.a.serve(*OPTIONS)
             go_on(programs, f"serve {n}\n")
             all_again(programs[:1])
+            # The next uroced does not know which process has the engine.
             assert engines(raw.a) == {"program"}
         finish(*programs)
         assert raw.a.device.running(), raw.a.device.report()

@@ -6,10 +6,12 @@
 #include <fcntl.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include "device/apart/apart.h"
 #include "engine/ground/limits.h"
 #include "engine/slots.h"
+#include "kernel-abi/uroce-apart.h"
 #include "tests/check.h"
 #include "util/list.h"
 
@@ -29,11 +31,11 @@ struct uroce_guest {
 	struct uroce_home *home;
 	u32 context;
 	int rings, wake, sender;
-	bool parent;
+	bool parent, raw;
 	struct ur_list objects;
 };
 
-enum kind { CQ = 1, SRQ, AH, QP, MR, MW };
+enum kind { CQ = 1, SRQ, AH, QP, MR, MW, WQ, FLOW };
 
 struct object {
 	struct uroce_guest *guest;
@@ -41,7 +43,9 @@ struct object {
 	enum kind kind;
 	u32 users;
 	struct object *uses[3];
-	bool channel, datagrams;
+	bool channel, datagrams, raw;
+	struct object *wq[UROCE_APART_WQS];
+	u32 n_wqs;
 	u8 groups[GROUPS][16];
 	u32 n_groups;
 };
@@ -365,11 +369,60 @@ static void destroy_ah(struct uroce_guest_ah *ah)
 	del(of(ah, AH));
 }
 
+static void check_sizes(const struct uroce_guest_qp_init *in)
+{
+	CHECK(in->qpn < 1u << 24 && ur_slot_of(in->qpn) == APART_SLOT);
+	CHECK(in->max_send_wr <= UR_MAX_QP_WR &&
+	      in->max_recv_wr <= UR_MAX_QP_WR &&
+	      in->max_send_sge <= UR_MAX_SGE_COUNT &&
+	      in->max_recv_sge <= UR_MAX_SGE_COUNT &&
+	      in->max_inline <= UR_MAX_INLINE);
+}
+
+static void check_rss(const struct uroce_guest_rss *rss)
+{
+	CHECK(rss->size && rss->size <= UROCE_APART_WQS &&
+	      !(rss->size & (rss->size - 1)));
+	for (u32 i = 0; i < rss->size; i++)
+		of(rss->wq[i], WQ);
+}
+
+/* A queue that is not empty has where it completes. */
+static int create_raw(struct uroce_guest *g,
+		      const struct uroce_guest_qp_init *in,
+		      struct uroce_guest_qp **qp)
+{
+	struct object *send = or_none(in->send_cq, CQ),
+		      *recv = or_none(in->recv_cq, CQ),
+		      *srq = or_none(in->srq, SRQ), *o;
+	int err;
+
+	check_domain(g, in->pdn);
+	check_sizes(in);
+	CHECK(!in->xrcdn && (recv || (!in->max_recv_wr && !srq && in->rss)));
+	CHECK(send || (!in->max_send_wr && (in->rss || in->wq)));
+	CHECK(!in->wq || (!send && !srq && !in->rss));
+	if (in->rss)
+		check_rss(in->rss);
+	err = add(g, in->wq ? WQ : QP, send, recv, srq, qp);
+	if (err)
+		return err;
+	o = of(*qp, in->wq ? WQ : QP);
+	o->raw = !in->wq;
+	for (u32 i = 0; in->rss && i < in->rss->size; i++) {
+		o->wq[o->n_wqs++] = of(in->rss->wq[i], WQ);
+		o->wq[i]->users++;
+	}
+	return 0;
+}
+
 static int create_qp(struct uroce_guest *g,
 		     const struct uroce_guest_qp_init *in,
 		     struct uroce_guest_qp **qp,
 		     struct uroce_create_qp_resp *resp)
 {
+	if (in->type == IB_UVERBS_QPT_RAW_PACKET)
+		return create_raw(g, in, qp);
 	struct object *send = or_none(in->send_cq, CQ),
 		      *recv = or_none(in->recv_cq, CQ),
 		      *srq = or_none(in->srq, SRQ);
@@ -378,16 +431,11 @@ static int create_qp(struct uroce_guest *g,
 
 	check_domain(g, in->pdn);
 	CHECK(!in->rss && !in->wq && target == !!in->xrcdn && target == !send);
-	CHECK(in->qpn < 1u << 24 && ur_slot_of(in->qpn) == APART_SLOT);
+	check_sizes(in);
 	CHECK(!target || (!recv && !srq && !in->pdn));
 	CHECK(in->type == IB_UVERBS_QPT_RC || in->type == IB_UVERBS_QPT_UC ||
 	      in->type == IB_UVERBS_QPT_UD ||
 	      (in->type == IB_UVERBS_QPT_XRC_INI && !recv && !srq) || target);
-	CHECK(in->max_send_wr <= UR_MAX_QP_WR &&
-	      in->max_recv_wr <= UR_MAX_QP_WR &&
-	      in->max_send_sge <= UR_MAX_SGE_COUNT &&
-	      in->max_recv_sge <= UR_MAX_SGE_COUNT &&
-	      in->max_inline <= UR_MAX_INLINE);
 	err = add(g, QP, send, recv, srq, qp);
 	if (!err)
 		of(*qp, QP)->datagrams = in->type == IB_UVERBS_QPT_UD;
@@ -455,7 +503,55 @@ static int mcast(struct uroce_guest_qp *p, const u8 gid[16], u32 attach)
 
 static int destroy_qp(struct uroce_guest_qp *qp, u32 *read)
 {
-	return destroy(qp, QP);
+	struct object *o = (void *)qp, was = *o;
+	int err = destroy(qp, was.kind == WQ ? WQ : QP);
+
+	for (u32 i = 0; !err && i < was.n_wqs; i++)
+		was.wq[i]->users--;
+	return err;
+}
+
+/* ---- raw packets ---- */
+
+static int has_raw(struct uroce_guest *g)
+{
+	check_guest(g);
+	return g->raw;
+}
+
+static int borrow_raw(struct uroce_guest *g, const struct uroce_engine_raw *raw)
+{
+	check_guest(g);
+	for (u32 i = 0; i < 2; i++)
+		CHECK(apart_door_is_packet_socket(raw->fd[i]));
+	if (g->raw)
+		return -EALREADY;
+	g->raw = true;
+	return 0;
+}
+
+static int modify_wq(struct uroce_guest_qp *wq, u32 state)
+{
+	of(wq, WQ);
+	CHECK(state <= 2);
+	return result();
+}
+
+static int create_flow(struct uroce_guest_qp *p,
+		       const struct uroce_engine_flow *in,
+		       struct uroce_guest_counts *counts,
+		       struct uroce_guest_flow **flow)
+{
+	struct object *qp = of(p, QP);
+
+	CHECK(qp->raw && in->type <= 3);
+	*counts = (struct uroce_guest_counts){qp->guest->context, 1};
+	return add(qp->guest, FLOW, qp, NULL, NULL, flow);
+}
+
+static void destroy_flow(struct uroce_guest_flow *flow)
+{
+	del(of(flow, FLOW));
 }
 
 /* ---- regions and windows ---- */
@@ -546,6 +642,11 @@ const struct uroce_door apart_door = {
 	.query_qp = query_qp,
 	.mcast = mcast,
 	.destroy_qp = destroy_qp,
+	.has_raw = has_raw,
+	.borrow_raw = borrow_raw,
+	.modify_wq = modify_wq,
+	.create_flow = create_flow,
+	.destroy_flow = destroy_flow,
 	.reg_mr = reg_mr,
 	.rereg_mr = rereg_mr,
 	.dereg_mr = dereg_mr,
@@ -561,6 +662,15 @@ static bool is_same(int a, int b)
 
 	CHECK(!fstat(a, &x) && !fstat(b, &y));
 	return x.st_ino == y.st_ino && x.st_dev == y.st_dev;
+}
+
+bool apart_door_is_packet_socket(int fd)
+{
+	int domain = 0;
+	socklen_t len = sizeof(domain);
+
+	return !getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) &&
+	       domain == AF_PACKET;
 }
 
 bool apart_door_is_rings(u32 context, int fd)

@@ -27,6 +27,7 @@ struct apart_world {
 extern struct apart_world apart_world;
 extern const struct uroce_door apart_door;
 
+bool apart_door_is_packet_socket(int fd);
 /* Returns whether the descriptor is the file of rings, or the wake-up, of that context. */
 bool apart_door_is_rings(u32 context, int fd);
 bool apart_door_is_wake(u32 context, int fd);

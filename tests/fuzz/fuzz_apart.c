@@ -36,7 +36,7 @@ void __wrap_ur_apart_destroy_all(struct ur_apart_client *client);
 #define OWN_ENGINE(i) (1u << (i))
 #define NO_NUMBER     (1u << 3)
 
-enum { MEMORY, SEALED, UNSEALED, SOCKET, DESCRIPTORS };
+enum { MEMORY, SEALED, UNSEALED, SOCKET, PACKETS, DESCRIPTORS };
 
 static struct apart_world *const w = &apart_world;
 static int descriptors[DESCRIPTORS], socks[APART_CONTEXTS];
@@ -125,11 +125,13 @@ static void begin(struct input *in, u32 i, u8 options)
 		.open.slot = APART_SLOT,
 	};
 	int fds[UROCE_APART_FDS], pair[2];
-	u32 has = take(in);
+	u32 has = take(in), kib;
 
 	if (socks[i] >= 0)
 		return;
-	context.object_bytes = (u64)(1 + take(in)) << 10;
+	kib = take(in);
+	/* The most is enough for packet sockets. */
+	context.object_bytes = kib == 255 ? 2u << 20 : (u64)(1 + kib) << 10;
 	memset(fds, -1, sizeof(fds));
 	CHECK(!socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair));
 	fds[UROCE_APART_SOCKET] = pair[0];
@@ -154,6 +156,18 @@ static void begin(struct input *in, u32 i, u8 options)
 }
 
 /* ---- messages ---- */
+
+/* A raw packet queue pair, a work queue, or a queue pair that spreads frames over some. */
+static void raw(struct uroce_apart_qp *qp, u8 what, u32 cq, u8 n_wqs)
+{
+	qp->init.type = IB_UVERBS_QPT_RAW_PACKET;
+	qp->init.pdn = what & 0x1f;
+	qp->init.wq = what >> 6 & 1;
+	qp->send_cq = what & 0x60 ? 0 : cq;
+	qp->recv_cq = what & 0x20 ? 0 : cq;
+	qp->srq = 0;
+	qp->n_wqs = what & 0x20 ? n_wqs : 0;
+}
 
 static void draft(struct input *in, struct uroce_apart_msg *m)
 {
@@ -182,6 +196,11 @@ static void draft(struct input *in, struct uroce_apart_msg *m)
 		m->qp.init.qpn = QPN;
 		m->qp.init.type = c & 1 ? IB_UVERBS_QPT_UD : IB_UVERBS_QPT_RC;
 		m->qp.init.pdn = c;
+		if (c & 0x80)
+			raw(&m->qp, c, a, b);
+		break;
+	case UROCE_APART_CREATE_FLOW:
+		m->flow.type = b & 7;
 		break;
 	case UROCE_APART_MCAST:
 		m->gid.index = b;
@@ -206,8 +225,9 @@ static u32 choose(struct input *in, int *fds)
 	u32 n = what & 7;
 
 	for (u32 i = 0; i < n; i++)
-		fds[i] = descriptors[((what >> 3) + (what & 0x80 ? 0 : i)) %
-				     DESCRIPTORS];
+		fds[i] =
+			descriptors[((what >> 3 & 15) + (what & 0x80 ? 0 : i)) %
+				    DESCRIPTORS];
 	return n;
 }
 
@@ -226,6 +246,8 @@ static void check_answer(u32 i, const struct uroce_apart_msg *m,
 		CHECK(m->op == UROCE_APART_DESTROY_CQ && n == 1);
 		CHECK(apart_door_is_wake(i, fds[0]));
 	}
+	if (m->op == UROCE_APART_READ_FLOW && !reply->ret)
+		CHECK_EQ(reply->counts.packets, i);
 	if (m->op == UROCE_APART_QUERY_QP && !reply->ret)
 		CHECK_EQ(reply->now.qkey, i);
 }
@@ -258,8 +280,10 @@ static void message(struct input *in, u32 i)
 {
 	struct {
 		struct uroce_apart_msg m;
+		u32 wq[UROCE_APART_WQS];
 		u8 beyond[64];
 	} msg = {.m.op = take(in) % (UROCE_APART_OPS + 1)};
+	const size_t least = sizeof(msg.m), most = least + sizeof(msg.wq);
 	struct iovec iov = {.iov_base = &msg, .iov_len = sizeof(msg.m)};
 	struct msghdr mh = {.msg_iov = &iov, .msg_iovlen = 1};
 	int fds[UR_SCM_MAX];
@@ -269,11 +293,18 @@ static void message(struct input *in, u32 i)
 
 	draft(in, &msg.m);
 	patch(in, &msg.m, sizeof(msg.m));
+	if (msg.m.op == UROCE_APART_CREATE_QP &&
+	    msg.m.qp.n_wqs <= UROCE_APART_WQS) {
+		iov.iov_len += msg.m.qp.n_wqs * sizeof(msg.wq[0]);
+		for (u32 k = 0; k < msg.m.qp.n_wqs; k++)
+			msg.wq[k] = take(in);
+	}
 	if (n > 5) {
 		iov.iov_len = take16(in) % sizeof(msg);
 		n -= 5;
 	}
-	right = iov.iov_len == sizeof(msg.m) && n <= UROCE_APART_MSG_FDS;
+	right = iov.iov_len >= least && iov.iov_len <= most &&
+		!(iov.iov_len % 4) && n <= UROCE_APART_MSG_FDS;
 	ur_scm_put(&mh, &scm, fds, n);
 	w->serving = i;
 	CHECK_EQ(sendmsg(socks[i], &mh, MSG_NOSIGNAL), iov.iov_len);
@@ -348,6 +379,10 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	CHECK(!fcntl(descriptors[SEALED], F_ADD_SEALS, F_SEAL_SHRINK));
 	descriptors[UNSEALED] =
 		memfd_create("file", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	/* Who may not have one has none that is taken for one. */
+	descriptors[PACKETS] = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
+	if (descriptors[PACKETS] < 0)
+		descriptors[PACKETS] = pair[1];
 	for (u32 i = 0; i < DESCRIPTORS; i++)
 		CHECK(descriptors[i] >= 0);
 	memset(socks, -1, sizeof(socks));

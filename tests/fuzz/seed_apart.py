@@ -6,8 +6,10 @@ import sys
 
 (BEGIN, HAS_GID, BORROW, HAS_RING, BORROW_RING, SET_ASYNC, CREATE_CQ, MODIFY_CQ, RESIZE_CQ, DESTROY_CQ, CREATE_SRQ,
  RESIZE_SRQ, LIMIT_SRQ, QUERY_SRQ, DESTROY_SRQ, CREATE_AH, DESTROY_AH, CREATE_QP, OPEN_QP, MAY_MODIFY_QP, MODIFY_QP,
- QUERY_QP, MCAST, DESTROY_QP, REG_MR, REREG_MR, DEREG_MR, ALLOC_MW, DEALLOC_MW, CLAIMED, SET_PARENT) = range(1, 32)
-ALL_SEALED, SOCKETS = 0x80 | 1 << 3, 0x80 | 3 << 3
+ QUERY_QP, MCAST, DESTROY_QP, REG_MR, REREG_MR, DEREG_MR, ALLOC_MW, DEALLOC_MW, CLAIMED, SET_PARENT, HAS_RAW,
+ BORROW_RAW, MODIFY_WQ, CREATE_FLOW, READ_FLOW, DESTROY_FLOW) = range(1, 38)
+ALL_SEALED, SOCKETS, PACKETS = 0x80 | 1 << 3, 0x80 | 3 << 3, 0x80 | 4 << 3
+RAW, WORK, SPREAD = 0x80, 0xc0, 0xa0
 # Offsets of struct uroce_apart_msg.
 QP_TYPE, QP_PDN, QP_XRCDN, QP_RECV, MR_FLAGS = 16, 24, 56, 116, 28
 
@@ -21,11 +23,11 @@ def begin(context, told=0, kib=255):
     return step(1, context) + bytes([told, 0, kib]) + (b"\0" if told else b"")
 
 
-def msg(context, op, number=0, value=0, other=0, fds=0, patches=()):
+def msg(context, op, number=0, value=0, other=0, fds=0, patches=(), n_wqs=()):
     out = step(5, context) + bytes([op, fds, number, value, other, len(patches)])
     for where, what in patches:
         out += bytes([where, len(what) - 1]) + what
-    return out
+    return out + bytes(n_wqs)
 
 
 def word(n):
@@ -73,6 +75,16 @@ SEEDS = {
     "ends": begin(0) + begin(2) + step(4, 0) + b"\1" + begin(1) + msg(1, CREATE_AH, 0, 0, 1) + hang_up(0)
     + step(4, 0) + b"\0" + msg(2, CREATE_AH, 0, 0, 1) + fail(1) + begin(0) + begin(0, kib=3) + msg(0, REG_MR, 0, 1, 1)
     + fail(4) + msg(0, REG_MR, 0, 1, 1) + msg(0, CREATE_CQ, 1) + msg(0, CREATE_QP, 2) + msg(0, REG_MR, 0, 1, 1),
+    "raw": QUEUES + msg(0, HAS_RAW) + msg(0, BORROW_RAW) + msg(0, BORROW_RAW, fds=SOCKETS | 2)
+    + msg(0, BORROW_RAW, fds=PACKETS | 2) + msg(0, BORROW_RAW, fds=PACKETS | 2) + msg(0, HAS_RAW)
+    + msg(0, CREATE_QP, 1, 0, RAW) + msg(0, CREATE_FLOW, 2, 0) + msg(0, CREATE_FLOW, 2, 3) + msg(0, CREATE_FLOW, 2, 4)
+    + msg(0, CREATE_FLOW, 1) + msg(0, READ_FLOW, 3) + msg(0, READ_FLOW, 2) + msg(0, DESTROY_QP, 2)
+    + msg(0, DESTROY_FLOW, 3) + msg(0, DESTROY_FLOW, 3) + msg(0, MODIFY_WQ, 2, 1),
+    "spread": QUEUES + msg(0, CREATE_QP, 1, 0, WORK) + msg(0, CREATE_QP, 1, 0, WORK) + msg(0, MODIFY_WQ, 2, 1)
+    + msg(0, MODIFY_WQ, 2, 3) + msg(0, CREATE_QP, 1, 4, SPREAD, n_wqs=[2, 3, 3, 2])
+    + msg(0, CREATE_QP, 1, 3, SPREAD, n_wqs=[2, 3, 3]) + msg(0, CREATE_QP, 1, 2, SPREAD, n_wqs=[2, 4])
+    + msg(0, CREATE_QP, 1, 1, SPREAD, n_wqs=[9]) + msg(0, MODIFY_QP, 2) + msg(0, CREATE_FLOW, 2) + msg(0, CREATE_FLOW, 4)
+    + msg(0, DESTROY_QP, 3) + fail(1) + msg(0, CREATE_QP, 1, 1, SPREAD, n_wqs=[2]),
     "lies": begin(0) + msg(0, 0) + step(5, 0) + bytes([BEGIN, 6, 0, 1, 0, 0, 0, 0]) + begin(0)
     + msg(0, CREATE_CQ, fds=5) + step(5, 0) + bytes([CLAIMED, 7, 255, 0, 0, 0, 0, 0]),
     # A region is claimed that the program has destroyed by its number; another object has that number then.

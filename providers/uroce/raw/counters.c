@@ -2,6 +2,7 @@
 /* Counters objects. The engine of the flows, the device's or this process's, counts packets and
  * bytes of the flows that name the object. The program chooses the indices of its array before the
  * first flow; they are kept here. */
+#include "providers/uroce/apart.h"
 #include "providers/uroce/guest.h"
 
 #define DESCRIPTIONS (IBV_COUNTER_BYTES + 1)
@@ -86,6 +87,9 @@ int uroce_read_counters(struct ibv_counters *counters, uint64_t *values,
 	err = ibv_cmd_read_counters(&c->vc, counted, DESCRIPTIONS, flags, NULL);
 	if (err && c->flows)
 		err = ur_guest_forgive(ur_to_ctx(counters->context), err);
+	if (!err && ur_to_ctx(counters->context)->guest_apart)
+		ur_apart_update_counts(ur_to_ctx(counters->context)->guest,
+				       &c->here);
 	for (u32 i = 0; !err && i < DESCRIPTIONS; i++)
 		if (c->at[i].wanted)
 			values[c->at[i].index] =

@@ -25,7 +25,9 @@ static int borrow(struct uroce_context *ctx)
 	err = UR_GUEST_TRY(&ctx->ibv, NULL, call_raw(ctx, &raw));
 	if (err)
 		return err;
-	err = -ctx->door->borrow_raw(ctx->guest, &raw);
+	do
+		err = -ctx->door->borrow_raw(ctx->guest, &raw);
+	while (ur_guest_has_more_room(ctx, &err));
 	for (u32 i = 0; i < UR_ARRAY_SIZE(raw.fd); i++)
 		close(raw.fd[i]);
 	return err;
@@ -65,6 +67,7 @@ int ur_guest_create_wq(struct uroce_context *ctx, struct uroce_wq *wq,
 		.wq = 1,
 		.user_handle = (uintptr_t)&wq->ibv,
 	};
+	int err;
 
 	if (!ctx->guest || wq->qp.in_device)
 		return 0;
@@ -74,7 +77,11 @@ int ur_guest_create_wq(struct uroce_context *ctx, struct uroce_wq *wq,
 	init.recv_cq = ur_to_cq(attr->cq)->guest;
 	wq->qp.handle = wq->ibv.handle;
 	wq->qp.resumes = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
-	return -ctx->door->create_qp(ctx->guest, &init, &wq->qp.guest, resp);
+	do
+		err = -ctx->door->create_qp(ctx->guest, &init, &wq->qp.guest,
+					    resp);
+	while (ur_guest_has_more_room(ctx, &err));
+	return err;
 }
 
 int ur_guest_modify_wq(struct uroce_wq *wq, enum ibv_wq_state state)
@@ -128,10 +135,13 @@ int ur_guest_create_flow(struct uroce_qp *qp, struct uroce_flow *flow,
 			    UROCE_METHOD_ENGINE_FLOW,
 			    UROCE_ATTR_ENGINE_FLOW_HANDLE, 0, flow->ibv.handle,
 			    UROCE_ATTR_ENGINE_FLOW_RESP, &init, sizeof(init));
-	if (!err)
+	if (err)
+		return err;
+	do
 		err = -ctx->door->create_flow(qp->guest, &init,
 					      counters ? &counters->here : NULL,
 					      &flow->guest);
+	while (ur_guest_has_more_room(ctx, &err));
 	if (err)
 		return err;
 	flow->counters = counters;

@@ -5,6 +5,7 @@
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 #include "device/apart/apart.h"
 #include "device/memory.h"
@@ -15,6 +16,8 @@
 
 static u32 made, destroyed, detached, made_pdn;
 static char object[1];
+static u32 state_of_wq;
+static const struct uroce_guest_rss *last_rss;
 
 static int create_cq(struct uroce_guest *guest,
 		     const struct uroce_guest_cq_init *init,
@@ -39,6 +42,10 @@ static int create_qp(struct uroce_guest *guest,
 {
 	made++;
 	made_pdn = init->pdn;
+	if (init->rss)
+		CHECK(init->rss->size == 2 &&
+		      init->rss->wq[1] == (void *)object);
+	last_rss = init->rss;
 	*qp = (struct uroce_guest_qp *)(void *)object;
 	return 0;
 }
@@ -99,6 +106,41 @@ static __u64 room(struct uroce_guest *guest)
 	return more_room;
 }
 
+static int has_raw(struct uroce_guest *guest)
+{
+	return 1;
+}
+
+static int borrow_raw(struct uroce_guest *guest,
+		      const struct uroce_engine_raw *raw)
+{
+	made++;
+	return 0;
+}
+
+static int modify_wq(struct uroce_guest_qp *wq, u32 state)
+{
+	state_of_wq = state;
+	return 0;
+}
+
+/* The rule has counted something at once. */
+static int create_flow(struct uroce_guest_qp *qp,
+		       const struct uroce_engine_flow *init,
+		       struct uroce_guest_counts *counts,
+		       struct uroce_guest_flow **flow)
+{
+	made++;
+	*counts = (struct uroce_guest_counts){3, 300};
+	*flow = (struct uroce_guest_flow *)(void *)object;
+	return 0;
+}
+
+static void destroy_flow(struct uroce_guest_flow *flow)
+{
+	destroyed++;
+}
+
 static int left_sender(struct uroce_guest *guest)
 {
 	return -1;
@@ -129,20 +171,33 @@ static const struct uroce_door door = {
 	.dereg_mr = dereg_mr,
 	.room = room,
 	.left_sender = left_sender,
+	.has_raw = has_raw,
+	.borrow_raw = borrow_raw,
+	.modify_wq = modify_wq,
+	.create_flow = create_flow,
+	.destroy_flow = destroy_flow,
 };
 
 static struct ur_apart_client client = {
 	.door = &door, .slot = SLOT, .max_kib = UINT32_MAX};
 
+static struct ur_apart_reply reply;
+
+static int call_with(struct ur_apart_asked *asked, int *fds)
+{
+	ur_apart_call(&client, asked, fds, &reply);
+	CHECK_EQ(reply.msg.op, asked->msg.op);
+	return reply.msg.ret;
+}
+
 static int call(struct uroce_apart_msg *msg)
 {
-	int fds[UROCE_APART_MSG_FDS] = {-1, -1, -1};
-	struct ur_apart_reply reply;
+	int fds[UROCE_APART_MSG_FDS] = {-1, -1, -1}, ret;
+	struct ur_apart_asked asked = {.msg = *msg};
 
-	ur_apart_call(&client, msg, fds, &reply);
-	CHECK_EQ(reply.msg.op, msg->op);
+	ret = call_with(&asked, fds);
 	msg->number = reply.msg.number;
-	return reply.msg.ret;
+	return ret;
 }
 
 static u32 new_cq(void)
@@ -336,7 +391,7 @@ static void objects_of_others(void)
 			msg.number = cq + 1;
 		if (op == UROCE_APART_CREATE_QP ||
 		    op == UROCE_APART_CREATE_AH || op == UROCE_APART_REG_MR ||
-		    op == UROCE_APART_CLAIMED)
+		    op == UROCE_APART_CLAIMED || op == UROCE_APART_HAS_RAW)
 			continue;
 		CHECK_EQ(call(&msg), -EINVAL);
 		msg.op = op;
@@ -351,11 +406,10 @@ static void most_objects(void)
 {
 	struct ur_apart_client most = client;
 	int fds[UROCE_APART_MSG_FDS] = {-1, -1, -1};
-	struct uroce_apart_msg make = {.op = UROCE_APART_CREATE_CQ,
-				       .cq.entries = 8},
-			       end = {.op = UROCE_APART_DESTROY_CQ,
-				      .number = 5};
-	struct ur_apart_reply reply;
+	struct ur_apart_asked make = {.msg = {.op = UROCE_APART_CREATE_CQ,
+					      .cq.entries = 8}},
+			      end = {.msg = {.op = UROCE_APART_DESTROY_CQ,
+					     .number = 5}};
 
 	most.objects = calloc(UR_APART_OBJECTS, sizeof(*most.objects));
 	CHECK(most.objects);
@@ -372,6 +426,135 @@ static void most_objects(void)
 	CHECK_EQ(reply.msg.ret, 0);
 	CHECK_EQ(reply.msg.number, 5);
 	free(most.objects);
+}
+
+static struct uroce_apart_msg raw_of(u32 send, u32 recv)
+{
+	return (struct uroce_apart_msg){
+		.op = UROCE_APART_CREATE_QP,
+		.qp = {.init = {.type = IB_UVERBS_QPT_RAW_PACKET, .qpn = QPN},
+		       .send_cq = send,
+		       .recv_cq = recv}};
+}
+
+static u32 destroy_of(u32 number, u32 op)
+{
+	struct uroce_apart_msg msg = {.op = op, .number = number};
+
+	return (u32)call(&msg);
+}
+
+/* A queue without completion queue would complete into nothing. */
+static void raw_queues(void)
+{
+	u32 cq = new_cq(), before = made;
+	struct uroce_apart_msg msg = raw_of(cq, cq), bad;
+
+	for (u32 i = 0; i < 6; i++) {
+		bad = raw_of(i ? cq : 0, i == 1 || i == 5 ? 0 : cq);
+		bad.qp.init.wq = i == 2 || i == 5 ? 1 : i == 3 ? 2 : 0;
+		bad.qp.init.xrcdn = i == 4;
+		CHECK_EQ(call(&bad), -EINVAL);
+	}
+	bad = raw_of(cq, UINT32_MAX);
+	CHECK_EQ(call(&bad), -EINVAL);
+	CHECK_EQ(made, before);
+	CHECK_EQ(call(&msg), 0);
+	CHECK_EQ(destroy_of(msg.number, UROCE_APART_MODIFY_WQ), (u32)-EINVAL);
+	detached = 1;
+	CHECK_EQ(destroy_of(msg.number, UROCE_APART_DESTROY_QP), 0);
+	CHECK_EQ(destroy_of(cq, UROCE_APART_DESTROY_CQ), 0);
+}
+
+/* A queue pair spreads frames over work queues alone, as many as come with the message. */
+static void spread(void)
+{
+	int fds[UROCE_APART_MSG_FDS] = {-1, -1, -1};
+	struct ur_apart_asked asked = {.n_wqs = 2};
+	u32 cq = new_cq(), spreads;
+	struct uroce_apart_msg wq = raw_of(0, cq), state;
+
+	wq.qp.init.wq = 1;
+	CHECK_EQ(call(&wq), 0);
+	state = (struct uroce_apart_msg){
+		.op = UROCE_APART_MODIFY_WQ, .number = wq.number, .value = 1};
+	CHECK_EQ(call(&state), 0);
+	CHECK_EQ(state_of_wq, 1);
+	state.number = wq.number;
+	state.value = 3;
+	CHECK_EQ(call(&state), -EINVAL);
+	asked.msg = raw_of(0, 0);
+	asked.msg.qp.n_wqs = 2;
+	asked.wq[0] = asked.wq[1] = wq.number;
+	CHECK_EQ(call_with(&asked, fds), 0);
+	CHECK(last_rss);
+	spreads = reply.msg.number;
+	asked.wq[1] = spreads;
+	CHECK_EQ(call_with(&asked, fds), -EINVAL);
+	asked.wq[1] = UINT32_MAX;
+	CHECK_EQ(call_with(&asked, fds), -EINVAL);
+	asked.wq[1] = wq.number;
+	asked.n_wqs = 1;
+	CHECK_EQ(call_with(&asked, fds), -EINVAL);
+	asked.n_wqs = asked.msg.qp.n_wqs = 3;
+	CHECK_EQ(call_with(&asked, fds), -EINVAL);
+	asked.n_wqs = asked.msg.qp.n_wqs = 2;
+	asked.msg.qp.init.max_recv_wr = 1;
+	CHECK_EQ(call_with(&asked, fds), -EINVAL);
+	asked.msg = (struct uroce_apart_msg){.op = UROCE_APART_MODIFY_WQ,
+					     .number = wq.number};
+	CHECK_EQ(call_with(&asked, fds), -EINVAL);
+	detached = 1;
+	CHECK_EQ(destroy_of(spreads, UROCE_APART_DESTROY_QP), 0);
+	CHECK_EQ(destroy_of(wq.number, UROCE_APART_DESTROY_QP), 0);
+	CHECK_EQ(destroy_of(cq, UROCE_APART_DESTROY_CQ), 0);
+}
+
+/* A rule is of a raw packet queue pair, and tells what it has counted until its end. */
+static void rules(void)
+{
+	u32 cq = new_cq(), kib = client.kib;
+	struct uroce_apart_msg raw = raw_of(cq, cq), plain = qp_of(cq), msg;
+
+	CHECK_EQ(call(&raw), 0);
+	CHECK_EQ(call(&plain), 0);
+	msg = (struct uroce_apart_msg){.op = UROCE_APART_CREATE_FLOW,
+				       .number = plain.number};
+	CHECK_EQ(call(&msg), -EINVAL);
+	msg.number = raw.number;
+	msg.flow.type = 4;
+	CHECK_EQ(call(&msg), -EINVAL);
+	msg.number = raw.number;
+	msg.flow.type = 3;
+	CHECK_EQ(call(&msg), 0);
+	CHECK_EQ(destroy_of(msg.number, UROCE_APART_READ_FLOW), 0);
+	CHECK(reply.msg.counts.packets == 3 && reply.msg.counts.bytes == 300);
+	CHECK_EQ(destroy_of(msg.number, UROCE_APART_DESTROY_FLOW), 0);
+	CHECK_EQ(reply.msg.counts.packets, 3);
+	CHECK_EQ(destroy_of(msg.number, UROCE_APART_DESTROY_FLOW),
+		 (u32)-EINVAL);
+	detached = 1;
+	CHECK_EQ(destroy_of(raw.number, UROCE_APART_DESTROY_QP), 0);
+	CHECK_EQ(destroy_of(plain.number, UROCE_APART_DESTROY_QP), 0);
+	CHECK_EQ(client.kib, kib);
+	CHECK_EQ(destroy_of(cq, UROCE_APART_DESTROY_CQ), 0);
+}
+
+/* Only packet sockets are borrowed: of another kind the engine would read for ever. */
+static void packet_sockets(void)
+{
+	struct ur_apart_asked asked = {.msg.op = UROCE_APART_BORROW_RAW};
+	int fds[UROCE_APART_MSG_FDS] = {-1, -1, -1}, pair[2];
+	u32 before = made;
+
+	CHECK(!socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
+	CHECK_EQ(call_with(&asked, fds), -EINVAL);
+	fds[0] = pair[0];
+	fds[1] = pair[1];
+	CHECK_EQ(call_with(&asked, fds), -EINVAL);
+	close(pair[0]);
+	close(pair[1]);
+	CHECK_EQ(made, before);
 }
 
 static void numbers_come_again(void)
@@ -453,7 +636,7 @@ static void impossible_queue_pairs(void)
 	msg.qp.init.qpn = 1u << 24 | QPN;
 	CHECK_EQ(call(&msg), -EINVAL);
 	msg = good;
-	msg.qp.init.type = IB_UVERBS_QPT_RAW_PACKET;
+	msg.qp.init.type = IB_UVERBS_QPT_DRIVER;
 	CHECK_EQ(call(&msg), -EINVAL);
 	msg = good;
 	msg.qp.init.max_send_wr = UINT32_MAX;
@@ -507,15 +690,13 @@ static void impossible_values(void)
 /* Nothing is mapped that its owner can make shorter. */
 static void files_that_shrink(void)
 {
-	struct uroce_apart_msg msg = {.op = UROCE_APART_BORROW_RING,
-				      .ring.slot = 4};
+	struct ur_apart_asked asked = {
+		.msg = {.op = UROCE_APART_BORROW_RING, .ring.slot = 4}};
 	int fds[UROCE_APART_MSG_FDS];
-	struct ur_apart_reply reply;
 
 	for (u32 i = 0; i < UROCE_APART_MSG_FDS; i++)
 		fds[i] = memfd_create("ring", MFD_ALLOW_SEALING);
-	ur_apart_call(&client, &msg, fds, &reply);
-	CHECK_EQ(reply.msg.ret, -EINVAL);
+	CHECK_EQ(call_with(&asked, fds), -EINVAL);
 	CHECK(!ur_apart_file_is_good(fds[0]));
 	CHECK_EQ(fcntl(fds[0], F_ADD_SEALS, F_SEAL_SHRINK), 0);
 	CHECK(ur_apart_file_is_good(fds[0]));
@@ -560,6 +741,10 @@ int main(int argc, char **argv)
 	CASE(numbers_come_again());
 	CASE(most_objects());
 	CASE(memory_of_objects());
+	CASE(raw_queues());
+	CASE(spread());
+	CASE(rules());
+	CASE(packet_sockets());
 	CASE(impossible_queue_pairs());
 	CASE(impossible_values());
 	CASE(files_that_shrink());
