@@ -20,6 +20,9 @@ static int borrow(struct uroce_context *ctx)
 	struct uroce_engine_raw raw;
 	int err;
 
+	/* uroced marks what its sockets send with the slot of the opener's engine. */
+	if (ctx->imported)
+		return EOPNOTSUPP;
 	if (ctx->door->has_raw(ctx->guest))
 		return 0;
 	err = UR_GUEST_TRY(&ctx->ibv, NULL, call_raw(ctx, &raw));
@@ -51,6 +54,8 @@ int ur_guest_place_wq(struct uroce_context *ctx, struct uroce_wq *wq,
 {
 	if (ctx->guest && !ur_guest_makes_here(ctx) && ctx->guest)
 		return EIO;
+	if (ctx->imported)
+		return EOPNOTSUPP;
 	wq->qp.in_device = ctx->guest && !ctx->door->has_raw;
 	return wq->qp.in_device && ctx->resumes ? EOPNOTSUPP : 0;
 }
