@@ -63,26 +63,53 @@ static bool describe(const struct ur_obj_mr *mr, const struct ur_user_mem *of,
 	return a.mem == of && !mr->dm && a.dmabuf_fd < 0 && !a.elsewhere;
 }
 
-/* Puts the opener's regions into a file. Returns it, or -errno. */
+/* Fills list, which has room for one more than the opener's regions, with those that an engine can have. Returns
+ * their number. */
+static u32 gather(const struct ur_ufile *file, const struct ur_user_mem *of,
+		  struct uroce_guest_mr_init *list)
+{
+	u32 n = 0;
+
+	for (u32 i = 0; i < file->handles.size; i++) {
+		struct ur_object *obj = file->handles.slot[i];
+
+		if (obj && obj->type->id == UVERBS_OBJECT_MR &&
+		    !ur_is_given_up(obj) &&
+		    describe(ur_obj_mr_of(obj), of, list + n))
+			n++;
+	}
+	return n;
+}
+
+static u32 count_regions(const struct ur_ufile *file)
+{
+	u32 n = 0;
+
+	for (u32 i = 0; i < file->handles.size; i++)
+		n += file->handles.slot[i] &&
+		     file->handles.slot[i]->type->id == UVERBS_OBJECT_MR;
+	return n;
+}
+
+/* Puts the opener's regions into a file, by one call, since the control lock is held. Returns it, or
+ * -errno. */
 static int list_regions(const struct ur_ufile *file,
 			const struct ur_user_mem *of, u32 *n)
 {
-	struct uroce_guest_mr_init init;
-	int fd = ur_memfd("regions");
+	u32 most = count_regions(file);
+	struct uroce_guest_mr_init *list = calloc(most + 1, sizeof(*list));
+	int fd = list ? ur_memfd("regions") : -ENOMEM;
+	ssize_t bytes;
 
-	for (u32 i = 0; fd >= 0 && i < file->handles.size; i++) {
-		struct ur_object *obj = file->handles.slot[i];
-
-		if (!obj || obj->type->id != UVERBS_OBJECT_MR ||
-		    ur_is_given_up(obj) ||
-		    !describe(ur_obj_mr_of(obj), of, &init))
-			continue;
-		if (write(fd, &init, sizeof(init)) != sizeof(init)) {
+	if (fd >= 0) {
+		*n = gather(file, of, list);
+		bytes = (ssize_t)(*n * sizeof(*list));
+		if (write(fd, list, (size_t)bytes) != bytes) {
 			close(fd);
-			return -ENOMEM;
+			fd = -ENOMEM;
 		}
-		(*n)++;
 	}
+	free(list);
 	return fd;
 }
 
