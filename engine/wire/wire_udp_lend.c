@@ -27,7 +27,7 @@
 #define PORTS	   (UR_UDP_SPORT_MIN - FIRST_PORT)
 #define PORT_TRIES 64u
 /* If other programs occupy nearly all of these: a second range, tried at random. */
-#define OTHER_PORTS	 0x4000u
+#define OTHER_PORTS	 0x7c00u /* from 1024 on */
 #define FIRST_OTHER_PORT (FIRST_PORT - OTHER_PORTS)
 #define OTHER_TRIES	 256u
 /* Buffer of a relayed socket. A program that does not read can pin twice that in the kernel, for each address. */
@@ -182,8 +182,8 @@ static void say_once(u32 what)
 	static _Atomic u32 said;
 	static const char *const words[] = {
 		"are free again",
-		"are taken by other programs: engines in programs get others",
-		"are taken, and those below: programs have the device's engine",
+		"are taken by other programs: engines get others",
+		"are taken, and those below: no program gets an engine",
 	};
 
 	if (atomic_exchange(&said, what) != what)
