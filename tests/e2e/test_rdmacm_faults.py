@@ -7,6 +7,7 @@ import pytest
 
 from cm import cm_state, listens, run_cm_pair, start_server
 from hosts import wait_for
+from test_engine_process import processes
 from test_faults import dropped, find, wait_traffic
 
 # A CM datagram is UDP with 280 bytes of payload and ICRC, and nearly nothing
@@ -86,7 +87,11 @@ def test_device_killed(served, monkeypatch):
     start_server(a, port, *cmd)
     c = b.start(*cmd, a.addr4)
     wait_traffic(served)
+    engines = processes(a)
+    assert engines
     a.stop(signal.SIGKILL)
+    for pid in engines:
+        os.kill(pid, signal.SIGKILL)
     assert c.wait(50) not in (0, None), c.report()
     assert b.device.running(), b.device.report()
     # And again, with a new device.

@@ -222,6 +222,22 @@ EXPORT long syscall(long number, ...)
 	return ret;
 }
 
+/* ---- the engine at the other end ---- */
+
+/* As an older device's, which is then the context's engine. */
+int __wrap_ur_m_engine_open(struct ur_cmd *cmd);
+int __wrap_ur_m_engine_apart(struct ur_cmd *cmd);
+
+int __wrap_ur_m_engine_open(struct ur_cmd *cmd)
+{
+	return -EPROTONOSUPPORT;
+}
+
+int __wrap_ur_m_engine_apart(struct ur_cmd *cmd)
+{
+	return -EPROTONOSUPPORT;
+}
+
 /* ---- the device, as in device/main.c ---- */
 
 static struct ur_daemon daemon_ = {
