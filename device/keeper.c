@@ -15,6 +15,8 @@
 #include "util/os/peer_user.h"
 
 #define SOCKET_NAME "keeper"
+/* Uroceds that were killed may be before us at its socket. */
+#define CONNECT_S 60
 
 static int open_socket(void)
 {
@@ -23,20 +25,24 @@ static int open_socket(void)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Connects to a running keeper. Returns false if there is none. In a shared directory the
- * socket may be another user's. */
-static bool find(const struct sockaddr_un *sun)
+/* Connects to a running keeper. Returns 0, -ETIMEDOUT (there is one that does not reply), or another error: there is none. In
+ * a shared directory the socket may be another user's. */
+static int find(const struct sockaddr_un *sun)
 {
-	int fd = open_socket();
+	const struct timeval most = {.tv_sec = CONNECT_S};
+	int fd = open_socket(), err = 0;
 
 	if (fd < 0)
-		return false;
-	if (connect(fd, (const struct sockaddr *)sun, sizeof(*sun)) < 0 ||
-	    !ur_peer_is_own_user(fd)) {
-		close(fd);
-		return false;
-	}
-	return !ur_keep_begin(fd);
+		return fd;
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof(most));
+	if (connect(fd, (const struct sockaddr *)sun, sizeof(*sun)) < 0)
+		err = errno == EAGAIN ? -ETIMEDOUT : -errno;
+	else if (!ur_peer_is_own_user(fd))
+		err = -EPERM;
+	if (!err)
+		return ur_keep_begin(fd);
+	close(fd);
+	return err;
 }
 
 static int listen_at(const struct sockaddr_un *sun)
@@ -80,23 +86,26 @@ static int start_keeper(const struct ur_daemon *daemon,
 	return err;
 }
 
-void ur_keeper_start(struct ur_daemon *daemon)
+int ur_keeper_start(struct ur_daemon *daemon)
 {
 	struct sockaddr_un sun;
 	int err;
 
 	if (ur_keeper_store_begin())
-		return;
+		return 0;
 	err = ur_listen_address(daemon, SOCKET_NAME, &sun);
-	if (!err && find(&sun)) {
-		ur_debug("the keeper of an earlier uroced serves on");
-		return;
-	}
-	if (!err)
+	if (!err) {
+		err = find(&sun);
+		if (!err)
+			ur_debug("the keeper of an earlier uroced serves on");
+		if (!err || err == -ETIMEDOUT)
+			return err;
 		err = start_keeper(daemon, &sun);
+	}
 	if (err)
 		ur_log("no keeper: %s: connections end with this process",
 		       strerror(-err));
+	return 0;
 }
 
 void ur_keeper_stop(struct ur_daemon *daemon)

@@ -17,9 +17,10 @@
 #include "device/device.h"
 
 /* Connects to a running keeper, or starts one. The run directory is locked. Called before
- * there are threads, and before uroced is confined. If this fails, which is logged,
- * connections end with uroced. */
-void ur_keeper_start(struct ur_daemon *daemon);
+ * there are threads, and before uroced is confined. If there is none and none can be started,
+ * which is logged, connections end with uroced. Returns 0, or -ETIMEDOUT: there is one that
+ * does not reply, with what programs go on with, so another one cannot serve. */
+int ur_keeper_start(struct ur_daemon *daemon);
 /* Ends the keeper: uroced exits, and its state is not to be resumed. */
 void ur_keeper_stop(struct ur_daemon *daemon);
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -23,6 +24,8 @@
  * be what ends them. */
 #define TRIES_MAX 32u
 
+#define OWN_FDS 16u
+
 #define NAME "uroced-keeper"
 
 struct kept {
@@ -35,7 +38,7 @@ struct keeper {
 	int listener;
 	u32 tries; /* failed take-overs since the last success */
 	struct kept *kept;
-	u32 n;
+	u32 n, most;
 };
 
 /* ---- kept descriptors ---- */
@@ -58,7 +61,7 @@ static int put(struct keeper *k, const struct ur_kept *what, int fd)
 		*at = (struct kept){*what, fd};
 		return 0;
 	}
-	if (k->n == UR_KEEP_MAX)
+	if (k->n == k->most)
 		return -ENOSPC;
 	more = realloc(k->kept, (k->n + 1) * sizeof(*more));
 	if (!more)
@@ -97,10 +100,12 @@ static int send_msg(int link, const struct ur_keep_msg *msg, int fd)
 	return sendmsg(link, &mh, MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
-static int answer_uroced(int link, int ret)
+static int answer_uroced(const struct keeper *k, int link, int ret)
 {
-	const struct ur_keep_msg msg = {
-		.version = UR_KEEP_VERSION, .op = UR_KEEP_DONE, .ret = ret};
+	const struct ur_keep_msg msg = {.version = UR_KEEP_VERSION,
+					.op = UR_KEEP_DONE,
+					.ret = ret,
+					.used = UR_KEEP_MAX - k->most + k->n};
 
 	return send_msg(link, &msg, -1);
 }
@@ -164,18 +169,19 @@ static bool obey(struct keeper *k, const struct ur_keep_msg *msg, int *fd,
 	}
 }
 
-/* Returns whether uroced is still there. */
+/* Returns whether more may come. What uroced sent before it was killed is read to the end: ECONNRESET says only that it
+ * left replies unread. */
 static bool serve_one(struct keeper *k)
 {
 	struct ur_keep_msg msg;
-	int fd, answer;
-	bool there = receive_order(k->link, &msg, &fd) == 1 &&
-		     obey(k, &msg, &fd, &answer) &&
-		     !answer_uroced(k->link, answer);
+	int fd, answer, ret = receive_order(k->link, &msg, &fd);
+	bool more = ret == 1 && obey(k, &msg, &fd, &answer);
 
+	if (more)
+		answer_uroced(k, k->link, answer);
 	if (fd >= 0)
 		close(fd);
-	return there;
+	return more || ret == -ECONNRESET;
 }
 
 /* ---- without a uroced ---- */
@@ -234,7 +240,7 @@ static int show_all(struct keeper *k, int link)
 		msg.what = k->kept[i].what;
 		err = send_msg(link, &msg, k->kept[i].fd);
 	}
-	return err ? err : answer_uroced(link, 0);
+	return err ? err : answer_uroced(k, link, 0);
 }
 
 static void greet(struct keeper *k)
@@ -294,15 +300,27 @@ static void leave_uroced(struct keeper *k)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+/* Leaves some descriptors for the link, the listener and what is on its way. */
+static u32 most_kept(void)
+{
+	struct rlimit rl;
+
+	if (getrlimit(RLIMIT_NOFILE, &rl) < 0 ||
+	    rl.rlim_cur >= UR_KEEP_MAX + OWN_FDS)
+		return UR_KEEP_MAX;
+	return rl.rlim_cur > OWN_FDS ? (u32)rl.rlim_cur - OWN_FDS : 0;
+}
+
 _Noreturn void ur_keeper_serve(int link, int listener,
 			       const struct ur_daemon *daemon)
 {
-	struct keeper k = {.link = link, .listener = listener};
+	struct keeper k = {
+		.link = link, .listener = listener, .most = most_kept()};
 
 	leave_uroced(&k);
 	ur_own_name(daemon->argv, NAME);
 	ur_confine_keeper(daemon->run_dir);
-	if (answer_uroced(link, 0))
+	if (answer_uroced(&k, link, 0))
 		_exit(0);
 	for (;;) {
 		if (k.link >= 0 && !serve_one(&k))

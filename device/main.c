@@ -238,7 +238,13 @@ static int start(struct ur_daemon *daemon, const struct ur_daemon_options *o)
 		ur_log("%s: %s", daemon->run_dir, strerror(-err));
 		return err;
 	}
-	ur_keeper_start(daemon);
+	err = ur_keeper_start(daemon);
+	if (err) {
+		ur_log("the keeper, a process that an earlier uroced left, "
+		       "does not reply: continue it, or end it and with it "
+		       "the connections");
+		return err;
+	}
 	ur_engine_starter_begin(daemon->argv);
 	ur_administrators_init();
 	err = ur_client_rights_init(daemon->lock_fd);

@@ -120,9 +120,9 @@ void ur_engine_settle_all(void);
 /* Gives the keeper the device's end of the socket to the slot's program, until the grant ends. Returns 0 or -errno. */
 int ur_engine_keep_life(struct ur_engine *engine, u32 slot,
 			const struct ur_kept_life *life);
-/* That socket belongs to another process of the same user now. Returns 0 or -errno. */
-int ur_engine_pass_life_on(struct ur_engine *engine, u32 slot,
-			   const struct ur_kept_life *life);
+/* That socket belongs to another process of the same user now. */
+void ur_engine_pass_life_on(struct ur_engine *engine, u32 slot,
+			    const struct ur_kept_life *life);
 
 /* ---- the flight recorder (ground/lent_record.h) ---- */
 

@@ -481,9 +481,9 @@ static int pass_on(const struct ur_ufile *file, u32 slot)
 		return -EINVAL;
 	if (ur_ufile_is_anothers(file))
 		return -EPERM;
-	return file->life
-		       ? ur_engine_pass_life_on(file->dev->engine, slot, &life)
-		       : 0;
+	if (file->life)
+		ur_engine_pass_life_on(file->dev->engine, slot, &life);
+	return 0;
 }
 
 /* Returns whether the engine in the slot has the realm that this uroced requires; an

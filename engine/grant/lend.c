@@ -133,13 +133,13 @@ int ur_engine_keep_life(struct ur_engine *engine, u32 slot,
 	return ur_keep_put(&what, life->fd);
 }
 
-int ur_engine_pass_life_on(struct ur_engine *engine, u32 slot,
-			   const struct ur_kept_life *life)
+void ur_engine_pass_life_on(struct ur_engine *engine, u32 slot,
+			    const struct ur_kept_life *life)
 {
 	struct ur_kept what = ur_lend_life(engine, slot);
 
 	what.value = ur_kept_process(life->pid, life->uid);
-	return ur_keep_renumber(&what, life->fd);
+	ur_keep_renumber(&what, life->fd);
 }
 
 static int rest(struct ur_engine *engine, u32 slot)

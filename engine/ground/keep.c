@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* uroced's side of the keeper, and the descriptors of an earlier uroced. */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -10,15 +11,26 @@
 #include "engine/ground/keep.h"
 #include "engine/ground/log.h"
 #include "util/assert.h"
+#include "util/os/clock.h"
 #include "util/os/scm.h"
 
+/* Limit of the waits at an end, at a start, and for the closing of a receiving socket. */
 #define ANSWER_MS 1000
-/* Time for the first reply, which the keeper sends only after the former uroced's link has ended. */
-#define FIRST_MS 2000
+/* The limit of a start: the keeper replies when it has read what the former uroced sent. */
+#define FIRST_MS    60000
+#define FIRST_LOUD  2000
+#define KEEPER_SLOW "the keeper does not reply"
 
 struct left {
 	struct ur_kept what;
 	int fd; /* -1: taken */
+};
+
+/* A message for which the link has no room. */
+struct waiting {
+	u32 op;
+	struct ur_kept what;
+	int fd; /* -1: none */
 };
 
 static struct {
@@ -27,18 +39,41 @@ static struct {
 	const struct ur_keep_store
 		*store; /* in the keeper's place; NULL: none */
 	bool stays;
+	u32 owed;		 /* messages to which there is no reply yet */
+	u32 used;		 /* of UR_KEEP_MAX, as the last reply says */
+	bool late;		 /* has not replied in time, and owes still */
+	struct waiting *waiting; /* in order */
+	u32 n_waiting;
 	struct left *left;
 	u32 n;
 } keep = {.lock = PTHREAD_MUTEX_INITIALIZER, .link = -1};
 
 /* ---- messages, with the lock held ---- */
 
+static void close_waiting(void)
+{
+	for (u32 i = 0; i < keep.n_waiting; i++)
+		if (keep.waiting[i].fd >= 0)
+			close(keep.waiting[i].fd);
+	free(keep.waiting);
+	keep.waiting = NULL;
+	keep.n_waiting = 0;
+}
+
+static void close_link(void)
+{
+	close_waiting();
+	close(keep.link);
+	keep.link = -1;
+	keep.owed = keep.used = 0;
+	keep.late = false;
+}
+
 static void lose(int err)
 {
 	ur_log("the keeper is gone (%s): connections end with this process",
 	       strerror(-err));
-	close(keep.link);
-	keep.link = -1;
+	close_link();
 }
 
 static int send_msg(u32 op, const struct ur_kept *what, int fd)
@@ -88,22 +123,137 @@ static int receive_kept(struct ur_keep_msg *msg, int *fd, int ms)
 								    : -EPROTO;
 }
 
-static int ask(u32 op, const struct ur_kept *what, int fd)
+/* What could not be kept was refused before it was lent, unless the keeper has no memory. */
+static void take_reply(const struct ur_keep_msg *msg)
+{
+	keep.owed--;
+	keep.used = msg->used;
+	if (!keep.owed && !keep.n_waiting)
+		keep.late = false;
+	if (msg->ret)
+		ur_log("the keeper could not store a descriptor (%s): a "
+		       "program's connections end with this process",
+		       strerror(-msg->ret));
+}
+
+/* Takes a reply in. Returns 0, -ETIMEDOUT, or another error, with which the keeper is gone. */
+static int hear_one(int ms)
 {
 	struct ur_keep_msg msg = {0};
-	int err = send_msg(op, what, fd), none = -1;
+	int none, err = receive_kept(&msg, &none, ms);
 
-	if (!err)
-		err = receive_kept(&msg, &none, ANSWER_MS);
 	if (!err && msg.op != UR_KEEP_DONE)
 		err = -EPROTO;
 	if (none >= 0)
 		close(none);
-	if (err) {
+	if (!err)
+		take_reply(&msg);
+	else if (err != -ETIMEDOUT)
 		lose(err);
+	return err;
+}
+
+/* Returns 0, -EAGAIN, or -EPIPE: the keeper is gone. */
+static int say_now(u32 op, const struct ur_kept *what, int fd)
+{
+	int err = send_msg(op, what, fd);
+
+	if (!err) {
+		keep.owed++;
 		return 0;
 	}
-	return msg.ret;
+	if (err != -EPIPE && err != -ECONNRESET)
+		return -EAGAIN;
+	lose(err);
+	return -EPIPE;
+}
+
+/* Takes in the replies that are there, and sends what waits. A keeper that is slow is not given up: what was sent
+ * reaches it even if this process is killed. */
+static void catch_up(void)
+{
+	u32 n = 0;
+
+	while (keep.owed && !hear_one(0))
+		;
+	while (keep.link >= 0 && n < keep.n_waiting &&
+	       !say_now(keep.waiting[n].op, &keep.waiting[n].what,
+			keep.waiting[n].fd)) {
+		if (keep.waiting[n].fd >= 0)
+			close(keep.waiting[n].fd);
+		n++;
+	}
+	if (keep.link < 0)
+		return;
+	keep.n_waiting -= n;
+	if (n)
+		memmove(keep.waiting, keep.waiting + n,
+			keep.n_waiting * sizeof(*keep.waiting));
+}
+
+/* A second value of one name takes the place of the first, so that there are no more than what is stored. */
+static bool is_waiting(u32 op, const struct ur_kept *what)
+{
+	for (u32 i = 0; i < keep.n_waiting; i++) {
+		struct waiting *w = &keep.waiting[i];
+
+		if (w->op != op || !ur_kept_is_same(&w->what, what))
+			continue;
+		w->what = *what;
+		return true;
+	}
+	return false;
+}
+
+static void say_later(u32 op, const struct ur_kept *what, int fd)
+{
+	struct waiting *more;
+
+	if (is_waiting(op, what))
+		return;
+	more = realloc(keep.waiting, (keep.n_waiting + 1) * sizeof(*more));
+	if (!more) {
+		ur_log(KEEPER_SLOW ", and there is no memory");
+		return;
+	}
+	keep.waiting = more;
+	more[keep.n_waiting++] = (struct waiting){
+		op, *what, fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0)};
+}
+
+/* Sends at once, or behind what waits. */
+static void say(u32 op, const struct ur_kept *what, int fd)
+{
+	catch_up();
+	if (keep.link < 0)
+		return;
+	if (keep.n_waiting || say_now(op, what, fd) == -EAGAIN)
+		say_later(op, what, fd);
+}
+
+/* Returns the milliseconds until then. */
+static int left_ms(u64 end)
+{
+	u64 now = ur_clock_ns(CLOCK_MONOTONIC);
+
+	return now < end ? (int)((end - now + 999999) / 1000000) : 0;
+}
+
+static u64 answer_end(void)
+{
+	return ur_clock_ns(CLOCK_MONOTONIC) + ANSWER_MS * 1000000ull;
+}
+
+/* Waits until the keeper has carried out all, but not for one that was late already. */
+static void await_replies(void)
+{
+	u64 end = answer_end();
+
+	catch_up();
+	while (keep.owed && !keep.late) {
+		keep.late = hear_one(left_ms(end)) == -ETIMEDOUT;
+		catch_up();
+	}
 }
 
 /* ---- storing ---- */
@@ -113,26 +263,46 @@ static bool has_keeper(void)
 	return (keep.store && !keep.stays) || keep.link >= 0;
 }
 
+/* Waits for nothing. What is sent is as good as stored. */
 static int put(const struct ur_kept *what, int fd)
 {
-	return keep.store ? keep.store->put(what, fd)
-			  : ask(UR_KEEP_PUT, what, fd);
+	int err;
+
+	if (keep.store)
+		return keep.store->put(what, fd);
+	catch_up();
+	if (keep.link < 0)
+		return 0;
+	if (keep.n_waiting)
+		return -EAGAIN;
+	if (keep.used + keep.owed >= UR_KEEP_MAX)
+		return -ENOSPC;
+	err = say_now(UR_KEEP_PUT, what, fd);
+	return err == -EPIPE ? 0 : err;
 }
 
+/* The kernel numbers the sockets of a group anew when one is closed. */
 static void drop(const struct ur_kept *what)
 {
-	if (keep.store)
+	if (keep.store) {
 		keep.store->drop(what);
-	else
-		ask(UR_KEEP_DROP, what, -1);
+		return;
+	}
+	say(UR_KEEP_DROP, what, -1);
+	if (what->kind == UR_KEPT_SOCKET)
+		await_replies();
 }
 
 static void say_settled(void)
 {
-	if (keep.store)
+	static const struct ur_kept none;
+
+	if (keep.store) {
 		keep.store->settled();
-	else if (keep.link >= 0)
-		ask(UR_KEEP_SETTLED, NULL, -1);
+	} else if (keep.link >= 0) {
+		say(UR_KEEP_SETTLED, &none, -1);
+		await_replies();
+	}
 }
 
 static int add_left(const struct ur_kept *what, int fd)
@@ -153,17 +323,29 @@ static int take_in(const struct ur_keep_msg *msg, int fd)
 	return add_left(&msg->what, fd);
 }
 
+static int receive_first(struct ur_keep_msg *msg, int *fd)
+{
+	int err = receive_kept(msg, fd, FIRST_LOUD);
+
+	if (err != -ETIMEDOUT)
+		return err;
+	ur_log(KEEPER_SLOW ": waiting for it");
+	return receive_kept(msg, fd, FIRST_MS - FIRST_LOUD);
+}
+
 static int take_all(void)
 {
 	struct ur_keep_msg msg;
 	int fd, err;
 
 	for (;;) {
-		err = receive_kept(&msg, &fd, FIRST_MS);
+		err = receive_first(&msg, &fd);
 		if (err)
 			return err;
-		if (msg.op == UR_KEEP_DONE)
+		if (msg.op == UR_KEEP_DONE) {
+			keep.used = msg.used;
 			return msg.ret;
+		}
 		err = take_in(&msg, fd);
 		if (!err)
 			continue;
@@ -195,8 +377,7 @@ int ur_keep_begin(int link)
 		close_left();
 		if (err == -EPROTO)
 			send_msg(UR_KEEP_END, NULL, -1);
-		close(link);
-		keep.link = -1;
+		close_link();
 	}
 	pthread_mutex_unlock(&keep.lock);
 	return err;
@@ -250,18 +431,15 @@ int ur_keep_put(const struct ur_kept *what, int fd)
 	return err;
 }
 
-int ur_keep_renumber(const struct ur_kept *what, int fd)
+void ur_keep_renumber(const struct ur_kept *what, int fd)
 {
-	int err = 0;
-
 	ur_assert(fd >= 0 && what->kind);
 	pthread_mutex_lock(&keep.lock);
 	if (has_keeper() && keep.store)
 		keep.store->renumber(what);
 	else if (has_keeper())
-		err = put(what, fd);
+		say(UR_KEEP_PUT, what, fd);
 	pthread_mutex_unlock(&keep.lock);
-	return err;
 }
 
 void ur_keep_drop(const struct ur_kept *what)
@@ -270,6 +448,18 @@ void ur_keep_drop(const struct ur_kept *what)
 	if (has_keeper())
 		drop(what);
 	pthread_mutex_unlock(&keep.lock);
+}
+
+bool ur_keep_is_late(void)
+{
+	bool late;
+
+	pthread_mutex_lock(&keep.lock);
+	if (keep.link >= 0)
+		catch_up();
+	late = keep.late;
+	pthread_mutex_unlock(&keep.lock);
+	return late;
 }
 
 int ur_keep_take(struct ur_kept *what)
@@ -331,18 +521,29 @@ void ur_keep_forget(void)
 }
 
 /* The keeper closes its copies before its end of the link, so ports are free when that hangs up. */
+static void end_keeper(void)
+{
+	struct pollfd p = {.fd = keep.link, .events = POLLOUT};
+	struct ur_keep_msg msg;
+	u64 end = answer_end();
+	int none, err;
+
+	while ((err = send_msg(UR_KEEP_END, NULL, -1)) == -EAGAIN &&
+	       poll(&p, 1, left_ms(end)) == 1)
+		;
+	if (err)
+		ur_log(KEEPER_SLOW ": it stays (%s)", strerror(-err));
+	while (!err && !receive_kept(&msg, &none, left_ms(end)))
+		if (none >= 0)
+			close(none);
+	close_link();
+}
+
 void ur_keep_end(void)
 {
-	struct ur_keep_msg msg;
-	int none;
-
 	pthread_mutex_lock(&keep.lock);
-	if (keep.link >= 0) {
-		if (!send_msg(UR_KEEP_END, NULL, -1))
-			receive_kept(&msg, &none, ANSWER_MS);
-		close(keep.link);
-		keep.link = -1;
-	}
+	if (keep.link >= 0)
+		end_keeper();
 	if (keep.store && !keep.stays) {
 		keep.store->end();
 		keep.store = NULL;

@@ -4,8 +4,8 @@
  * The keeper, a process beside uroced (device/keeper.h), holds a copy of each; the next uroced takes
  * them over. As a service uroced uses systemd's store in its place (struct ur_keep_store).
  *
- * Thread: any. Without a keeper, as in a program, nothing is stored, which is no error. A call waits for the
- * keeper's reply for 1 s at most; then the keeper is given up.
+ * Thread: any. Without a keeper, as in a program, nothing is stored, which is no error. A keeper may be slow: a message that
+ * was sent reaches it even if uroced is killed, so a call does not wait for the reply. Calls that do say so.
  */
 #ifndef UR_ENGINE_GROUND_KEEP_H
 #define UR_ENGINE_GROUND_KEEP_H
@@ -83,7 +83,7 @@ struct ur_keep_msg {
 	u32 version; /* version and op never move */
 	u32 op;
 	s32 ret;
-	u32 rsv;
+	u32 used; /* in a reply: how many of UR_KEEP_MAX can be stored no more */
 	struct ur_kept what;
 };
 
@@ -112,15 +112,18 @@ bool ur_keep_stay(void);
 /* Returns whether the store stays and has a program of that process. */
 bool ur_keep_stays(pid_t pid, uid_t uid);
 
-/* Connects to the keeper by that socket and receives all that it has stored. Returns 0 or -errno; on error the socket is closed,
- * and a keeper of another version was asked to end. Call it before there are threads. */
+/* Connects to the keeper by that socket and receives all that it has stored. Waits for it for a minute; then returns -ETIMEDOUT. Returns
+ * 0 or -errno; on error the socket is closed, and a keeper of another version was asked to end. Call it before there are threads. */
 int ur_keep_begin(int link);
-/* Stores a copy of fd under that name. fd stays the caller's. Returns 0 or -errno of the keeper. */
+/* Stores a copy of fd under that name. fd stays the caller's. Returns 0, -ENOSPC, -EAGAIN (the keeper has much to read), or -errno of
+ * the store. */
 int ur_keep_put(const struct ur_kept *what, int fd);
-/* Changes the value of a stored descriptor. Returns 0 or -errno of the keeper. */
-int ur_keep_renumber(const struct ur_kept *what, int fd);
-/* Removes a stored descriptor, if there is one. The copy is closed on return. */
+/* Changes the value of a stored descriptor, of which fd is the original. */
+void ur_keep_renumber(const struct ur_kept *what, int fd);
+/* Removes a stored descriptor, if there is one. Waits for the end of a UR_KEPT_SOCKET's copy, 1 s at most. */
 void ur_keep_drop(const struct ur_kept *what);
+/* Returns whether copies of dropped sockets may still be open: the keeper has not replied within that second, and not since. */
+bool ur_keep_is_late(void);
 /* Takes over the descriptor of that name from an earlier uroced, and fills in what->value. Returns it, or -1. It becomes the caller's
  * and stays stored. */
 int ur_keep_take(struct ur_kept *what);
@@ -129,10 +132,10 @@ int ur_keep_take(struct ur_kept *what);
 bool ur_keep_next(u32 kind, u32 device, u32 *at, struct ur_kept *what);
 /* Returns whether an earlier uroced left a UR_KEPT_LIFE of that process, taken or not. Before ur_keep_forget(). */
 bool ur_keep_has_left_life(u64 process);
-/* Recovery is complete: removes all that nobody has taken, and reports that to the keeper. The keeper bears only some uroceds in a
- * row that end before they report it (keeper_serve.c). */
+/* Recovery is complete: removes all that nobody has taken, and reports that to the keeper. Waits for its reply, 1 s at most. The
+ * keeper bears only some uroceds in a row that end before they report it (keeper_serve.c). */
 void ur_keep_forget(void);
-/* uroced ends in the ordinary way: ends the keeper, or empties the store unless it stays. Nothing is stored any more. */
+/* uroced ends in the ordinary way: ends the keeper, for which it waits 1 s at most, or empties the store unless it stays. Nothing is stored any more. */
 void ur_keep_end(void);
 
 #endif

@@ -296,8 +296,12 @@ static void forget_socket(const struct ur_udp_group *g, struct rx_group *a,
 static int add_socket(struct ur_udp_group *g, struct rx_group *a, u32 place,
 		      int fd, const struct sockaddr *sa, socklen_t len)
 {
-	int err = bind_one(place, fd, sa, len);
+	int err;
 
+	/* The kernel counts dropped sockets of which the keeper still has a copy. */
+	if (g->device && ur_keep_is_late())
+		return -EADDRINUSE;
+	err = bind_one(place, fd, sa, len);
 	if (err)
 		return err;
 	ur_assert(a->fd[place] < 0);

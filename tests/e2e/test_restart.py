@@ -138,6 +138,29 @@ def test_killed_at_any_time(pair, on):
         end(*programs)
 
 
+def test_slow_keeper(pair):
+    """It gets no processor while programs come and end: nobody waits for it, and it has what it was told when uroced is
+    killed meanwhile."""
+    with connected(pair, "restart_more") as programs:
+        keeper, = keepers(pair.a)
+        os.kill(keeper, signal.SIGSTOP)
+        try:
+            with connected(pair, "restart_more") as others:
+                end(*others)
+            with connected(pair, "restart_more") as later:
+                kill(pair.a)
+                go_on(later)
+                os.kill(keeper, signal.SIGCONT)
+                pair.a.serve(*GUESTS)
+                assert keepers(pair.a) == [keeper]
+                go_on(programs)
+                go_on(later)
+                end(*later)
+            end(*programs)
+        finally:
+            os.kill(keeper, signal.SIGCONT)
+
+
 @pytest.mark.parametrize("on", ["two hosts", "one host"])
 @pytest.mark.parametrize("mode", ["restart_more", "restart_more_sleeps", "restart_child"])
 @pytest.mark.parametrize("kills", [1, 3])

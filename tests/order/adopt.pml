@@ -8,7 +8,7 @@
  * A slot is one program's at a time; who has one sees no end of its life's socket; when a program has
  * ended, its slot is freed, once; and nothing waits for ever, which would be an invalid end state.
  *
- * The code has each of these steps, which is YES: [KEEP] [ANSWER] [INHERIT] [IDENTITY] [TAKE] [DROP] [LOOK] [WATCH].
+ * The code has each of these steps, which is YES: [KEEP] [INHERIT] [IDENTITY] [TAKE] [DROP] [LOOK] [WATCH].
  */
 #define YES 1
 #define NO 0
@@ -39,7 +39,6 @@ bool on_way[PROGRAMS + 1];	/* to the keeper: a message has one too */
 bool keeper_is, link_is, connecting, shown;
 byte kept[SLOTS];		/* whose life it has */
 chan link = [2] of { mtype, byte, byte }; /* what a uroced has sent stays when it dies */
-chan answers = [1] of { bit };
 
 inline release_kept(s)
 {
@@ -68,11 +67,7 @@ byte argument[PROGRAMS + 1];
 
 /* Spin's inline has no goto out of it in a macro's place: these are macros. */
 #define SAY(what, s, p) \
-	atomic { link ! what, s, p; on_way[p] = (what == PUT) }; \
-	if \
-	:: ANSWER == YES -> answers ? _ \
-	:: else \
-	fi
+	atomic { link ! what, s, p; on_way[p] = (what == PUT) }
 
 #define ANSWER_TO(p, what) \
 	d_step { result[p] = what; asked[p] = false; answered[p] = true }
@@ -215,10 +210,6 @@ dies:
 		connecting = false;
 		shown = false;
 		link_is = false;
-		do
-		:: answers ?? [_] -> answers ? _
-		:: else -> break
-		od;
 		for (EACH(s, SLOTS)) {
 			lent[s] = NOBODY;
 			file[s] = NOBODY;
@@ -260,10 +251,6 @@ end_waits:
 		fi;
 		if
 		:: what == PUT -> kept[s] = p; in_keeper[p] = true
-		:: else
-		fi;
-		if
-		:: link_is && ANSWER == YES -> answers ! 1
 		:: else
 		fi;
 		what = 0; s = 0; p = 0

@@ -56,8 +56,6 @@ MODELS = {
         "KEEP": ("YES", ["NO"]), "INHERIT": ("YES", ["NO"]), "IDENTITY": ("YES", ["NO"]),
         "TAKE": ("YES", ["NO"]), "DROP": ("YES", ["NO"]), "LOOK": ("YES", ["NO"]),
         "WATCH": ("YES", ["NO"]),
-        # What was sent reaches a keeper that can keep it; one that cannot is not in the model.
-        "ANSWER": ("YES", []),
     },
 }
 
@@ -101,7 +99,6 @@ CODE = {
     "S2_BARRIER": ("engine/core/wait.c", "ur_wait_sleep", "atomic_thread_fence memory_order_seq_cst"),
     "KEEP": ("device/uverbs/program_objects.c", "ur_m_engine_async",
              "make_life fd; ur_session_install_all ends"),
-    "ANSWER": ("engine/ground/keep.c", "ask", "send_msg op; receive_kept &msg"),
     "INHERIT": (KEPT, "find_programs", "ur_engine_inherit life; add_program slot"),
     "IDENTITY": (KEPT, "ur_kept_program_take", "if p->slot p->uid p->pid"),
     "TAKE": (KEPT, "ur_kept_program_take", "ur_loop_del life; ur_list_del &p->on_device.node"),

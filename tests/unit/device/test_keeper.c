@@ -5,14 +5,18 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include "device/keeper.h"
 #include "engine/ground/keep.h"
 #include "tests/check.h"
+#include "util/os/clock.h"
 #include "util/os/event_pair.h"
 #include "util/os/scm.h"
+
+#define PATIENCE_MS 20000
 
 static struct ur_daemon daemon_of = {.lock_fd = -1};
 
@@ -109,7 +113,7 @@ static void take_over(void)
 	ur_keep_forget();
 	CHECK(!has_hung_up(0));
 	ur_keep_drop(&life);
-	CHECK(has_hung_up(0));
+	CHECK(has_hung_up(PATIENCE_MS));
 	ur_keeper_stop(&daemon_of);
 	remove_dir();
 }
@@ -310,6 +314,209 @@ static void alone(void)
 	remove_dir();
 }
 
+/* ---- a keeper that gets no processor ---- */
+
+static const struct ur_kept sock = {
+	.kind = UR_KEPT_SOCKET, .device = 1, .place = 9, .value = 3};
+
+/* The keeper that this process has started. */
+static pid_t find_keeper(void)
+{
+	char path[64], text[64] = "";
+	pid_t self = getpid();
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", self, self);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	CHECK(fd >= 0 && read(fd, text, sizeof(text) - 1) > 0);
+	close(fd);
+	return atoi(text);
+}
+
+static pid_t stop_keeper(void)
+{
+	pid_t pid = find_keeper();
+	int status;
+
+	CHECK(!kill(pid, SIGSTOP));
+	CHECK(waitpid(pid, &status, WUNTRACED) == pid && WIFSTOPPED(status));
+	return pid;
+}
+
+/* Runs uroced, which kills itself. Returns its keeper, which is stopped. */
+static pid_t leave_stopped(void (*uroced)(int fd))
+{
+	int pair[2], told[2], status;
+	pid_t pid, keeper;
+
+	make_dir();
+	CHECK(!ur_event_pair(pair) && !pipe(told));
+	pid = fork();
+	CHECK(pid >= 0);
+	if (!pid) {
+		close(pair[1]);
+		ur_keeper_start(&daemon_of);
+		CHECK_EQ(ur_keep_put(&life, pair[0]), 0);
+		keeper = stop_keeper();
+		CHECK(write(told[1], &keeper, sizeof(keeper)) ==
+		      sizeof(keeper));
+		uroced(pair[0]);
+		raise(SIGKILL);
+	}
+	close(told[1]);
+	CHECK(read(told[0], &keeper, sizeof(keeper)) == sizeof(keeper));
+	close(told[0]);
+	CHECK(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status));
+	close(pair[0]);
+	program_fd = pair[1];
+	return keeper;
+}
+
+static void end_all(void)
+{
+	ur_keep_forget();
+	ur_keeper_stop(&daemon_of);
+	close(program_fd);
+	remove_dir();
+}
+
+static void put_many(int fd)
+{
+	CHECK_EQ(ur_keep_put(&file, fd), 0);
+	CHECK_EQ(ur_keep_put(&events, fd), 0);
+	ur_keep_drop(&file);
+	CHECK_EQ(ur_keep_put(&others, fd), 0);
+}
+
+/* uroced is killed while all that it has said is still on its way. */
+static void killed_beside_stopped(void)
+{
+	struct ur_kept what = file;
+
+	CHECK(!kill(leave_stopped(put_many), SIGCONT));
+	CHECK_EQ(ur_keeper_start(&daemon_of), 0);
+	CHECK_EQ(ur_keep_take(&what), -1);
+	what = life;
+	CHECK(ur_keep_take(&what) >= 0);
+	what = events;
+	CHECK(ur_keep_take(&what) >= 0);
+	end_all();
+}
+
+/* Fills the link, goes on all the same, and is late for nothing once the keeper goes on. */
+static void go_on_beside(int fd)
+{
+	struct ur_kept more = {.kind = UR_KEPT_COUNTERS, .device = 2},
+		       renumbered = life;
+	pid_t keeper = find_keeper();
+	u64 limit;
+	int err;
+
+	CHECK_EQ(ur_keep_put(&sock, fd), 0);
+	CHECK(!ur_keep_is_late());
+	for (err = 0; !err; more.place++)
+		err = ur_keep_put(&more, fd);
+	CHECK_EQ(err, -EAGAIN);
+	CHECK(more.place > 64 && more.place < UR_KEEP_MAX);
+	for (u32 value = 0; value < UR_KEEP_MAX; value++) {
+		renumbered.value = value;
+		ur_keep_renumber(&renumbered, fd);
+	}
+	ur_keep_drop(&sock);
+	CHECK(ur_keep_is_late());
+	ur_keep_drop(&more);
+	CHECK(!kill(keeper, SIGCONT));
+	limit = ur_clock_ns(CLOCK_MONOTONIC) + PATIENCE_MS * 1000000ull;
+	while (ur_keep_is_late())
+		CHECK(ur_clock_ns(CLOCK_MONOTONIC) < limit);
+	CHECK_EQ(ur_keep_put(&others, fd), 0);
+}
+
+static void slow(void)
+{
+	struct ur_kept what = life;
+
+	leave_stopped(go_on_beside);
+	CHECK_EQ(ur_keeper_start(&daemon_of), 0);
+	CHECK(ur_keep_take(&what) >= 0 && what.value == UR_KEEP_MAX - 1);
+	what = sock;
+	CHECK_EQ(ur_keep_take(&what), -1);
+	what = (struct ur_kept){
+		.kind = UR_KEPT_COUNTERS, .device = 2, .place = 64};
+	CHECK(ur_keep_take(&what) >= 0);
+	end_all();
+}
+
+/* Waits until the process that writes there has logged that. */
+static void wait_for_line(int fd, const char *line)
+{
+	char text[1024] = "";
+	size_t n = 0;
+	ssize_t got;
+
+	while (!strstr(text, line)) {
+		got = read(fd, text + n, sizeof(text) - 1 - n);
+		CHECK(got > 0);
+		n += (size_t)got;
+	}
+}
+
+/* The next uroced waits for a keeper that is stopped, and does not begin another one. */
+static void started_beside_stopped(void)
+{
+	pid_t keeper = leave_stopped(put_many), pid;
+	struct ur_kept what = life;
+	int log[2], status;
+
+	CHECK(!pipe(log));
+	pid = fork();
+	CHECK(pid >= 0);
+	if (!pid) {
+		dup2(log[1], STDERR_FILENO);
+		close(log[1]);
+		if (ur_keeper_start(&daemon_of) || ur_keep_take(&what) < 0)
+			_exit(1);
+		ur_keeper_stop(&daemon_of);
+		_exit(0);
+	}
+	close(log[1]);
+	wait_for_line(log[0], "waiting");
+	close(log[0]);
+	CHECK(!kill(keeper, SIGCONT));
+	CHECK(waitpid(pid, &status, 0) == pid && !status);
+	CHECK(has_hung_up(PATIENCE_MS));
+	close(program_fd);
+	remove_dir();
+}
+
+/* A keeper with few descriptors refuses what it cannot have before it is lent. */
+static void full(void)
+{
+	struct ur_kept more = {.kind = UR_KEPT_COUNTERS, .device = 2};
+	struct rlimit rl, few = {.rlim_cur = 64};
+	int fd = memfd_create("kept", MFD_CLOEXEC), err = 0;
+
+	CHECK(fd >= 0 && !getrlimit(RLIMIT_NOFILE, &rl));
+	few.rlim_max = rl.rlim_max;
+	make_dir();
+	CHECK(!setrlimit(RLIMIT_NOFILE, &few));
+	CHECK_EQ(ur_keeper_start(&daemon_of), 0);
+	CHECK(!setrlimit(RLIMIT_NOFILE, &rl));
+	for (; !err && more.place < UR_KEEP_MAX; more.place += !err)
+		do
+			err = ur_keep_put(&more, fd);
+		while (err == -EAGAIN);
+	CHECK_EQ(err, -ENOSPC);
+	more.place = 0;
+	ur_keep_renumber(&more, fd);
+	ur_keep_drop(&more);
+	ur_keep_forget(); /* the keeper has carried that out */
+	CHECK_EQ(ur_keep_put(&more, fd), 0);
+	close(fd);
+	ur_keeper_stop(&daemon_of);
+	remove_dir();
+}
+
 int main(int argc, char **argv)
 {
 	cases(&argc, argv);
@@ -321,5 +528,9 @@ int main(int argc, char **argv)
 	CASE(no_descriptor());
 	CASE(last_program());
 	CASE(alone());
+	CASE(killed_beside_stopped());
+	CASE(slow());
+	CASE(started_beside_stopped());
+	CASE(full());
 	return cases_status();
 }
