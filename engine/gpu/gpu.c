@@ -29,8 +29,10 @@ struct lane {
 	void *context;
 	void *lane; /* the runtime's */
 	u8 *pieces;
-	u8 use[UR_GPU_PIECES]; /* enum use */
-	u32 turn;	       /* the piece that is looked at first */
+	u8 use[UR_GPU_PIECES];	   /* enum use */
+	u64 marked[UR_GPU_PIECES]; /* number of its last copy */
+	u64 marks;		   /* of all copies */
+	u32 turn;		   /* the piece that is looked at first */
 	int last; /* piece that marks the last copy to the GPU; -1: all are done */
 	u32 regions;
 	bool dead; /* a copy has failed: the context is lost, as a rule */
@@ -277,6 +279,7 @@ static struct ur_gpu_memory *enter(const struct ur_emr *mr)
 /* Without that nobody knows when the piece may be used again. */
 static int mark(struct lane *lane, u32 piece)
 {
+	lane->marked[piece] = ++lane->marks;
 	if (!lane->rt->mark(lane->lane, piece))
 		return 0;
 	kill(lane);
@@ -444,15 +447,20 @@ static void ahead(void *mem, u64 off, u64 len, const void *who)
 
 /* ---- to the GPU ---- */
 
-/* Returns 0 when all copies of the lane are done. */
+/* Returns 0 when all copies to the GPU are done. What was on its way to a reader that was dropped may still come. */
 static int settle(struct lane *lane)
 {
-	int err = lane->last < 0 ? 0 : await(lane, (u32)lane->last);
+	u32 last = (u32)lane->last;
+	int err;
 
+	if (lane->last < 0)
+		return 0;
+	err = await(lane, last);
 	if (err)
 		return err;
 	for (u32 i = 0; i < UR_GPU_PIECES; i++)
-		if (lane->use[i] == LEAVES)
+		if (lane->use[i] == LEAVES &&
+		    lane->marked[i] <= lane->marked[last])
 			lane->use[i] = FREE;
 	lane->last = -1;
 	return 0;

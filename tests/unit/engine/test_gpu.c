@@ -230,6 +230,43 @@ static void test_ratio(void)
 	ur_gpu_fini(&engine);
 }
 
+static void release(void)
+{
+	standin_hold(false);
+}
+
+/* FLUSH awaits what is written, and frees no piece that still comes for a reader that was dropped: what is written in it next
+ * would be overwritten before it is copied. */
+static void test_flush_beside_dropped(void)
+{
+	const u32 half = BYTES / 2;
+	struct ur_emr *mr;
+	u64 addr;
+
+	begin();
+	addr = allocate();
+	mr = attach(addr);
+	draw(model, BYTES);
+	CHECK_EQ(cuMemcpyHtoD_v2(addr, model, BYTES), 0);
+	standin_hold(true);
+	ur_gpu_mem_ops.ahead(mr, half, half, got);
+	ur_gpu_mem_ops.ahead(mr, BYTES - 1, 1, got); /* from there on */
+	CHECK_EQ(ur_gpu_mem_ops.flush(mr, 0, BYTES, 1), 0);
+	standin_then(release);
+	draw(model, half);
+	for (u32 i = 0; i < UR_GPU_PIECES; i++)
+		CHECK_EQ(ur_gpu_mem_ops.write_more(
+				 mr, i % 8 * UR_GPU_PIECE_BYTES,
+				 model + i % 8 * UR_GPU_PIECE_BYTES,
+				 UR_GPU_PIECE_BYTES),
+			 0);
+	standin_hold(false);
+	CHECK_EQ(ur_gpu_mem_ops.flush(mr, 0, BYTES, 1), 0);
+	check_all(addr);
+	detach(mr);
+	ur_gpu_fini(&engine);
+}
+
 static void test_words(void)
 {
 	struct ur_emr *mr;
@@ -513,6 +550,7 @@ int main(int argc, char **argv)
 	CASE(test_messages());
 	CASE(test_overlap());
 	CASE(test_ratio());
+	CASE(test_flush_beside_dropped());
 	CASE(test_words());
 	CASE(test_freed());
 	CASE(test_freed_meanwhile());
