@@ -17,16 +17,16 @@ static struct ur_qp *acceptor(struct ur_port *port,
 {
 	struct ur_qp *qp = ur_port_qp(port, pkt->dqpn);
 
-	if (!qp || qp->svc != UR_SVC_RC || pkt->pkey != UR_PKEY_DEFAULT ||
-	    (pkt->opcode & UR_SVC_MASK) != UR_SVC_RC ||
+	if (!qp || !ur_qp_is_reliable(qp) || pkt->pkey != UR_PKEY_DEFAULT ||
+	    (pkt->opcode & UR_SVC_MASK) != qp->svc ||
 	    (pkt->op->flags & UR_OPF_RESPONSE) ||
 	    !(pkt->op->flags & UR_OPF_START) ||
 	    !(pkt->op->flags & (UR_OPF_SEND | UR_OPF_WRITE)) ||
 	    (qp->state != UR_QP_RTR && qp->state != UR_QP_RTS) ||
-	    !ur_qp_addresses_fit(qp, meta) ||
-	    ur_rx_check(qp, pkt) != UR_VERDICT_ACCEPT)
+	    !ur_qp_addresses_fit(qp, meta))
 		return NULL;
-	return qp;
+	ur_responder_domain(qp, pkt->xrc_srqn);
+	return ur_rx_check(qp, pkt) == UR_VERDICT_ACCEPT ? qp : NULL;
 }
 
 /* Writes len bytes to offset off of the message that begins with first. */
@@ -64,7 +64,7 @@ bool ur_port_place_ahead(struct ur_port *port, ur_time now,
 		return false;
 	qp = acceptor(port, meta, &a);
 	if (!qp || z.dqpn != a.dqpn || !(z.op->flags & UR_OPF_END) ||
-	    (z.opcode & UR_SVC_MASK) != UR_SVC_RC ||
+	    (z.opcode & UR_SVC_MASK) != qp->svc ||
 	    (z.op->flags & (UR_OPF_SEND | UR_OPF_WRITE)) !=
 		    (a.op->flags & (UR_OPF_SEND | UR_OPF_WRITE)) ||
 	    z.payload_bytes > qp->mtu)

@@ -171,7 +171,7 @@ u32 ur_port_rx_apart(struct ur_port *port, ur_time now,
 		     const u8 *payload, u32 len, u32 n, bool frail);
 
 /*
- * Writes the payload of the last packet of an RC message to its place before
+ * Writes the payload of the last packet of an RC or XRC message to its place before
  * the message is received. first and last are its packets, as for ur_port_rx(),
  * and the caller has all between them. If both are one packet, its second half
  * is written. The caller then receives all of them. Returns whether the bytes

@@ -25,7 +25,7 @@ static struct ur_adverse_qp *find_qp(struct ur_engine *e, const u8 *bth)
 	const struct ur_qp *qp = ur_qp_lookup(e->port, ur_get_be24(bth + 5));
 	const struct ur_eqp *eqp;
 
-	if (!qp || qp->svc != UR_SVC_RC || !qp->init.ctx)
+	if (!qp || !ur_qp_is_reliable(qp) || !qp->init.ctx)
 		return NULL;
 	eqp = qp->init.ctx;
 	return eqp->adverse && (eqp->adverse->what & UROCE_ADVERSE_ORDER)

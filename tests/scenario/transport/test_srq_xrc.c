@@ -144,6 +144,56 @@ static void xrc(void)
 	wt_close(&w);
 }
 
+static u32 build(u8 *bytes, u8 op, u32 psn, u32 payload)
+{
+	struct ur_pkt pkt = {.opcode = UR_SVC_XRC | op,
+			     .dqpn = q.qp->qpn,
+			     .psn = psn,
+			     .pkey = UR_PKEY_DEFAULT,
+			     .ackreq = true,
+			     .xrc_srqn = ur_srq_number(srq),
+			     .payload_bytes = payload};
+	u32 len = (u32)ur_pkt_build(&pkt, bytes);
+
+	memset(bytes + len, 0x5a, payload);
+	return len + payload;
+}
+
+/* A hostile card places the end of a message first, in a receive of the SRQ that the packet names. */
+static void end_first(void)
+{
+	u8 first[512], last[512];
+	u32 first_len, last_len;
+	struct ur_qp_attr a;
+
+	make_srq(true, 0);
+	a = wt_attr(&w, 0x77, 10, 9);
+	wt_qp_create(&w, &q, UR_QPT_XRC_TGT, plain_xrcd);
+	wt_to_rts(&q, &a);
+	wt_post_recv(&pool, 0x1000, 600);
+	first_len = build(first, UR_OPC_SEND_FIRST, 9, 256);
+	last_len = build(last, UR_OPC_SEND_LAST, 10, 16);
+	memset(w.mem + 0x1000, 0, 600);
+	CHECK(ur_port_place_ahead(w.port, w.now, &w.meta, first, first_len,
+				  last, last_len));
+	for (u32 i = 0; i < 600; i++)
+		CHECK_EQ(w.mem[0x1000 + i], i >= 256 && i < 272 ? 0x5a : 0);
+	ur_port_rx(w.port, w.now, &w.meta, first, first_len);
+	ur_port_rx(w.port, w.now, &w.meta, last, last_len);
+	wt_run(&w);
+	CHECK_EQ(wt_wc(&pool, 0).byte_len, 272);
+	CHECK_EQ(w.mem[0x1000], 0x5a);
+	/* No packet of another service is one of these. */
+	last[0] = UR_OP_RC_SEND_LAST;
+	wt_post_recv(&pool, 0x1000, 600);
+	first_len = build(first, UR_OPC_SEND_FIRST, 11, 256);
+	CHECK(!ur_port_place_ahead(w.port, w.now, &w.meta, first, first_len,
+				   last, last_len));
+	ur_qp_destroy(q.qp);
+	CHECK_EQ(ur_srq_destroy(srq), 0);
+	wt_close(&w);
+}
+
 /* Both ends on one device, without packets. */
 static void xrc_here(void)
 {
@@ -202,6 +252,7 @@ int main(int argc, char **argv)
 	cases(&argc, argv);
 	CASE(shared());
 	CASE(xrc());
+	CASE(end_first());
 	CASE(xrc_here());
 	CASE(given());
 	return cases_status();
