@@ -32,8 +32,9 @@ enum ur_lend_way {
 	UR_LEND_FAR,	 /* sends by a ring, too: another network namespace */
 };
 
-/* Grants a free slot (slots.h; a small one has no sockets) and a port to that user's process. Returns 0, -EOPNOTSUPP (the
- * kernel has no seals), -EBUSY (no such slot is free) or -errno of the wire. */
+/* Grants a free slot (slots.h; a small one has no sockets) and a port to that user's process, or, with pid 0, to the engine of
+ * several of them. Returns 0, -EOPNOTSUPP (the kernel has no seals), -EBUSY (no such slot is free) or -errno of the
+ * wire. */
 int ur_engine_lend(struct ur_engine *engine, uid_t uid, pid_t pid, bool small,
 		   enum ur_lend_way way, struct ur_lent *lent);
 /* Returns the realm of a slot that this uroced or an earlier one has granted; 0: none. Control. */

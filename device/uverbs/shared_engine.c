@@ -158,8 +158,8 @@ static int make(const struct ur_ufile *file, struct ur_shared_engine *e,
 		return err;
 	err = ur_engine_process_get(file->session, ended, &e->process);
 	if (!err)
-		err = ur_engine_lend(e->dev->engine, e->uid, file->session->pid,
-				     false, e->way, &lent);
+		err = ur_engine_lend(e->dev->engine, e->uid, 0, false, e->way,
+				     &lent);
 	if (!err) {
 		e->slot = lent.slot;
 		err = keep_life(e, life);

@@ -12,8 +12,8 @@
 
 struct ur_engine;
 
-/* Makes the ring of a slot for a process, in place of an earlier one, and puts its
- * descriptor in *fd. The descriptor stays the engine's. Returns 0 or -errno. */
+/* Makes the ring of a slot for a process (pid: ground/lent_record.h), in place of an earlier one, and
+ * puts its descriptor in *fd. The descriptor stays the engine's. Returns 0 or -errno. */
 int ur_record_lend(struct ur_engine *engine, u32 slot, uid_t uid, pid_t pid,
 		   int *fd);
 /* Closes the descriptor of the slot's ring: its program has ended. */

@@ -136,7 +136,10 @@ static void put_owner(const struct ur_record_whose *whose,
 	bool nobodys = r->uid == UROCE_RECORD_NOBODY;
 
 	r->uid = nobodys ? UROCE_RECORD_NOBODY : whose->uid;
-	r->pid = nobodys ? 0 : (u32)whose->pid;
+	if (nobodys)
+		r->pid = 0;
+	else if (whose->pid)
+		r->pid = (u32)whose->pid;
 	if (r->ns < whose->since)
 		r->ns = whose->since;
 	r->ns = ur_min_u64(r->ns, now);

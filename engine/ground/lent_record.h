@@ -18,7 +18,8 @@
 struct ur_lent_record;
 
 /* The process that has the ring. All records count as this process's, or nobody's. Records of queue
- * pairs outside first_qpn to last_qpn are dropped. */
+ * pairs outside first_qpn to last_qpn are dropped. pid is 0 for an engine that serves several processes of
+ * the user: then each record names one, and may lie about it, but not about the user. */
 struct ur_record_whose {
 	u32 first_qpn, last_qpn;
 	bool small; /* of a small slot: a smaller ring */

@@ -32,6 +32,13 @@ def data_of(host, *files):
     return json.loads(uroce(host, "record", "show", "--json", *files))
 
 
+@pytest.fixture(params=["process", "apart"])
+def place(request, monkeypatch):
+    """Where the engines are: in the programs, or in engine processes."""
+    monkeypatch.setenv("UROCE_ENGINE", request.param)
+    return request.param
+
+
 @pytest.fixture
 def recorded(labs):
     lab = labs(1500)
@@ -57,7 +64,7 @@ def of_kind(data, kind):
 
 
 @pytest.mark.parametrize("kind", NAMES)
-def test_requests_packets_completions(recorded, tmp_path, kind):
+def test_requests_packets_completions(recorded, tmp_path, kind, place):
     """Each SEND has its completion and its packet, and each packet came in."""
     a, b = recorded
     run_pair(b, a, [NAMES[kind], "-n", "100", "-s", "512"])
@@ -88,18 +95,47 @@ def test_requests_packets_completions(recorded, tmp_path, kind):
             {qp["qpn"] for qp in pair}
 
 
-def test_inside_a_device(recorded, monkeypatch):
-    """Through its engine go no packets, but the messages are there."""
-    monkeypatch.setenv("UROCE_ENGINE", "device")
+def test_inside_an_engine(recorded, place):
+    """Between its queue pairs go no packets, but the messages are there."""
+    a, _ = recorded
+    a.run(a.lab.bin("verbs_corners"), "resize_posted")
+    data = data_of(a)
+    sends = of_kind(data, "send")
+    # The ring is full of them.
+    assert len(sends) > 3000
+    assert abs(len(of_kind(data, "loop")) - len(sends)) <= 1
+    assert not of_kind(data, "out") and not of_kind(data, "in")
+    assert all("done" in e for e in sends)
+
+
+def test_inside_a_device(recorded, place):
+    """Its programs' packets are recorded, which no wire sees."""
     a, _ = recorded
     run_pair(a, a, PINGPONG)
     data = data_of(a)
-    assert len(of_kind(data, "loop")) == 200
-    assert not [e for e in of_kind(data, "out") if "SEND" in e["text"]]
-    assert all("done" in e for e in of_kind(data, "send"))
+    sends = of_kind(data, "send")
+    assert len(sends) == 200 and all("done" in e for e in sends)
+    out = [e for e in of_kind(data, "out") if "SEND" in e["text"] and "resent" not in e]
+    assert {e["send"] for e in out} == {i for i, e in enumerate(data["events"])
+                                        if e["kind"] == "send"}
+    assert all(data["events"][e["other"]]["kind"] == "in" for e in out)
 
 
-def test_lost_and_sent_again(recorded, tmp_path):
+def test_of_several_processes(recorded):
+    """An engine of several processes records whose each message is."""
+    a, _ = recorded
+    run_pair(a, a, ["ibv_xsrq_pingpong", "-n", "100"])
+    data = data_of(a)
+    pids = {data["qps"][e["qp"]]["pid"] for e in of_kind(data, "send")}
+    assert len(pids) == 2
+    for kind in "send", "receive":
+        for pid in pids:
+            assert sum(data["qps"][e["qp"]]["pid"] == pid
+                       for e in of_kind(data, kind)) == 100, (kind, pid)
+    assert {qp["comm"] for qp in data["qps"] if qp["pid"] in pids} == {"ibv_xsrq_pingpo"}
+
+
+def test_lost_and_sent_again(recorded, tmp_path, place):
     a, b = recorded
     uroce(a, "fault", "add", "drop", "op=send", "nth=10", "count=5")
     run_pair(b, a, PINGPONG)
@@ -146,7 +182,7 @@ def test_a_long_read(recorded, tmp_path):
         sorted(i for i in reads for _ in range(packets))
 
 
-def test_story_of_a_failure(recorded, tmp_path):
+def test_story_of_a_failure(recorded, tmp_path, place):
     """A key that is none: both ends tell, and a file is written."""
     a, b = recorded
     uroce(b, "fault", "add", "nak=rem_access", "after=50", "count=1")
@@ -269,7 +305,7 @@ def test_report(recorded, tmp_path):
     assert not re.search(r'(src|href)\s*=\s*["\']?(https?:)?//', page)
 
 
-def test_told_to_whom_it_is(lab, tmp_path):
+def test_told_to_whom_it_is(lab, tmp_path, place):
     """Another user is told of his own alone."""
     a = lab.a
     a.serve("--netdev", "eth0", "--record")
@@ -339,22 +375,16 @@ def test_begun_anew(lab):
     assert [p[-2:] for p in files()] == ["-1", "-2", "-3", "-4", "-1", "-2"][:len(files())]
 
 
-@pytest.mark.parametrize("place", ["device", "process"])
-def test_bounded(lab, monkeypatch, place):
-    """A small ring keeps the last, however much there was. Each engine in a program has
-    one."""
-    monkeypatch.setenv("UROCE_ENGINE", place)
+def test_bounded(lab, place):
+    """A small ring keeps the last, however much there was. Each program's engine has one."""
     a = lab.a
     a.serve("--netdev", "eth0", "--record=16")
     run_pair(a, a, ["ibv_rc_pingpong", "-n", "2000"])
     data = data_of(a)
     most = 16 * 1024 // 64
-    if place == "device":
-        assert 0 < len(data["events"]) <= most
-    else:
-        for pid in {data["qps"][e["qp"]]["pid"] for e in data["events"]}:
-            own = [e for e in data["events"] if data["qps"][e["qp"]]["pid"] == pid]
-            assert 0 < len(own) <= most, pid
+    for pid in {data["qps"][e["qp"]]["pid"] for e in data["events"]}:
+        own = [e for e in data["events"] if data["qps"][e["qp"]]["pid"] == pid]
+        assert 0 < len(own) <= most, pid
     assert data["devices"][0]["lost"] > 5000
     assert "state ERR" in str(data["events"][-20:]) or \
         of_kind(data, "completion")

@@ -129,6 +129,27 @@ static void honest(void)
 	end();
 }
 
+/* An engine of several processes names one in each record, but no other user. */
+static void several(void)
+{
+	const pid_t pid = whose.pid;
+	struct uroce_record r;
+
+	whose.pid = 0;
+	begin();
+	put(UROCE_RECORD_SEND, OWN);
+	r = record(UROCE_RECORD_SEND, OWN);
+	r.uid = UROCE_RECORD_NOBODY;
+	ur_recorder_put(rec, &r);
+	CHECK_EQ(count(), 2);
+	memcpy(&r, copy, sizeof(r));
+	CHECK(r.uid == whose.uid && r.pid == 78);
+	memcpy(&r, copy + UROCE_RECORD_SLOT, sizeof(r));
+	CHECK(r.uid == UROCE_RECORD_NOBODY && !r.pid);
+	end();
+	whose.pid = pid;
+}
+
 static void after_its_end(void)
 {
 	u64 lost;
@@ -325,6 +346,7 @@ int main(int argc, char **argv)
 {
 	cases(&argc, argv);
 	CASE(honest());
+	CASE(several());
 	CASE(after_its_end());
 	CASE(failures());
 	CASE(others());
