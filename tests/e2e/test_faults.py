@@ -9,6 +9,7 @@ import time
 import pytest
 
 import rules
+from engine_processes import processes
 from hosts import wait_for
 from pairs import run_pair, start_pair
 
@@ -212,35 +213,49 @@ def test_peer_gone(lab):
 
 
 @pytest.fixture
-def device(monkeypatch):
-    """Those with engines of their own go on: test_restart.py."""
-    monkeypatch.setenv("UROCE_ENGINE", "device")
+def engines(monkeypatch):
+    """Engines in engine processes. Contexts outlive uroced (test_restart.py), not these."""
+    monkeypatch.setenv("UROCE_ENGINE", "apart")
 
 
-def test_kill_device(lab, device):
-    """Applications get an error and end; a new device starts clean."""
+def kill_engines(host):
+    found = processes(host)
+    assert found
+    for pid in found:
+        os.kill(pid, signal.SIGKILL)
+
+
+def test_kill_engines(lab, engines):
+    """Applications get an error and end; a new engine process starts clean."""
     lab.serve()
     s, c = start_pair(lab.a, lab.b, ["ib_write_bw", "-F", "-n", "100000000",
                                      "-N"], 4, "-x")
     wait_traffic(lab)
-    lab.b.stop(signal.SIGKILL)
+    kill_engines(lab.b)
     got = c.wait(30)
     assert got not in (0, None), c.report()
     s.close()
-    assert os.path.exists(lab.b.run_dir + "/uroced.sock")
-    lab.b.serve("--netdev", "eth0")
     run_pair(lab.a, lab.b, ["ibv_rc_pingpong", "-c", "-n", "100"])
 
 
-def test_kill_device_asleep(lab, device):
+def test_kill_engines_asleep(lab, engines):
     """One that sleeps on events is woken."""
     lab.serve()
     s, c = start_pair(lab.a, lab.b, ["ibv_rc_pingpong", "-e", "-n",
                                      "100000000"])
     wait_traffic(lab)
-    lab.b.stop(signal.SIGKILL)
+    kill_engines(lab.b)
     got = c.wait(30)
     assert got not in (0, None), c.report()
+
+
+def test_kill_device(lab):
+    """A new device starts clean where the old one left its socket."""
+    lab.serve()
+    lab.b.stop(signal.SIGKILL)
+    assert os.path.exists(lab.b.run_dir + "/uroced.sock")
+    lab.b.serve("--netdev", "eth0")
+    run_pair(lab.a, lab.b, ["ibv_rc_pingpong", "-c", "-n", "100"])
 
 
 def test_restart(lab):
