@@ -16,7 +16,7 @@ SETTLED = 3 * LIMIT  # bytes: the meter marks nothing of the first LIMIT
 RUN = 3  # seconds
 
 
-@pytest.fixture(params=["process", "device"])
+@pytest.fixture(params=["process", "apart"])
 def two(build, monkeypatch, request):
     monkeypatch.setenv("UROCE_ENGINE", request.param)
     lab = Lab(build)

@@ -83,12 +83,13 @@ def test_cat(lab):
     s.kill()
 
 
-def test_within_the_device(lab, monkeypatch):
-    """What goes through the device's engine, without packets, is counted, too; and a
-    device's new name."""
-    monkeypatch.setenv("UROCE_ENGINE", "device")
+@pytest.mark.parametrize("place", ["apart", "process"])
+def test_within_an_engine(lab, monkeypatch, place):
+    """What goes through an engine, without packets, is counted, too; and a device's new
+    name."""
+    monkeypatch.setenv("UROCE_ENGINE", place)
     lab.a.serve("--netdev", "eth0")
-    run_pair(lab.a, lab.a, ["ibv_rc_pingpong", "-n", "50"])
+    lab.a.run(lab.bin("verbs_corners"), "resize_cq")
     agree(lab.a)
     assert files(lab.a)["loop_msgs"]
     lab.a.run("rdma", "dev", "set", "uroce0", "name", "card0")
