@@ -13,8 +13,9 @@ from inside import RUN_DIR, Inside, pair
 NETNS = f"uroce-bt-{os.getpid()}"
 UROCED = "/uroce/build/bin/uroced"
 PROVIDER = "/uroce/build/lib/liburoce-rdmav34.so"
-DEVICE = ["work_request", "receive", "packet_out", "packet_in", "retransmit", "completion",
-          "qp_state", "cm_event"]
+LIBRARY = "/uroce/build/lib/liburoce-engine.so"
+ENGINE = ["work_request", "receive", "packet_out", "packet_in", "retransmit", "completion",
+          "qp_state"]
 CALLS = ["post_send", "post_recv", "process_completion"]
 
 
@@ -29,9 +30,7 @@ def one():
     made = Inside(g.Guest(f"bt{os.getpid() % 10000}", NETNS, 2, rxe=False,
                           volumes=[f"{g.TOP}:/uroce"]))
     try:
-        # Packets, not messages inside the device.
-        made.use("uroce", options="--engine-opt loop=0")
-        made.prefix += "env UROCE_ENGINE=device "
+        made.use("uroce")
         yield made
     finally:
         made.guest.stop()
@@ -65,21 +64,32 @@ class Trace:
         self.counts = {n: int(c) for n, c in re.findall(r"@n\[(\w+)\]: (\d+)", out)}
 
 
-def test_device(one):
+@pytest.mark.parametrize("place", ["process", "apart"])
+def test_engine(one, place):
     address = one.guest.addr[4]
-    with Trace(one.guest, UROCED, "uroce", DEVICE, "-p $(pgrep -x uroced)") as t:
+    lead = f"env UROCE_ENGINE={place} "
+    with Trace(one.guest, LIBRARY, "uroce", ENGINE) as t:
         rc, out = one.guest.run(f"/uroce/build/bin/uroce fault add drop op=send nth=5 count=1 "
                                 f"--run-dir {RUN_DIR}")
         assert rc == 0, out
-        pair(one, one, "ibv_rc_pingpong -d {dev} -g {gid} -n 20", address)
+        pair(one, one, lead + "ibv_rc_pingpong -d {dev} -g {gid} -n 20", address)
+        rc, out = one.guest.run(f"/uroce/build/bin/uroce fault del all --run-dir {RUN_DIR}")
+        assert rc == 0, out
+    assert set(t.counts) == set(ENGINE), t.counts
+    # Two ends of twenty messages each way.
+    assert t.counts["work_request"] >= 40 and t.counts["completion"] >= 80, t.counts
+
+
+def test_device(one):
+    """Connections are uroced's."""
+    address = one.guest.addr[4]
+    with Trace(one.guest, UROCED, "uroce", ["cm_event"], "-p $(pgrep -x uroced)") as t:
         s = one.guest.start(one.prefix + f"rping -s -a {address} -C 2", 60)
         rc, out = one.guest.run(f"for i in $(seq 40); do {one.prefix} rping -c -a {address} -C 2 "
                                 "&& exit 0; sleep 0.5; done; exit 1", 60)
         assert rc == 0, out + s.communicate(timeout=60)[0]
         s.communicate(timeout=60)
-    assert set(t.counts) == set(DEVICE), t.counts
-    # Two ends of twenty messages each way.
-    assert t.counts["work_request"] >= 40 and t.counts["completion"] >= 80, t.counts
+    assert t.counts["cm_event"] > 0, t.counts
 
 
 def test_provider(one):
