@@ -134,6 +134,8 @@ void ur_eqp_counters(const struct ur_eqp *qp, u64 *values);
 /* Fills *failure with what the queue pair failed of since it was in RESET: a
  * request of its own, or one of its peer. Returns false where it did not. */
 bool ur_eqp_failure(struct ur_eqp *qp, bool peers, struct ur_failure *failure);
+/* Sets its owner (struct ur_eqp_init). */
+void ur_eqp_set_owner(struct ur_eqp *qp, void *owner);
 /* Returns the owner of the queue pair with that number, or NULL. */
 void *ur_engine_qp_owner(struct ur_engine *engine, u32 qpn);
 /* Does so for this engine alone, and waits for it as a command does. */

@@ -41,6 +41,27 @@ static void target_put(struct ur_xrc_target *t)
 	free(t);
 }
 
+static void choose_owner(const struct ur_xrc_target *t)
+{
+	ur_eqp_set_owner(t->qp,
+			 ur_list_empty(&t->opened)
+				 ? NULL
+				 : ur_list_first(&t->opened, struct ur_obj_qp,
+						 opener));
+}
+
+static void close_target(struct ur_obj_qp *qp, struct ur_events_left *async)
+{
+	struct ur_xrc_target *t = qp->target;
+
+	ur_list_del(&qp->opener);
+	if (ur_list_empty(&t->opened))
+		ur_why_keep_qp(qp);
+	choose_owner(t);
+	ur_eqp_close(qp->ref, async);
+	target_put(t);
+}
+
 static int destroy_qp(struct ur_object *obj)
 {
 	struct ur_obj_qp *qp = ur_obj_qp_of(obj);
@@ -48,8 +69,7 @@ static int destroy_qp(struct ur_object *obj)
 	int err;
 
 	if (qp->target) {
-		ur_eqp_close(qp->ref, &async);
-		target_put(qp->target);
+		close_target(qp, &async);
 	} else {
 		/* A client that ends has not detached its groups. */
 		ur_assert(qp->n_mcast <= UR_ARRAY_SIZE(qp->mcast));
@@ -212,6 +232,8 @@ static int open_target(struct ur_obj_qp *qp, struct ur_xrc_target *t,
 	qp->target = t;
 	qp->qp = t->qp;
 	qp->in_program = t->in_program;
+	ur_list_add_tail(&t->opened, &qp->opener);
+	choose_owner(t);
 	return 0;
 }
 
@@ -236,6 +258,7 @@ static int make_target(struct ur_cmd *cmd, struct ur_obj_qp *qp,
 	if (err)
 		goto err_free;
 	ur_list_init(&t->node);
+	ur_list_init(&t->opened);
 	err = open_target(qp, t, a->user_handle);
 	if (err) {
 		target_put(t);
@@ -330,7 +353,7 @@ int ur_qp_make(struct ur_cmd *cmd, struct ur_qp_args *a, struct ur_obj_qp **ret,
 		.user_handle = a->user_handle,
 		.create_flags = a->flags,
 		.block_self_mcast = a->flags & BLOCK_MULTICAST_LOOPBACK,
-		/* A target belongs to its domain, not to one object. */
+		/* A target has those of choose_owner(). */
 		.owner = a->type == IB_UVERBS_QPT_XRC_TGT ? NULL : qp,
 	};
 	qp->type = (enum ur_qp_type)a->type;

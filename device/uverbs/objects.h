@@ -72,7 +72,8 @@ struct ur_xrc_target {
 	struct ur_list node;
 	struct ur_eqp *qp;
 	bool in_program; /* its engine is in the program, for all openers */
-	u32 openers;
+	u32 openers;	 /* with those that wait for the engine */
+	struct ur_list opened; /* struct ur_obj_qp; the first one is its owner */
 };
 
 struct ur_obj_srq {
@@ -98,6 +99,7 @@ struct ur_obj_qp {
 	struct ur_obj_rwq_table *table; /* RSS: its frames go to work queues */
 	struct ur_obj_xrcd *xrcd;
 	struct ur_xrc_target *target;
+	struct ur_list opener;	/* of target->opened */
 	struct ur_eqp_ref *ref; /* reference to target's qp */
 	struct ur_obj_async *async;
 	/* its engine is in the program; no packet finds it here */

@@ -3,6 +3,7 @@
  * destroyed. */
 #include <pthread.h>
 #include <string.h>
+#include "engine/core/call.h"
 #include "engine/grant/lend_failures.h"
 #include "engine/several/shards.h"
 #include "transport/qp.h"
@@ -50,6 +51,19 @@ bool ur_eqp_failure(struct ur_eqp *qp, bool peers, struct ur_failure *failure)
 	*failure = qp->failure[peers];
 	pthread_mutex_unlock(&qp->failure_lock);
 	return failure->at != 0;
+}
+
+static int set_owner(struct ur_engine *engine, struct ur_eqp *qp, void *owner)
+{
+	ur_assert(qp->engine == engine);
+	qp->init.owner = owner;
+	return 0;
+}
+UR_ENGINE_CALL(2, set_owner, struct ur_eqp *, void *);
+
+void ur_eqp_set_owner(struct ur_eqp *qp, void *owner)
+{
+	call_set_owner(qp->engine, qp, owner);
 }
 
 struct find {

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from hosts import wait_for
+from pairs import start_pair
 from test_isolation import ALICE, BOB, as_user
 
 # mistake: status of the completion, what the story says with the other end,
@@ -110,6 +111,26 @@ def test_rnr(pair):
     s.kill()
     assert status == 13 and "had no receive posted" in text, text
     assert "tries:  3 in" in text and "(rnr_retry 2)" in text, text
+
+
+@pytest.mark.parametrize("rule", ["nak=rem_access after=50 count=1", "drop op=send after=50"])
+def test_xrc(lab, rule):
+    """The target of an XRC domain of both programs tells its end, while it is there and after that."""
+    host = lab.a
+    lab.serve()
+    p = host.bare(lab.bin("uroce"), "fault", "add", *rule.split(), "--run-dir", host.run_dir)
+    assert p.wait(20) == 0, p.report()
+    s, c = start_pair(host, host, ["ibv_xsrq_pingpong", "-n", "1000"])
+    if rule.startswith("drop"):
+        wait_for("the failure", lambda: "retry counter" in why(host))
+        assert "answered before, and then no more" in why(host), why(host)
+    else:
+        assert c.wait(30) not in (None, 0), c.report()
+        text = why(host)
+        target, = re.findall(r"refused a request of its peer.*\n  of:     queue pair (0x\w+) of pid", text)
+        assert f"its peer, queue pair {target} of pid" in text and "a fault rule made it" in text, text
+    s.kill()
+    c.kill()
 
 
 def test_mtu(labs):
