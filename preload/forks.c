@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Reads of event files and the end of the process, for an engine in the program. */
+/* Reads of event files and the end of the process, for an engine in the program and the provider. */
 #include <stdatomic.h>
 #include <stddef.h>
 
@@ -7,8 +7,8 @@
 #include "preload/forks.h"
 #include "preload/real.h"
 
-static void (*_Atomic listener)(int fd); /* or NULL */
-static void (*_Atomic ender)(void);	 /* or NULL */
+static void (*_Atomic listener)(int fd);	       /* or NULL */
+static void (*_Atomic enders[UROCE_FORKS_ENDS])(void); /* NULL: free */
 
 static void tell_reads(void (*before)(int number))
 {
@@ -26,15 +26,23 @@ void ur_forks_before_read(int fd)
 
 static void tell_ends(void (*last)(void))
 {
-	atomic_store(&ender, last);
+	for (int i = 0; i < UROCE_FORKS_ENDS; i++) {
+		void (*none)(void) = NULL;
+
+		if (atomic_compare_exchange_strong(&enders[i], &none, last))
+			return;
+	}
 }
 
 void ur_forks_last(void)
 {
-	void (*last)(void) = atomic_load_explicit(&ender, memory_order_acquire);
+	for (int i = 0; i < UROCE_FORKS_ENDS; i++) {
+		void (*last)(void) =
+			atomic_load_explicit(&enders[i], memory_order_acquire);
 
-	if (last)
-		last();
+		if (last)
+			last();
+	}
 }
 
 UR_EXPORT const struct uroce_forks uroce_forks = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Notifies an engine in the program of reads of event files and of the end of
- * the process (kernel-abi/uroce-forks.h). */
+ * the process, and the provider of the latter (kernel-abi/uroce-forks.h). */
 #ifndef UR_PRELOAD_FORKS_H
 #define UR_PRELOAD_FORKS_H
 

@@ -3,11 +3,14 @@
  * However a process or its file ends, the device is asked first whether it has
  * what was posted; and where there is nothing of its own, it is not.
  */
+#include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "kernel-abi/uroce-forks.h"
 #include "tests/check.h"
 #include "tests/unit/preload/cases.h"
 #include "tests/unit/preload/fake_device.h"
@@ -78,6 +81,41 @@ static int asked_by_stranger(int watch)
 	return ioctl(watch, FAKE_SETTLES, 0) - before;
 }
 
+static int line[2];
+
+static void tell_first(void)
+{
+	CHECK(write(line[1], "1", 1) == 1);
+}
+
+static void tell_second(void)
+{
+	CHECK(write(line[1], "2", 1) == 1);
+}
+
+/* Each library that has asked for it is told of the end, once. */
+static void each_is_told(void (*end)(int fd))
+{
+	char told[8] = "";
+	int status;
+	pid_t pid;
+
+	CHECK(!pipe2(line, O_CLOEXEC));
+	pid = fork();
+	if (pid == 0) {
+		uroce_forks.tell_end(tell_first);
+		uroce_forks.tell_end(tell_second);
+		end(-1);
+		_exit(1);
+	}
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK_EQ(status, 0);
+	close(line[1]);
+	CHECK_EQ(read(line[0], told, sizeof(told)), 2);
+	CHECK(!strcmp(told, "12"));
+	close(line[0]);
+}
+
 void test_ends(void)
 {
 	int watch = open_node(), before, status;
@@ -91,6 +129,10 @@ void test_ends(void)
 	CHECK_EQ(asked(watch, by_copy), 1);
 	CHECK_EQ(asked(watch, by_exec), 1);
 	CHECK_EQ(asked_by_stranger(watch), 0);
+	CHECK(&uroce_forks && uroce_forks.version == UROCE_FORKS_VERSION);
+	each_is_told(by_exit);
+	each_is_told(by__exit);
+	each_is_told(by_exec);
 	before = ioctl(watch, FAKE_SETTLES, 0);
 	pid = vfork();
 	if (pid == 0)
