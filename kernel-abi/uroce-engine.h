@@ -13,7 +13,7 @@
 #include <linux/types.h>
 #include "kernel-abi/uroce-abi.h"
 
-#define UROCE_DOOR_VERSION 18
+#define UROCE_DOOR_VERSION 19
 #define UROCE_DOOR_SYMBOL  "uroce_door"
 #define UROCE_DOOR_LIBRARY "liburoce-engine.so"
 
@@ -167,6 +167,10 @@ struct uroce_door {
 	/* Returns the sending end of a channel, which becomes the caller's, if the last
 	 * destroyed CQ was the channel's last one; otherwise -1. Only after open_apart(). */
 	int (*left_sender)(struct uroce_guest *guest);
+	/* Fetches what the program has posted, and sends what needs no answer. Takes 0.2 s at
+	 * most, in pieces between which calls of other contexts come. Afterwards the program's
+	 * memory may go. Only after open_apart(). */
+	void (*settle)(struct uroce_guest *guest);
 	/* Closes the context. All objects have been destroyed. In a child of fork it does
 	 * nothing. */
 	void (*close)(struct uroce_guest *guest);

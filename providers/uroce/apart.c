@@ -2,7 +2,6 @@
 /* The functions of the door: each sends a message to the engine process and
  * takes its reply. */
 #include <errno.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +61,7 @@ static int mark_own(struct ur_apart *a)
 	a->own = p;
 	if (madvise(p, page, MADV_WIPEONFORK) < 0)
 		return -errno;
-	*a->own = 1;
+	a->own[0] = a->own[1] = 1;
 	return 0;
 }
 
@@ -77,6 +76,7 @@ static void free_apart(struct ur_apart *a)
 	if (a->own)
 		munmap((void *)a->own, (size_t)sysconf(_SC_PAGESIZE));
 	pthread_mutex_destroy(&a->lock);
+	pthread_mutex_destroy(&a->flows_lock);
 	free(a);
 }
 
@@ -119,6 +119,7 @@ static int apart_open(const struct uroce_engine_open *open, int sock,
 	if (!fstat(a->sock, &st))
 		a->ino = st.st_ino;
 	pthread_mutex_init(&a->lock, NULL);
+	pthread_mutex_init(&a->flows_lock, NULL);
 	ur_list_init(&a->channels);
 	ur_list_init(&a->flows);
 	err = mark_own(a);
@@ -128,6 +129,7 @@ static int apart_open(const struct uroce_engine_open *open, int sock,
 		free_apart(a);
 		return err;
 	}
+	ur_apart_exit_add(a);
 	*guest = (struct uroce_guest *)(void *)a;
 	return 0;
 }
@@ -136,6 +138,7 @@ static int apart_open(const struct uroce_engine_open *open, int sock,
  * copies. */
 static void apart_close(struct uroce_guest *guest)
 {
+	ur_apart_exit_del(of(guest));
 	free_apart(of(guest));
 }
 
@@ -512,9 +515,6 @@ static int destroy_qp(struct uroce_guest_qp *qp, u32 *read)
 /* ---- raw packets ---- */
 
 #if UROCE_WITH_RAW_PACKET
-/* Guards each context's rules that count, and their counters. */
-static pthread_mutex_t flows_lock = PTHREAD_MUTEX_INITIALIZER;
-
 static int has_raw(struct uroce_guest *guest)
 {
 	return name(of(guest), 0, UROCE_APART_HAS_RAW, 0) > 0;
@@ -554,10 +554,10 @@ static int create_flow(struct uroce_guest_qp *qp,
 	*flow = (struct ur_apart_flow){.thing = {a, msg.number, NULL},
 				       .counts = counts};
 	__atomic_add_fetch(&a->objects, 1, __ATOMIC_RELAXED);
-	pthread_mutex_lock(&flows_lock);
+	pthread_mutex_lock(&a->flows_lock);
 	if (counts)
 		ur_list_add_tail(&a->flows, &flow->node);
-	pthread_mutex_unlock(&flows_lock);
+	pthread_mutex_unlock(&a->flows_lock);
 	memcpy(ret, &flow, sizeof(flow));
 	return 0;
 }
@@ -582,27 +582,32 @@ static void count(struct ur_apart_flow *flow, u32 op)
 static void destroy_flow(struct uroce_guest_flow *it)
 {
 	struct ur_apart_flow *flow = (struct ur_apart_flow *)(void *)it;
+	struct ur_apart *a = flow->thing.apart;
 
-	pthread_mutex_lock(&flows_lock);
+	pthread_mutex_lock(&a->flows_lock);
 	count(flow, UROCE_APART_DESTROY_FLOW);
 	if (flow->counts)
 		ur_list_del(&flow->node);
-	pthread_mutex_unlock(&flows_lock);
-	unmake(flow->thing.apart, flow);
+	pthread_mutex_unlock(&a->flows_lock);
+	unmake(a, flow);
 }
 
 void ur_apart_update_counts(struct uroce_guest *guest,
 			    const struct uroce_guest_counts *counts)
 {
-	pthread_mutex_lock(&flows_lock);
-	ur_list_for_each(it, &of(guest)->flows) {
+	struct ur_apart *a = of(guest);
+
+	if (ur_apart_is_parents(a))
+		return;
+	pthread_mutex_lock(&a->flows_lock);
+	ur_list_for_each(it, &a->flows) {
 		struct ur_apart_flow *flow =
 			ur_list_entry(it, struct ur_apart_flow, node);
 
 		if (flow->counts == counts)
 			count(flow, UROCE_APART_READ_FLOW);
 	}
-	pthread_mutex_unlock(&flows_lock);
+	pthread_mutex_unlock(&a->flows_lock);
 }
 #endif
 
@@ -662,18 +667,6 @@ static void nothing(struct uroce_guest *guest)
 {
 }
 
-/* Checks for the end of the process, and for a program that closed all
- * descriptors. A call that the program's filter refuses reports neither. */
-static bool is_there(const struct ur_apart *a)
-{
-	struct pollfd pfd = {.fd = a->sock};
-	struct stat st;
-
-	if (fstat(a->sock, &st) < 0 ? errno == EBADF : st.st_ino != a->ino)
-		return false;
-	return poll(&pfd, 1, 0) < 0 || !(pfd.revents & (POLLHUP | POLLERR));
-}
-
 static void look(struct uroce_guest *guest)
 {
 	struct ur_apart *a = of(guest);
@@ -682,7 +675,7 @@ static void look(struct uroce_guest *guest)
 	if (__atomic_add_fetch(&a->vain, 1, __ATOMIC_RELAXED) % LOOK_POLLS ||
 	    !*a->own || !ur_calls_allowed())
 		return;
-	if (!is_there(a)) {
+	if (!ur_apart_is_there(a)) {
 		__atomic_store_n(&a->dead, true, __ATOMIC_RELAXED);
 		*a->own = 0;
 	}

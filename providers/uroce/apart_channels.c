@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Messages to an engine process, and the sending ends of channels that go with them. */
 #include <errno.h>
+#include <poll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "allowed.h"
 #include "apart_channels.h"
 #include "kernel-abi/uroce-resumes.h"
+#include "util/os/clock.h"
 #include "util/os/high_fd.h"
 #include "util/os/scm.h"
+#include "util/os/timed_lock.h"
 
 struct ur_apart_channel {
 	struct ur_list node;
@@ -89,6 +95,60 @@ bool ur_apart_is_dead(const struct ur_apart *a)
 	return __atomic_load_n(&a->dead, __ATOMIC_RELAXED);
 }
 
+bool ur_apart_is_there(const struct ur_apart *a)
+{
+	struct pollfd pfd = {.fd = a->sock};
+	struct stat st;
+
+	if (fstat(a->sock, &st) < 0 ? errno == EBADF : st.st_ino != a->ino)
+		return false;
+	return poll(&pfd, 1, 0) < 0 || !(pfd.revents & (POLLHUP | POLLERR));
+}
+
+static u64 left(u64 until)
+{
+	u64 now = ur_clock_ns(CLOCK_MONOTONIC);
+
+	return until > now ? until - now : 0;
+}
+
+static bool answers(int sock, u64 until)
+{
+	struct pollfd pfd = {.fd = sock, .events = POLLIN};
+	struct timespec ts;
+	u64 ns;
+	int n;
+
+	do {
+		ns = left(until);
+		ts = (struct timespec){.tv_sec = (time_t)(ns / 1000000000),
+				       .tv_nsec = (long)(ns % 1000000000)};
+		n = ppoll(&pfd, 1, &ts, NULL);
+	} while (n < 0 && errno == EINTR);
+	return n > 0;
+}
+
+/* Takes the replies to SETTLE, which come before those of later messages. until 0: waits without limit.
+ * Returns whether all have come. Only async-signal-safe calls. */
+static bool take_settled(struct ur_apart *a, u64 until)
+{
+	struct uroce_apart_msg msg;
+	int come[UR_APART_OUT_FDS] = {-1, -1};
+
+	while (a->unsettled) {
+		if (until && !answers(a->sock, until))
+			return false;
+		if (!receive(a->sock, &msg, come) ||
+		    msg.op != UROCE_APART_SETTLE) {
+			__atomic_store_n(&a->dead, true, __ATOMIC_RELAXED);
+			return false;
+		}
+		close_fds(come);
+		a->unsettled--;
+	}
+	return true;
+}
+
 static int converse(struct ur_apart *a, struct uroce_apart_msg *msg,
 		    const struct with *with, int *out)
 {
@@ -96,8 +156,8 @@ static int converse(struct ur_apart *a, struct uroce_apart_msg *msg,
 
 	if (!*a->own || ur_apart_is_dead(a))
 		return -EIO;
-	if (send_it(a->sock, msg, with) && receive(a->sock, msg, out) &&
-	    msg->op == op)
+	if (send_it(a->sock, msg, with) && take_settled(a, 0) &&
+	    receive(a->sock, msg, out) && msg->op == op)
 		return msg->ret;
 	die(a);
 	return -EIO;
@@ -108,6 +168,10 @@ static int ask(struct ur_apart *a, struct uroce_apart_msg *msg,
 {
 	int come[UR_APART_OUT_FDS] = {-1, -1}, error = errno, cancel, ret;
 
+	for (u32 i = 0; out && i < UR_APART_OUT_FDS; i++)
+		out[i] = -1;
+	if (ur_apart_is_parents(a))
+		return -EIO;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	pthread_mutex_lock(&a->lock);
 	ret = converse(a, msg, with, come);
@@ -135,6 +199,32 @@ int ur_apart_ask_more(struct ur_apart *a, struct uroce_apart_msg *msg,
 	const struct with with = {.more = more, .n_more = n_more};
 
 	return ask(a, msg, &with, NULL);
+}
+
+/* Makes no system call that the preload library does not make then, too, where a filter may forbid it.
+ * The number of the socket may be another file's by now: see ur_apart_is_there(). */
+void ur_apart_settle(struct ur_apart *a, u64 until)
+{
+	struct uroce_apart_msg msg = {.op = UROCE_APART_SETTLE};
+	const struct with nothing = {0};
+	int error = errno, cancel;
+
+	if (!*a->own || ur_apart_is_dead(a) ||
+	    !__atomic_load_n(&a->objects, __ATOMIC_RELAXED) ||
+	    (ur_calls_allowed() && !ur_apart_is_there(a)))
+		return;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	if (ur_lock_within(&a->lock, left(until))) {
+		/* No earlier one waits there, so this one is not refused for want of room. */
+		if (take_settled(a, until) &&
+		    send_it(a->sock, &msg, &nothing)) {
+			a->unsettled++;
+			take_settled(a, until);
+		}
+		pthread_mutex_unlock(&a->lock);
+	}
+	pthread_setcancelstate(cancel, NULL);
+	errno = error;
 }
 
 /* ---- channels ---- */
@@ -197,6 +287,8 @@ int ur_apart_channel_get(struct ur_apart *a,
 	*ret = NULL;
 	if (!in->channel)
 		return 0;
+	if (ur_apart_is_parents(a))
+		return -EIO;
 	pthread_mutex_lock(&a->lock);
 	*ret = find(a, in->channel);
 	if (!*ret)
@@ -258,7 +350,7 @@ void ur_apart_channel_put(struct ur_apart_channel *c, int tx)
 {
 	struct ur_apart *a;
 
-	if (c) {
+	if (c && !ur_apart_is_parents(c->apart)) {
 		a = c->apart;
 		pthread_mutex_lock(&a->lock);
 		if (!--c->users)

@@ -13,13 +13,17 @@
 #include "kernel-abi/uroce-apart.h"
 
 struct ur_apart {
+	struct ur_list node; /* apart_exit.c */
 	int sock, rings, wake;
-	pid_t pid;	      /* of the process that opened the context */
-	ino_t ino;	      /* inode of sock */
-	u32 vain;	      /* empty polls */
-	volatile u32 *own;    /* struct uroce_guest_info, own */
+	pid_t pid; /* of the process that opened the context */
+	ino_t ino; /* inode of sock */
+	u32 vain;  /* empty polls */
+	/* struct uroce_guest_info, own; behind it 1, which is 0 in a child of fork alone */
+	volatile u32 *own;
 	pthread_mutex_t lock; /* serializes messages; guards channels */
+	u32 unsettled;	      /* SETTLE messages without a reply so far */
 	struct ur_list channels;
+	pthread_mutex_t flows_lock;
 	struct ur_list flows; /* that count: apart.c */
 	u32 objects;	      /* number of objects; atomic */
 	bool dead;	      /* the engine process has ended; atomic */
@@ -39,6 +43,24 @@ int ur_apart_ask(struct ur_apart *apart, struct uroce_apart_msg *msg,
 int ur_apart_ask_more(struct ur_apart *apart, struct uroce_apart_msg *msg,
 		      u32 *more, u32 n_more);
 bool ur_apart_is_dead(const struct ur_apart *apart);
+/* Checks for the end of the engine process, and for a program that closed all descriptors. A call that the
+ * program's filter refuses reports neither. */
+bool ur_apart_is_there(const struct ur_apart *apart);
+/* Returns whether this process is a child of fork of the context's. Another thread may have held its
+ * locks at the fork: the child takes none. Makes no system call. */
+static inline bool ur_apart_is_parents(const struct ur_apart *apart)
+{
+	return !apart->own[1];
+}
+/* Lets the engine process send what was posted last, and waits for that until then, in
+ * CLOCK_MONOTONIC, at most. A later reply is taken with that of the next message. Does nothing in a child
+ * of fork. Any thread, also in a signal handler. */
+void ur_apart_settle(struct ur_apart *apart, u64 until);
+
+/* apart_exit.c: between these calls the context settles before the process ends, or executes another
+ * program. The second one also settles. */
+void ur_apart_exit_add(struct ur_apart *apart);
+void ur_apart_exit_del(struct ur_apart *apart);
 
 /* Returns in *channel the completion queue's channel with one more user, or NULL where the queue
  * has none. Returns 0 or -errno; -ENOENT as create_cq() of struct uroce_door. */

@@ -339,6 +339,33 @@ def test_no_slot_left(pair, monkeypatch, place):
     assert "gets no engine: no slot is left" in pair.a.device.text()
 
 
+LEAVES_OBJECTS = """
+import os, signal
+from pyverbs.cq import CQ
+from pyverbs.device import Context
+signal.signal(signal.SIGUSR1, lambda *_: 0)
+ctx = Context(name="uroce0")
+cq = CQ(ctx, 4)
+print("waits", flush=True)
+signal.pause()
+os._exit(0)
+"""
+
+
+def test_program_ends_beside_a_stopped_process(pair):
+    """It waits for a limited time until what it posted last is sent."""
+    p = pair.a.start("/usr/bin/python3", "-c", LEAVES_OBJECTS)
+    wait_for("a context", lambda: "waits" in p.text() or not p.running())
+    pid, = processes(pair.a)
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        p.kill(signal.SIGUSR1)
+        assert p.wait(20) == 0, p.report()
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    gone(pair.a)
+
+
 def test_memory_that_nobody_may_open(pair, monkeypatch):
     """Is in an engine process of uroced's user, beside that of the program's: it is mapped there."""
     monkeypatch.delenv("UROCE_ENGINE")

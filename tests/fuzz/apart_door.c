@@ -215,6 +215,11 @@ static int left_sender(struct uroce_guest *g)
 	return fd;
 }
 
+static void settle(struct uroce_guest *g)
+{
+	check_guest(g);
+}
+
 static int set_parent(struct uroce_guest *g, int mem, u32 pid)
 {
 	check_guest(g);
@@ -616,6 +621,7 @@ const struct uroce_door apart_door = {
 	.end_home = end_home,
 	.open_apart = open_apart,
 	.left_sender = left_sender,
+	.settle = settle,
 	.room = room,
 	.close = close_guest,
 	.set_parent = set_parent,

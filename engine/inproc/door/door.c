@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -12,9 +13,12 @@
 #include "engine/gpu/gpu.h"
 #include "engine/ground/own_memory.h"
 #include "engine/inproc/door/process.h"
+#include "util/os/clock.h"
 #include "util/os/high_fd.h"
 
 #define SPARE 16
+/* Longest time in which a context's last requests are sent. */
+#define SETTLE_NS 200000000u
 /* The engine's thread stays awake for 100 us after work, and follows no processor. */
 #define OPTIONS "spin_us=100,hold=0,follow=0"
 /* With apart only the engine's thread runs it, so it waits as the device's engine does. */
@@ -409,6 +413,20 @@ static int left_sender(struct uroce_guest *g)
 	return fd;
 }
 
+/* Yields the lock after each piece, and the processor, since a free mutex goes to who asks first. */
+static void settle(struct uroce_guest *g)
+{
+	u64 until = ur_clock_ns(CLOCK_MONOTONIC) + SETTLE_NS, run = 0;
+	bool more;
+
+	do {
+		pthread_mutex_lock(&g->home->lock);
+		more = ur_ectx_settle(g->ectx, &run);
+		pthread_mutex_unlock(&g->home->lock);
+		sched_yield();
+	} while (more && ur_clock_ns(CLOCK_MONOTONIC) < until);
+}
+
 static int has_gid(struct uroce_guest *g, u32 index, const u8 gid[16])
 {
 	bool has;
@@ -557,6 +575,7 @@ __attribute__((visibility("default"))) const struct uroce_door uroce_door = {
 	.open_apart = open_apart,
 	.room = room,
 	.left_sender = left_sender,
+	.settle = settle,
 	.close = close_guest,
 	.adopt = ur_process_adopt,
 	.set_parent = ur_process_set_parent,

@@ -106,6 +106,13 @@ static __u64 room(struct uroce_guest *guest)
 	return more_room;
 }
 
+static u32 settled;
+
+static void settle(struct uroce_guest *guest)
+{
+	settled++;
+}
+
 static int has_raw(struct uroce_guest *guest)
 {
 	return 1;
@@ -171,6 +178,7 @@ static const struct uroce_door door = {
 	.dereg_mr = dereg_mr,
 	.room = room,
 	.left_sender = left_sender,
+	.settle = settle,
 	.has_raw = has_raw,
 	.borrow_raw = borrow_raw,
 	.modify_wq = modify_wq,
@@ -379,6 +387,14 @@ static void no_such_function(void)
 	CHECK_EQ(call(&(struct uroce_apart_msg){0}), -EOPNOTSUPP);
 }
 
+static void last_requests(void)
+{
+	struct uroce_apart_msg msg = {.op = UROCE_APART_SETTLE};
+
+	CHECK_EQ(call(&msg), 0);
+	CHECK_EQ(settled, 1);
+}
+
 /* A number is of an object of that kind, or of none. */
 static void objects_of_others(void)
 {
@@ -391,7 +407,8 @@ static void objects_of_others(void)
 			msg.number = cq + 1;
 		if (op == UROCE_APART_CREATE_QP ||
 		    op == UROCE_APART_CREATE_AH || op == UROCE_APART_REG_MR ||
-		    op == UROCE_APART_CLAIMED || op == UROCE_APART_HAS_RAW)
+		    op == UROCE_APART_CLAIMED || op == UROCE_APART_HAS_RAW ||
+		    op == UROCE_APART_SETTLE)
 			continue;
 		CHECK_EQ(call(&msg), -EINVAL);
 		msg.op = op;
@@ -737,6 +754,7 @@ int main(int argc, char **argv)
 	CASE(domains());
 	CASE(told_regions());
 	CASE(told_regions_by_number());
+	CASE(last_requests());
 	CASE(objects_of_others());
 	CASE(numbers_come_again());
 	CASE(most_objects());
