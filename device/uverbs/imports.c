@@ -149,8 +149,10 @@ static int begin_for_opener(struct ur_ufile *file,
 	/* Before the list: the opener reads this after he has given a region up. */
 	ur_ectx_set_imported(file->ectx);
 	opener = opener_of(file);
+	if (!opener)
+		return -EINVAL;
 	/* A file of the next uroced has neither the page nor the regions of the first. */
-	if (!opener || !file->async || ur_handles_follow(&file->handles) ||
+	if (!file->async || ur_handles_follow(&file->handles) ||
 	    opener->guarded != file->session->guarded)
 		return -EOPNOTSUPP;
 	return begin_with(file, opener, ended);

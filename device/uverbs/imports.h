@@ -15,7 +15,8 @@
 
 /* Begins an imported context for the session whose command runs. ended: as of ur_engine_process_get(). *sock
  * gets the program's end of a socket to the engine's process, the caller's. Returns 0, -EPERM (the file is
- * another user's), -EOPNOTSUPP (no such engine can serve it) or -errno. */
+ * another user's), -EINVAL (its opener has ended, and it had no import so far), -EOPNOTSUPP (no such engine can serve
+ * it) or -errno. */
 int ur_import_begin(struct ur_ufile *file, ur_engine_process_ended *ended,
 		    int *sock);
 /* Ends all. */

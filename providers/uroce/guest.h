@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Contexts whose engine is in this process, or in an engine process (kernel-abi/uroce-engine.h):
- * ctx->guest is not NULL. It is NULL with an older device, and for contexts imported by another user, from a child of
- * fork, or after a kill of uroced. uroced executes all commands first; then the provider creates the same object in the
- * engine. A context without an engine pays one test of a pointer.
+ * ctx->guest is not NULL. It is NULL with an older device alone. uroced executes all commands first; then the provider
+ * creates the same object in the engine. A context without an engine pays one test of a pointer.
  *
  * Some objects use another engine in any context. What receives in the XRC domain of a file, which other programs may
  * open, and all of an imported context, uses the shared engine in the user's engine process (guest_shared.c). A child of
@@ -25,8 +24,9 @@
  * an unknown value. */
 int ur_guest_open(struct uroce_context *ctx,
 		  struct uroce_alloc_ucontext_resp *resp);
-/* Gives an imported context a place in the shared engine. Leaves ctx->guest NULL where the device lends
- * none: then it has the device's. */
+/* Gives an imported context a place in the shared engine. EPERM: the file is another user's. EINVAL: its
+ * opener has ended, and it had no import so far. EOPNOTSUPP: it is a file of a child of fork, or of the next
+ * uroced, or has no engine, or nobody may read the memory of this process. */
 int ur_guest_open_import(struct uroce_context *ctx,
 			 struct uroce_alloc_ucontext_resp *resp);
 /* Calls an ioctl method with at most one input attribute and one output attribute. */
