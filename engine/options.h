@@ -14,10 +14,9 @@ struct ur_engine_options {
 	bool gso, gro;
 	bool loop; /* transport's in-device path */
 	bool coalesce, credits, ooo;
-	bool aimd; /* send less into a congested path */
-	bool path; /* the same, by a window for each peer address */
-	bool fast; /* transport's short way for middle packets */
-	bool in_place; /* such packets to other hosts are sent without a copy of ours */
+	bool aimd;     /* send less into a congested path */
+	bool path;     /* the same, by a window for each peer address */
+	bool fast;     /* transport's short way for middle packets */
 	bool trains;   /* send whole UDP_SEGMENT messages where that can be */
 	bool spread;   /* of several engines: each context to the next one */
 	bool one_port; /* one source port to a peer, where there is one path */
@@ -30,7 +29,7 @@ struct ur_engine_options {
 int ur_engine_options_parse(struct ur_engine_options *o, const char *text);
 
 /* Some options of the device are also those of engines in programs. Returns which
- * of their switches differ from the default (UROCE_ENGINE_NO_*, UROCE_ENGINE_IN_PLACE). */
+ * of their switches are off (UROCE_ENGINE_NO_*). */
 u32 ur_engine_options_off(const struct ur_engine_options *o);
 /* Takes them over in a program, and the bytes of the burst buffer; a number of bytes
  * that cannot be leaves the default. */

@@ -385,8 +385,6 @@ struct uroce_engine_resume {
 #define UROCE_ENGINE_NO_OOO	 (1u << 9)
 #define UROCE_ENGINE_NO_ONE_PORT (1u << 10)
 #define UROCE_ENGINE_NO_LOOP	 (1u << 11)
-/* One that is on. */
-#define UROCE_ENGINE_IN_PLACE (1u << 12)
 
 struct uroce_engine_open {
 	__u32 slot; /* first bits of its QPNs */

@@ -13,22 +13,14 @@
 #include <linux/types.h>
 #include <stddef.h>
 
-#define UROCE_COPIES_VERSION 2
+#define UROCE_COPIES_VERSION 1
 
 /* How long the result of may() for a thread is cached. */
 #define UROCE_COPIES_BELIEVED_NS 1000000u
 
-/* Memory that a function only reads, and the code that reads it. */
-struct uroce_reading {
-	const void *from;
-	size_t len;
-	const void *code;
-	size_t code_len;
-};
-
 /* Any thread, unless another is named. */
 struct uroce_copies {
-	__u32 version; /* at most UROCE_COPIES_VERSION; older ones lack the last members */
+	__u32 version; /* UROCE_COPIES_VERSION */
 	/* Installs the handlers at the first call. Returns 0, or -EOPNOTSUPP (not available
 	 * for this processor or program). */
 	int (*start)(void);
@@ -51,11 +43,6 @@ struct uroce_copies {
 	/* Replaces 8 aligned bytes by value if they equal *old. Returns 0, 1 (not equal;
 	 * *old gets the bytes) or -EFAULT. */
 	int (*swap)(__u64 *at, __u64 *old, __u64 value);
-	/* Since version 2. Calls fn(arg). A fault of an instruction of that code, at an
-	 * address of that memory, ends fn where it is: fn has no state that this breaks. May
-	 * be called where copy() may. Returns 0, or -EFAULT. */
-	int (*reads)(const struct uroce_reading *r, void (*fn)(void *arg),
-		     void *arg);
 };
 
 /* NULL: the process has no such library, or an older one. */

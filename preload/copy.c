@@ -172,36 +172,6 @@ __asm__(".pushsection .text.ur_copy, \"ax\", @progbits\n"
 	"movl $-14, %eax\n" /* -EFAULT */
 	"ret\n"
 	END("ur_copy_swap")
-	/* rdi: fn, rsi: arg, rdx: stack */
-	FUNCTION("ur_reads")
-	"pushq %rbp\n"
-	"pushq %rbx\n"
-	"pushq %r12\n"
-	"pushq %r13\n"
-	"pushq %r14\n"
-	"pushq %r15\n"
-	"pushq %rdx\n"
-	".cfi_adjust_cfa_offset 56\n"
-	"movq %rsp, (%rdx)\n"
-	"movq %rdi, %rax\n"
-	"movq %rsi, %rdi\n"
-	"call *%rax\n"
-	"xorl %eax, %eax\n"
-	"1: popq %rdx\n"
-	"movq $0, (%rdx)\n"
-	"popq %r15\n"
-	"popq %r14\n"
-	"popq %r13\n"
-	"popq %r12\n"
-	"popq %rbx\n"
-	"popq %rbp\n"
-	".cfi_adjust_cfa_offset -56\n"
-	"ret\n"
-	LABEL("ur_reads_fault")
-	"cld\n"
-	"movl $-14, %eax\n" /* -EFAULT */
-	"jmp 1b\n"
-	END("ur_reads")
 	".popsection\n");
 
 #elif UR_COPY_HERE
@@ -306,45 +276,6 @@ __asm__(".pushsection .text.ur_copy, \"ax\", %progbits\n"
 	"mov w0, #-14\n" /* -EFAULT */
 	"ret\n"
 	END("ur_copy_swap")
-	/* x0: fn, x1: arg, x2: stack */
-	FUNCTION("ur_reads")
-	"stp x29, x30, [sp, #-176]!\n"
-	".cfi_adjust_cfa_offset 176\n"
-	"stp x19, x20, [sp, #16]\n"
-	"stp x21, x22, [sp, #32]\n"
-	"stp x23, x24, [sp, #48]\n"
-	"stp x25, x26, [sp, #64]\n"
-	"stp x27, x28, [sp, #80]\n"
-	"stp d8, d9, [sp, #96]\n"
-	"stp d10, d11, [sp, #112]\n"
-	"stp d12, d13, [sp, #128]\n"
-	"stp d14, d15, [sp, #144]\n"
-	"str x2, [sp, #160]\n"
-	"mov x3, sp\n"
-	"str x3, [x2]\n"
-	"mov x4, x0\n"
-	"mov x0, x1\n"
-	"blr x4\n"
-	"mov w0, #0\n"
-	"1: ldr x2, [sp, #160]\n"
-	"str xzr, [x2]\n"
-	"ldp x19, x20, [sp, #16]\n"
-	"ldp x21, x22, [sp, #32]\n"
-	"ldp x23, x24, [sp, #48]\n"
-	"ldp x25, x26, [sp, #64]\n"
-	"ldp x27, x28, [sp, #80]\n"
-	"ldp d8, d9, [sp, #96]\n"
-	"ldp d10, d11, [sp, #112]\n"
-	"ldp d12, d13, [sp, #128]\n"
-	"ldp d14, d15, [sp, #144]\n"
-	"ldp x29, x30, [sp], #176\n"
-	".cfi_adjust_cfa_offset -176\n"
-	"ret\n"
-	LABEL("ur_reads_fault")
-	"hint #36\n" /* bti j */
-	"mov w0, #-14\n" /* -EFAULT */
-	"b 1b\n"
-	END("ur_reads")
 	".popsection\n");
 
 #endif

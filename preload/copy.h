@@ -37,11 +37,6 @@ ur_copy_string(void *to, const void *from, size_t len);
 __attribute__((visibility("hidden"))) int
 ur_copy_swap(unsigned long long *at, unsigned long long *old,
 	     unsigned long long value);
-/* Calls fn(arg), and stores its stack pointer in *stack meanwhile. Returns 0. A handler that resumes at
- * ur_reads_fault with that stack pointer makes it return -EFAULT. */
-__attribute__((visibility("hidden"))) int ur_reads(void (*fn)(void *arg),
-						   void *arg, uintptr_t *stack);
-extern const char ur_reads_fault[] __attribute__((visibility("hidden")));
 #endif
 
 #endif

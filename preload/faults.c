@@ -61,9 +61,7 @@ static __thread struct {
 	uint64_t until; /* end of validity; 0: nothing is known */
 	uint32_t changes;
 	int may;
-	int engines;	 /* it is an engine's thread */
-	uintptr_t stack; /* of ur_reads(); 0: it does not run */
-	struct uroce_reading reading;
+	int engines; /* it is an engine's thread */
 } own __attribute__((tls_model("initial-exec")));
 
 static const int sigs[2] = {SIGSEGV, SIGBUS};
@@ -87,14 +85,12 @@ __asm__(".pushsection .text\n"
 	".popsection\n");
 #define RESTORER       ur_faults_return
 #define PC(uc)	       ((uintptr_t)(uc)->uc_mcontext.gregs[REG_RIP])
-#define SET_SP(uc, sp) ((uc)->uc_mcontext.gregs[REG_RSP] = (greg_t)(sp))
 #define SET_PC(uc, pc) ((uc)->uc_mcontext.gregs[REG_RIP] = (greg_t)(pc))
 #define RESTORER_FLAG  SA_RESTORER_FLAG
 #else
 /* The vDSO has a restorer. */
 #define RESTORER	  NULL
 #define PC(uc)		  ((uintptr_t)(uc)->uc_mcontext.pc)
-#define SET_SP(uc, is)	  ((uc)->uc_mcontext.sp = (is))
 #define SET_PC(uc, where) ((uc)->uc_mcontext.pc = (where))
 #define RESTORER_FLAG	  0ul
 #endif
@@ -128,20 +124,6 @@ static bool is_fault(int sig, const siginfo_t *info)
 static bool is_copying(uintptr_t pc)
 {
 	return pc >= (uintptr_t)ur_copy_begin && pc < (uintptr_t)ur_copy_end;
-}
-
-static bool lies_in(uintptr_t at, const void *begin, size_t len)
-{
-	return at - (uintptr_t)begin < len;
-}
-
-/* Both are checked: a handler of the program may have interrupted the reading. */
-static bool is_reading(const siginfo_t *info, uintptr_t pc)
-{
-	const struct uroce_reading *r = &own.reading;
-
-	return own.stack && lies_in(pc, r->code, r->code_len) &&
-	       lies_in((uintptr_t)info->si_addr, r->from, r->len);
 }
 
 /* Ends the process by the signal's default, once this handler returns. If the
@@ -198,11 +180,6 @@ static void on_fault(int sig, siginfo_t *info, void *context)
 
 	if (is_fault(sig, info) && is_copying(PC(uc))) {
 		SET_PC(uc, (uintptr_t)ur_copy_fault);
-		return;
-	}
-	if (is_fault(sig, info) && is_reading(info, PC(uc))) {
-		SET_PC(uc, (uintptr_t)ur_reads_fault);
-		SET_SP(uc, own.stack);
 		return;
 	}
 	if (own.engines) {
@@ -445,13 +422,6 @@ static int copy_away(void *to, const void *from, size_t len)
 	return ur_copy(to, from, len);
 }
 
-static int reads(const struct uroce_reading *r, void (*fn)(void *arg),
-		 void *arg)
-{
-	own.reading = *r;
-	return ur_reads(fn, arg, &own.stack);
-}
-
 UR_EXPORT const struct uroce_copies uroce_copies = {
 	.version = UROCE_COPIES_VERSION,
 	.start = start,
@@ -460,7 +430,6 @@ UR_EXPORT const struct uroce_copies uroce_copies = {
 	.copy = copy,
 	.copy_away = copy_away,
 	.swap = ur_copy_swap,
-	.reads = reads,
 };
 
 #else

@@ -36,7 +36,6 @@ enum payloads {
 	IN_MEMORY, /* the program's memory, or our copy */
 	IN_ROOM,   /* the host's payload_room(), apart from the packets */
 	IN_PLACE,  /* memory that the peer's host reads (payload_place()) */
-	STAYS, /* the program's memory, which the host reads when it sends */
 	IN_PACKETS,
 };
 
@@ -60,22 +59,8 @@ static const u8 *place_of(struct ur_qp *qp, const struct ur_mr_range *s,
 				       s->off + (off - s->first), len);
 }
 
-/* A packet whose bytes change between the CRC and the sending is lost. So after a loss, at lost_at,
- * payloads are copied for a while; what is sent again always is (UR_NEVER). Only RC, as in
- * place_of(). */
-static bool may_stay(const struct ur_qp *qp, const struct ur_mr_range *s,
-		     ur_time lost_at)
-{
-	const struct ur_port_config *cfg = &qp->port->cfg;
-
-	return s->mr->attr.ops->in_place && cfg->ops->payload_stays &&
-	       qp->svc == UR_SVC_RC && lost_at != UR_NEVER &&
-	       (!lost_at || qp->port->now - lost_at >= UR_CALM_NS) &&
-	       cfg->ops->payload_stays(cfg->ctx, qp->attr.av);
-}
-
 static struct copies copies_of(struct ur_qp *qp, const struct ur_mr_range *s,
-			       u32 off, ur_time lost_at)
+			       u32 off)
 {
 	if (s->ptr)
 		return (struct copies){IN_MEMORY, UINT32_MAX};
@@ -83,8 +68,6 @@ static struct copies copies_of(struct ur_qp *qp, const struct ur_mr_range *s,
 		return (struct copies){IN_PLACE, UR_QUANTUM_PKTS};
 	if (qp->port->cfg.ops->payload_room && room_apart(qp, 0))
 		return (struct copies){IN_ROOM, UR_QUANTUM_PKTS};
-	if (may_stay(qp, s, lost_at))
-		return (struct copies){STAYS, UR_QUANTUM_PKTS};
 	if (s->mr->attr.ops->read_pieces)
 		return (struct copies){IN_PACKETS, UR_QUANTUM_PKTS};
 	return (struct copies){IN_MEMORY, UR_BOUNCE_BYTES >> qp->mtu_shift};
@@ -129,15 +112,6 @@ static const u8 *read_packets(struct ur_qp *qp, const struct ur_mr_range *s,
 		}
 		*where = IN_ROOM;
 	}
-	if (*where == STAYS && *n) {
-		const u8 *p = s->mr->attr.ops->in_place(
-			s->mr->attr.mem, s->off + (off - s->first), qp->mtu, *n,
-			qp->port->crcs);
-
-		if (p)
-			return p;
-		*where = IN_PACKETS;
-	}
 	if (*where == IN_PACKETS && *n) {
 		const u8 *p = read_in_place(qp, s, off, *n, tx, where);
 
@@ -174,9 +148,8 @@ static bool is_apart(enum payloads where)
 	return where == IN_ROOM || where == IN_PLACE;
 }
 
-/* k: index of the packet among those of read_packets(). */
 static void put_packet(struct ur_qp *qp, struct ur_tx *tx, u8 opc, bool ackreq,
-		       u32 psn, const u8 *payload, enum payloads where, u32 k)
+		       u32 psn, const u8 *payload, enum payloads where)
 {
 	bool apart = is_apart(where);
 	struct ur_tx_desc *d = &tx->desc[tx->n_desc++];
@@ -189,12 +162,7 @@ static void put_packet(struct ur_qp *qp, struct ur_tx *tx, u8 opc, bool ackreq,
 	d->off = tx->used;
 	d->len = UR_BTH_BYTES + qp->mtu;
 	d->av = qp->attr.av;
-	d->apart = apart || where == STAYS ? payload : NULL;
-	d->stays = where == STAYS;
-	if (d->stays) {
-		d->crc = qp->port->crcs[k];
-		d->qpn = qp->qpn;
-	}
+	d->apart = apart ? payload : NULL;
 	tx->used += (apart ? UR_BTH_BYTES : d->len) + UR_ICRC_BYTES;
 	ur_trace(qp->port, UR_TRACE_TX, qp->attr.dest_qpn, qp->svc | opc, psn);
 }
@@ -276,9 +244,7 @@ u32 ur_fastpath_send(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx,
 				       e->length, 0, UR_RANGE_READ))
 		return 0;
 	left = ur_min_u32(left, (req->source.end - off) >> qp->mtu_shift);
-	copies = copies_of(qp, &req->source, off,
-			   req->tx_psn == req->max_psn ? req->lost_at
-						       : UR_NEVER);
+	copies = copies_of(qp, &req->source, off);
 	n = ur_min_u32(n, copies.most);
 	closing = n == window;
 	/* With a window hardly larger than a burst, half of it would stay
@@ -301,7 +267,7 @@ u32 ur_fastpath_send(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx,
 		for (u32 k = 1; k <= piece; k++, payload += qp->mtu)
 			put_packet(qp, tx, opc, last && k == piece,
 				   ur_psn_add(e->psn, i + sent + k - 1),
-				   payload, copies.where, sent + k - 1);
+				   payload, copies.where);
 		req->since_ackreq = last ? 0 : req->since_ackreq + piece;
 		ur_requester_sent(qp, piece, piece);
 		if (reliable)
@@ -331,7 +297,7 @@ u32 ur_fastpath_answer(struct ur_qp *qp, struct ur_resp_item *it,
 					UR_ACCESS_REMOTE_READ, UR_RANGE_READ))
 		return 0;
 	left = ur_min_u32(left, (resp->source.end - off) >> qp->mtu_shift);
-	copies = copies_of(qp, &resp->source, off, resp->again_at);
+	copies = copies_of(qp, &resp->source, off);
 	n = ur_min_u32(n, copies.most);
 	if (n < left)
 		n = cut_short(qp, tx, ur_burst_open(qp, tx), n, quantum, room,
@@ -343,7 +309,7 @@ u32 ur_fastpath_answer(struct ur_qp *qp, struct ur_resp_item *it,
 		return 0;
 	for (u32 k = 0; k < n; k++, payload += qp->mtu) {
 		put_packet(qp, tx, UR_OPC_READ_RESP_MIDDLE, false, it->next,
-			   payload, copies.where, k);
+			   payload, copies.where);
 		it->next = ur_psn_add(it->next, 1);
 	}
 	ur_burst_count(tx, n);

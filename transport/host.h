@@ -47,10 +47,6 @@ struct ur_mem_ops {
 	 * from off on in order. Ends the reader's earlier announcement. May be
 	 * NULL. */
 	void (*ahead)(void *mem, u64 off, u64 len, const void *reader);
-	/* Returns the address of n pieces of len bytes each, back to back from off on, for the
-	 * host to read when it sends them; crc gets the CRC of each piece (ur_icrc_update()
-	 * begun with 0). NULL: the bytes have to be copied. May be NULL. */
-	const u8 *(*in_place)(void *mem, u64 off, u32 len, u32 n, u32 *crc);
 	/* Masked compare and swap, and masked fetch and add, of the 8 aligned
 	 * bytes at off, atomic towards every access through this device. *old
 	 * gets the former value, in host order. Return as above. */
@@ -176,9 +172,6 @@ struct ur_host_ops {
 	/* Revokes all handles of payload_place() that were not read yet: their
 	 * memory may be reused. Required with payload_place. */
 	void (*payload_taken_back)(void *port_ctx);
-	/* Returns whether packets by av may leave their payload where in_place() found it. May be
-	 * NULL. */
-	bool (*payload_stays)(void *port_ctx, const struct ur_av *av);
 	/* Returns whether packets by av to that queue pair must wait, since they would hold up
 	 * others. Called only after ur_port_hold(port, true). May be NULL. */
 	bool (*holds)(void *port_ctx, const struct ur_av *av, u32 dqpn,

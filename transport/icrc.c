@@ -147,39 +147,6 @@ static u32 mul_mod(u32 a, u32 b)
 	return product;
 }
 
-static void fill_shift(u32 table[4][256], u32 len)
-{
-	u32 power = ONE, square = ONE >> 8; /* x^8 */
-
-	for (; len; len >>= 1) {
-		if (len & 1)
-			power = mul_mod(power, square);
-		square = mul_mod(square, square);
-	}
-	for (u32 i = 0; i < 4; i++)
-		for (u32 byte = 0; byte < 256; byte++)
-			table[i][byte] = mul_mod(byte << (8 * i), power);
-}
-
-u32 ur_icrc_join(struct ur_icrc_cache *cache, u32 crc, const u8 *bth,
-		 u32 payload_crc, u32 len)
-{
-	u32(*table)[256] = cache->shift[__builtin_ctz(len) - 8];
-	u8 head[UR_BTH_BYTES];
-
-	if (!table[0][1])
-		fill_shift(table, len);
-	mask_bth(head, bth);
-	crc = ur_icrc_update(crc, head, sizeof(head));
-	return table[0][crc & 0xff] ^ table[1][crc >> 8 & 0xff] ^
-	       table[2][crc >> 16 & 0xff] ^ table[3][crc >> 24] ^ payload_crc;
-}
-
-const void *ur_icrc_code(void)
-{
-	return (const void *)(uintptr_t)crc32_gzip_refl;
-}
-
 /* v * x^-8: one byte step of a CRC register, backwards. */
 static u32 step_back(u32 v)
 {

@@ -52,18 +52,13 @@ u32 ur_icrc_update(u32 crc, const void *data, size_t len);
  * The UDP checksum, where a sender sets one, is the kernel's check.
  */
 
-/* The lengths of payloads that ur_icrc_join() knows: 256 to 4096, powers of 2. */
-#define UR_ICRC_JOINS 5u
-
-/* The x^-8n, masks and tables by length, filled on demand. Zero it before first use;
+/* The x^-8n and masks by length, filled on demand. Zero it before first use;
  * owned by the caller, one per thread. Indexed by packet length / 4. */
 struct ur_icrc_cache {
 	u32 factor[(UR_FRAME_MAX_BYTES + 3) / 4 + 1];
 	/* How the CRC changes when BTH byte 4 is all ones, by BTH-to-pad length
 	 * / 4. */
 	u32 mask[(UR_FRAME_MAX_BYTES + 3) / 4 + 1];
-	/* What len further bytes make of each byte of a CRC. */
-	u32 shift[UR_ICRC_JOINS][4][256];
 };
 
 /*
@@ -73,15 +68,6 @@ struct ur_icrc_cache {
  */
 u32 ur_icrc_packet(struct ur_icrc_cache *cache, u32 crc, const u8 *bth,
 		   size_t len);
-
-/*
- * Does the same for a packet of a BTH and a payload of len bytes, which is a power of 2 from 256 to
- * 4096, by the CRC of the payload: ur_icrc_update() of it, begun with 0.
- */
-u32 ur_icrc_join(struct ur_icrc_cache *cache, u32 crc, const u8 *bth,
-		 u32 payload_crc, u32 len);
-/* Returns an address in the code by which ur_icrc_update() reads data. */
-const void *ur_icrc_code(void);
 
 /* The identification and the DF bit that were found. */
 struct ur_icrc_id {

@@ -90,7 +90,6 @@ struct ur_port {
 	struct ur_recv_wr rwr;
 	u8 *bounce; /* UR_BOUNCE_BYTES: own_bounce, or the host's */
 	u8 own_bounce[UR_BOUNCE_BYTES];
-	u32 crcs[UR_QUANTUM_PKTS]; /* of payloads that stay */
 
 	u64 *counters; /* own_counters, or the host's */
 	u64 own_counters[UR_CNT_COUNT];

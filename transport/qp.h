@@ -201,7 +201,6 @@ struct ur_responder {
 	ur_time cnp_last;
 	struct ur_mr_range place;  /* memory of the message under way */
 	struct ur_mr_range source; /* memory of the answer to a READ */
-	ur_time again_at; /* when the peer last repeated a READ; 0: never */
 };
 
 struct ur_qp {

@@ -157,7 +157,6 @@ static void replay_read(struct ur_qp *qp, struct ur_resource *res,
 	if (res->opc != UR_OPC_READ_REQ || pkt->rkey != res->rkey ||
 	    pkt->va != res->va + off || pkt->dma_bytes > res->length - off)
 		return;
-	qp->resp.again_at = qp->port->now;
 	npkts = pkt->dma_bytes ? (pkt->dma_bytes + qp->mtu - 1) >> qp->mtu_shift
 			       : 1;
 	ur_replay_queue(qp, res, pkt->psn, npkts);

@@ -300,16 +300,3 @@ void ur_retry_rnr(struct ur_qp *qp, u8 code)
 	req->rnr_until = qp->port->now + wait;
 	ur_qp_rearm(qp);
 }
-
-void ur_port_unread(struct ur_port *port, const struct ur_tx *tx,
-		    const struct ur_tx_desc *d)
-{
-	struct ur_qp *qp = ur_port_qp(port, d->qpn);
-
-	/* The peer requests an answer again. */
-	if ((tx->buf[d->off] & UR_OPC_MASK) == UR_OPC_READ_RESP_MIDDLE)
-		return;
-	if (qp && qp->state == UR_QP_RTS && ur_inflight(&qp->req) &&
-	    qp->req.tx_psn != qp->req.una)
-		ur_retry_go_back(qp);
-}

@@ -194,11 +194,6 @@ struct ur_tx_desc {
 	/* NULL; or the payload, in payload_room() or by payload_place(): then
 	 * it is not in buf behind the BTH. */
 	const u8 *apart;
-	/* The rest only with apart. stays: the payload is in the program's memory, by in_place(),
-	 * which is still named when the fill is sent; buf has room for it. Its CRC, and the queue
-	 * pair that sends it. */
-	bool stays;
-	u32 crc, qpn;
 };
 
 /* Space for packets: contiguous, each followed by 4 bytes for its ICRC, so that
@@ -232,11 +227,6 @@ bool ur_port_tx_qp(struct ur_qp *qp, ur_time now, struct ur_tx *tx);
 
 /* Activates the queue pairs in a list of senders, since their packets have been sent. */
 void ur_port_go_on(struct ur_port *port, struct ur_list *senders);
-
-/* Handles that the memory of that packet, which stays, could not be read when it was to be sent: the
- * queue pair sends it again, and finds out why. The caller may go on with tx. */
-void ur_port_unread(struct ur_port *port, const struct ur_tx *tx,
-		    const struct ur_tx_desc *d);
 
 /*
  * Sets whether the host holds packets to some peers (ur_host_ops.holds): ur_port_tx()

@@ -23,7 +23,6 @@
 #include "engine/core/engine_impl.h"
 #include "engine/gpu/gpu.h"
 #include "engine/ground/own_memory.h"
-#include "transport/icrc.h"
 #include "transport/mem.h"
 #include "util/assert.h"
 
@@ -106,35 +105,6 @@ static int mem_write_pieces(void *mem, u64 off, const struct ur_pieces *from)
 	return err == -EFAULT ? 0 : err;
 }
 
-/* CRCs of n pieces of len bytes. */
-struct crcs {
-	const u8 *from;
-	u32 len, n, *crc;
-};
-
-static void find_crcs(void *arg)
-{
-	const struct crcs *c = arg;
-
-	for (u32 i = 0; i < c->n; i++)
-		c->crc[i] =
-			ur_icrc_update(0, c->from + (size_t)i * c->len, c->len);
-}
-
-static const u8 *mem_in_place(void *mem, u64 off, u32 len, u32 n, u32 *crc)
-{
-	const struct ur_emr *mr = mem;
-	u64 addr = mr->attr.addr + off;
-	struct crcs c = {(const u8 *)(uintptr_t)addr, len, n, crc};
-
-	/* mem_read() checks the rights of on-demand pages. */
-	if (mr->attr.on_demand ||
-	    ur_own_memory_reads(mr->attr.mem, addr, (u64)len * n,
-				ur_icrc_code(), find_crcs, &c))
-		return NULL;
-	return c.from;
-}
-
 /* An atomic operation: compare and swap, or fetch and add. */
 struct change {
 	bool cas;
@@ -212,7 +182,6 @@ const struct ur_mem_ops ur_app_mem_ops = {
 	.bears_frail = true,
 	.read_pieces = mem_read_pieces,
 	.write_pieces = mem_write_pieces,
-	.in_place = mem_in_place,
 	.cas = mem_cas,
 	.faa = mem_faa,
 	.flush = mem_flush,

@@ -48,17 +48,6 @@ static u8 *payload_room(void *ctx, const struct ur_av *av, u32 dqpn, u32 len)
 		       : NULL;
 }
 
-/* What is recorded, has faults on request, or leaves aside, is in tx. */
-static bool payload_stays(void *ctx, const struct ur_av *av)
-{
-	struct ur_engine *e = ctx;
-	struct ur_wire *wire = ur_wire_of(e, av->v1);
-
-	return e->opt.in_place && e->config.guest && !e->record.on &&
-	       !e->tx.senders && !e->faults && !av->loop &&
-	       wire->ops->payload_stays && wire->ops->payload_stays(wire, av);
-}
-
 static const u8 *payload_place(void *ctx, const struct ur_av *av, u32 dqpn,
 			       void *mem, u64 off, u32 len)
 {
@@ -105,7 +94,6 @@ const struct ur_host_ops ur_engine_host_ops = {
 	.qp_failed = ur_host_qp_failed,
 	.srq_event = ur_host_srq_event,
 	.payload_room = payload_room,
-	.payload_stays = payload_stays,
 	.payload_place = payload_place,
 	.payload_taken_back = payload_taken_back,
 	.holds = holds,

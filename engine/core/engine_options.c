@@ -27,7 +27,6 @@ static void default_options(struct ur_engine_options *o)
 	o->path = true;
 	o->ooo = true;
 	o->fast = true;
-	o->in_place = false;
 	o->trains = true;
 	o->one_port = true;
 	o->spread = false;
@@ -61,7 +60,6 @@ static const struct known_option {
 	SWITCH(ooo),
 	SWITCH(cc),
 	SWITCH(fast),
-	SWITCH(in_place),
 	SWITCH(trains),
 	SWITCH(one_port),
 	SWITCH(spread),
@@ -158,7 +156,7 @@ static const struct {
 
 u32 ur_engine_options_off(const struct ur_engine_options *o)
 {
-	u32 off = o->in_place ? UROCE_ENGINE_IN_PLACE : 0;
+	u32 off = 0;
 
 	for (size_t i = 0; i < UR_ARRAY_SIZE(lent); i++)
 		if (!*(const bool *)((const u8 *)o + lent[i].offset))
@@ -172,7 +170,6 @@ void ur_engine_options_borrow(struct ur_engine_options *o, u32 off,
 	for (size_t i = 0; i < UR_ARRAY_SIZE(lent); i++)
 		if (off & lent[i].flag)
 			*(bool *)((u8 *)o + lent[i].offset) = false;
-	o->in_place = off & UROCE_ENGINE_IN_PLACE;
 	if (tx_bytes >= TX_BYTES_MIN && tx_bytes <= TX_BYTES_MAX)
 		o->tx_bytes = tx_bytes;
 }

@@ -10,7 +10,6 @@
 #include "engine/faults/faults.h"
 #include "engine/gsi/gsi.h"
 #include "engine/record/record.h"
-#include "engine/inproc/guest.h"
 #include "engine/several/shards.h"
 #include "engine/core/transmit.h"
 #include "util/os/clock.h"
@@ -76,30 +75,6 @@ static void feed_loop(struct ur_engine *e, u32 first)
 	}
 }
 
-/* Copies to tx the payloads that stay in memory of a program, from packet i on: the program goes on
- * before they are sent. Drops packets whose memory cannot be read. */
-static void keep_payloads(struct ur_engine *e, u32 i)
-{
-	struct ur_tx *tx = &e->tx;
-	u32 to = i;
-
-	for (; i < tx->n_desc; i++) {
-		struct ur_tx_desc *d = &tx->desc[i];
-		u8 *payload = tx->buf + d->off + UR_BTH_BYTES;
-
-		if (d->apart && d->stays) {
-			if (ur_guest_read(e, d->apart, payload,
-					  d->len - UR_BTH_BYTES)) {
-				ur_port_unread(e->port, tx, d);
-				continue;
-			}
-			d->apart = NULL;
-		}
-		tx->desc[to++] = *d;
-	}
-	tx->n_desc = to;
-}
-
 static void on_room(struct ur_watch *watch, u32 events)
 {
 	/* Only ends a sleep: flush() retries in each turn while blocked. */
@@ -128,8 +103,6 @@ static bool flush(struct ur_engine *e)
 		if (i < end)
 			break;
 	}
-	if (i < tx->n_desc && !e->tx_blocked)
-		keep_payloads(e, i);
 	if (i < tx->n_desc) {
 		if (!e->tx_blocked) {
 			for (u32 k = 0; k < tx->n_desc; k++)

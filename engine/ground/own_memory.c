@@ -2,7 +2,6 @@
 /* Copies to and from memory of this process. */
 #include <errno.h>
 #include <fcntl.h>
-#include <link.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -27,7 +26,7 @@ static const struct uroce_copies *copies(void)
 {
 	const char *way = secure_getenv("UROCE_COPY");
 
-	if (!&uroce_copies || !uroce_copies.version ||
+	if (!&uroce_copies || uroce_copies.version != UROCE_COPIES_VERSION ||
 	    (way && !strcmp(way, "syscalls")) || uroce_copies.start())
 		return NULL;
 	return &uroce_copies;
@@ -177,45 +176,6 @@ int ur_own_memory_pieces(const struct ur_user_mem *mem, u64 addr, u8 *buf,
 		err = out ? c->copy(there, buf, len) : c->copy(buf, there, len);
 	}
 	return err;
-}
-
-/* Finds the executable segment that has mem->code. */
-static int find_code(struct dl_phdr_info *info, size_t size, void *ctx)
-{
-	struct ur_user_mem *mem = ctx;
-
-	for (u32 i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-		uintptr_t begin = info->dlpi_addr + p->p_vaddr;
-
-		if (p->p_type != PT_LOAD || !(p->p_flags & PF_X) ||
-		    (uintptr_t)mem->code - begin >= p->p_memsz)
-			continue;
-		mem->code_begin = (const void *)begin;
-		mem->code_len = p->p_memsz;
-		return 1;
-	}
-	return 0;
-}
-
-int ur_own_memory_reads(struct ur_user_mem *mem, u64 addr, u64 len,
-			const void *code, void (*fn)(void *arg), void *arg)
-{
-	struct uroce_reading r = {.from = (const void *)(uintptr_t)addr,
-				  .len = len};
-
-	if (!mem->direct || mem->direct->version < 2)
-		return -EOPNOTSUPP;
-	if (mem->code != code) {
-		mem->code = code;
-		mem->code_len = 0;
-		dl_iterate_phdr(find_code, mem);
-	}
-	if (!mem->code_len)
-		return -EOPNOTSUPP;
-	r.code = mem->code_begin;
-	r.code_len = mem->code_len;
-	return mem->direct->reads(&r, fn, arg);
 }
 
 /* The kernel's copies obey the rights of the pages, as any system call of the program

@@ -47,12 +47,6 @@ void ur_own_memory_thread(void);
 int ur_own_memory_pieces(const struct ur_user_mem *mem, u64 addr, u8 *buf,
 			 u32 stride, u32 len, u32 n, bool out);
 
-/* Calls fn(arg), which reads len bytes of memory at addr by code of the object (program or library)
- * that has the function code, and may end at any such instruction. Returns 0, -EFAULT (a byte cannot
- * be read), or -EOPNOTSUPP as above. */
-int ur_own_memory_reads(struct ur_user_mem *mem, u64 addr, u64 len,
-			const void *code, void (*fn)(void *arg), void *arg);
-
 /* Compares and swaps 8 aligned bytes, if the turn allows it. Returns 0, 1 (the memory has
  * another value, which is in *old now), -EFAULT, or -EAGAIN (the caller must read and write). */
 int ur_own_memory_swap(const struct ur_user_mem *mem, u64 addr, u64 *old,

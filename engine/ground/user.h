@@ -51,9 +51,6 @@ struct ur_user_mem {
 	/* copies: functions that copy by the processor, or NULL. direct: the same
 	 * during a turn that allows them, or NULL. */
 	const struct uroce_copies *copies, *direct;
-	/* The code that ur_own_memory_reads() called last, and its object's. */
-	const void *code, *code_begin;
-	size_t code_len;
 	/* Checks after each copy to memory whether its source was valid; or NULL. */
 	bool (*is_good)(const void *source);
 	const void *source;

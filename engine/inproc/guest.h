@@ -100,8 +100,6 @@ void ur_guest_acted(struct ur_engine *engine);
 void ur_guest_rested(struct ur_engine *engine);
 /* Allows direct copies outside a turn, for a caller that injects packets; otherwise as ur_guest_turn_begins(). */
 void ur_guest_copies_begin(struct ur_engine *engine);
-/* Copies len bytes of the program's memory. Returns 0 or -EFAULT. Under the owner lock. */
-int ur_guest_read(struct ur_engine *engine, const u8 *at, u8 *to, u32 len);
 /* alone: from now on the engine's thread alone takes turns and runs commands, since what it does may wait for what threads of the
  * program hold (gpu/gpu.h). The first turn after this. Under the owner lock. */
 void ur_guest_alone(struct ur_engine *engine, bool alone);

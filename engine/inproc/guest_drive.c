@@ -38,13 +38,6 @@ void ur_guest_copies_begin(struct ur_engine *e)
 		ur_own_memory_turn_begins(mem, e->now);
 }
 
-int ur_guest_read(struct ur_engine *e, const u8 *at, u8 *to, u32 len)
-{
-	struct ur_user_mem *mem = memory_of(e);
-
-	return mem ? ur_user_read(mem, (uintptr_t)at, to, len) : -EFAULT;
-}
-
 void ur_guest_turn_begins(struct ur_engine *e)
 {
 	if (e->asides.away)

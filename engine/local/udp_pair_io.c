@@ -66,14 +66,11 @@ static u32 slot_of(const struct ur_tx *tx, u32 i)
 
 /* Returns whether the payload of a packet is still there: the packet may have waited, and its ring may have
  * ended. */
-static bool has_payload(const struct ur_udp_pair *p, const struct ur_tx_desc *d)
+static bool has_payload(const struct ur_udp_pair *p, const u8 *apart)
 {
-	const u8 *apart = d->apart;
 	uintptr_t at = (uintptr_t)apart, file = (uintptr_t)p->out_file;
 	struct ur_peer_message m;
 
-	if (apart && d->stays)
-		return false;
 	return !apart || at - file < UR_PEER_FILE_BYTES ||
 	       ur_udp_shown_place(p, apart, &m);
 }
@@ -94,7 +91,7 @@ struct ur_udp_pair *ur_udp_pair_for(struct ur_wire_udp *w,
 	/* The device reads no pair. Packets with a wrong ICRC go by the socket, since a ring has no ICRCs. */
 	return p && p->slot && is_for(p, tx->desc[i].av) &&
 			       ur_peer_is_read(&p->out) &&
-			       has_payload(p, &tx->desc[i]) &&
+			       has_payload(p, tx->desc[i].apart) &&
 			       !ur_faults_spoils(w->wire.engine, i)
 		       ? p
 		       : NULL;

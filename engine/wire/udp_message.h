@@ -87,7 +87,7 @@ static inline u32 ur_udp_run_length(const struct ur_tx *tx, u32 first, u32 end,
 
 		if (!ur_udp_same_way(n->av, d->av) || (n->off != at && !gaps) ||
 		    bytes > size || at + bytes - d->off > UR_UDP_BURST ||
-		    (n->apart && !n->stays) || !ur_udp_same_slot(tx, first, i))
+		    n->apart || !ur_udp_same_slot(tx, first, i))
 			break;
 		at += bytes;
 		if (bytes < size) {

@@ -93,8 +93,6 @@ struct ur_wire_ops {
 	/* As in struct ur_host_ops. NULL: no packet is split. */
 	u8 *(*payload_room)(struct ur_wire *wire, const struct ur_av *av,
 			    u32 dqpn, u32 len);
-	/* As in struct ur_host_ops, in a program. NULL: payloads are copied. */
-	bool (*payload_stays)(struct ur_wire *wire, const struct ur_av *av);
 	/* payload_place, payload_taken_back: as in struct ur_host_ops. hide: the region is being deregistered; ends its export.
 	 * A wire has all three or none. */
 	const u8 *(*payload_place)(struct ur_wire *wire, const struct ur_av *av,

@@ -369,7 +369,6 @@ static const struct ur_wire_ops udp_ops = {
 	.borrow_ring = ur_udp_borrow_ring,
 	.has_ring = ur_udp_has_ring,
 	.payload_room = ur_udp_payload_room,
-	.payload_stays = ur_udp_payload_stays,
 	.holds = ur_udp_holds,
 	.unread = ur_udp_unread,
 	.payload_place = ur_udp_payload_place,

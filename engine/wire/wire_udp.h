@@ -34,8 +34,8 @@
 #define UR_UDP_CTRL	 128u
 #define UR_UDP_PEERS	 1024u
 #define UR_UDP_TX_MSGS	 64u
-/* Entries of tx_iov: several datagrams of UR_UDP_SEGS packets fit, each of two pieces. */
-#define UR_UDP_TX_IOVS 640u
+/* Entries of tx_iov: a datagram of UR_UDP_SEGS packets always fits, even if none are back to back. */
+#define UR_UDP_TX_IOVS 512u
 
 /* linux/in6.h, which does not go with netinet/in.h. */
 #ifndef IPV6_FLOWINFO
@@ -260,8 +260,7 @@ void ur_udp_take_relayed(struct ur_wire_udp *w, bool mcast,
  * bytes stand in place of each ICRC. */
 void ur_udp_take(struct ur_wire_udp *w, const struct ur_rx_meta *meta, u8 *data,
 		 u32 len, u32 seg);
-/* wire_udp_tx.c: the wire's payload_stays and send. */
-bool ur_udp_payload_stays(struct ur_wire *wire, const struct ur_av *av);
+/* wire_udp_tx.c: the wire's send. */
 u32 ur_udp_send(struct ur_wire *wire, const struct ur_tx *tx, u32 first,
 		u32 end, int *wait_fd);
 /* The wire's pack_new, pack, pack_send and pack_end. */

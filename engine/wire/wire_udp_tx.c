@@ -11,14 +11,6 @@
 #include "engine/wire/udp_message.h"
 #include "engine/wire/wire_udp.h"
 
-/* Most entries of iov for a datagram: headers and payloads in turn, and the last ICRC. */
-#define MOST_PIECES (2 * UR_UDP_SEGS + 1)
-
-static bool stays(const struct ur_tx_desc *d)
-{
-	return d->apart && d->stays;
-}
-
 /* Writes the ICRCs of packets [first, first + count), which leave as one burst. e: NULL, or spoils some. */
 static void put_icrcs(const struct ur_wire_udp *w, struct ur_icrc_cache *cache,
 		      const struct ur_tx *tx, u32 first, u32 count,
@@ -36,9 +28,7 @@ static void put_icrcs(const struct ur_wire_udp *w, struct ur_icrc_cache *cache,
 			heads = ur_udp_icrc_headers(w, flow, len, 0);
 		}
 		crc = flow->v4 ? heads ^ w->id_crc[k] : heads;
-		crc = stays(d) ? ur_icrc_join(cache, crc, bth, d->crc,
-					      len - UR_BTH_BYTES)
-			       : ur_icrc_packet(cache, crc, bth, len);
+		crc = ur_icrc_packet(cache, crc, bth, len);
 		if (e && ur_faults_spoils(e, first + k))
 			crc = ~crc;
 		ur_put_le32(bth + len, crc);
@@ -54,22 +44,14 @@ static u32 put_pieces(struct iovec *iov, const struct ur_tx *tx, u32 first,
 	for (u32 i = first; i < first + count; i++) {
 		const struct ur_tx_desc *d = &tx->desc[i];
 		u32 bytes = d->len + UR_ICRC_BYTES;
-		u32 first_bytes = stays(d) ? UR_BTH_BYTES : bytes;
 
 		if (n && d->off == end) {
-			iov[n - 1].iov_len += first_bytes;
+			iov[n - 1].iov_len += bytes;
 		} else {
 			iov[n].iov_base = tx->buf + d->off;
-			iov[n++].iov_len = first_bytes;
+			iov[n++].iov_len = bytes;
 		}
 		end = d->off + bytes;
-		if (first_bytes == bytes)
-			continue;
-		iov[n].iov_base = (void *)d->apart;
-		iov[n++].iov_len = d->len - UR_BTH_BYTES;
-		/* The ICRC and the next header are back to back. */
-		iov[n].iov_base = tx->buf + d->off + d->len;
-		iov[n++].iov_len = UR_ICRC_BYTES;
 	}
 	return n;
 }
@@ -147,24 +129,13 @@ static bool drop_labels(struct ur_wire_udp *w, struct ur_udp_out *out,
 	return any;
 }
 
-/* The memory of a datagram was unmapped after its CRC had been found. */
-static void count_unread(struct ur_wire_udp *w, const struct ur_tx *tx,
-			 u32 first, u32 count)
-{
-	struct ur_engine *e = w->wire.engine;
-
-	ur_engine_tally(e, UR_CNT_send_err, count);
-	for (u32 i = first; i < first + count; i++)
-		if (stays(&tx->desc[i]))
-			ur_port_unread(e->port, tx, &tx->desc[i]);
-}
-
-/* Returns the first packet of message m. first: of message 0. */
-static u32 first_of(const struct ur_wire_udp *w, u32 first, u32 m)
+/* Returns the address vector of message m. first: the first packet of message 0. */
+static struct ur_av *av_of(const struct ur_wire_udp *w, const struct ur_tx *tx,
+			   u32 first, u32 m)
 {
 	for (u32 i = 0; i < m; i++)
 		first += w->tx.count[i];
-	return first;
+	return (struct ur_av *)tx->desc[first].av;
 }
 
 /* Sends messages [0, n) by one socket; first: the first packet of message 0. Returns how many
@@ -172,7 +143,7 @@ static u32 first_of(const struct ur_wire_udp *w, u32 first, u32 m)
 static u32 put_out(struct ur_wire_udp *w, struct ur_udp_out *out, u32 n,
 		   const struct ur_tx *tx, u32 first)
 {
-	u32 done = 0, at;
+	u32 done = 0;
 	int refused;
 
 	for (;;) {
@@ -190,12 +161,8 @@ static u32 put_out(struct ur_wire_udp *w, struct ur_udp_out *out, u32 n,
 		}
 		/* Refused by a filter, no route, or too big. It is lost, as on
 		 * any wire; the transport retries or fails. */
-		at = first_of(w, first, done);
-		if (refused == EFAULT)
-			count_unread(w, tx, at, w->tx.count[done]);
-		else
-			count_refused(w, (struct ur_av *)tx->desc[at].av,
-				      refused, w->tx.count[done]);
+		count_refused(w, av_of(w, tx, first, done), refused,
+			      w->tx.count[done]);
 		done++;
 	}
 }
@@ -242,15 +209,15 @@ static u32 put_all(struct ur_wire_udp *w, const struct ur_tx *tx, u32 first,
 			i = put_in_rings(w, tx, i, end);
 		start = i;
 		while (i < end && n < UR_UDP_TX_MSGS &&
-		       pieces <= UR_UDP_TX_IOVS - MOST_PIECES) {
+		       pieces <= UR_UDP_TX_IOVS - UR_UDP_SEGS) {
 			struct ur_av *av = (struct ur_av *)tx->desc[i].av;
 			struct ur_udp_out *o = ur_udp_out(w, av);
 			struct ur_udp_flow flow;
 			u32 count;
 
 			/* The address is lost, or the ring that has the payload. */
-			if (!o || (tx->desc[i].apart && !tx->desc[i].stays &&
-				   !is_for_ring(w, o, tx, i))) {
+			if (!o ||
+			    (tx->desc[i].apart && !is_for_ring(w, o, tx, i))) {
 				if (n)
 					break;
 				count_refused(w, av, 0, 1);
@@ -280,14 +247,6 @@ static u32 put_all(struct ur_wire_udp *w, const struct ur_tx *tx, u32 first,
 		}
 	}
 	return end - first;
-}
-
-bool ur_udp_payload_stays(struct ur_wire *wire, const struct ur_av *av)
-{
-	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);
-	const struct ur_udp_out *o = ur_udp_out(w, (struct ur_av *)av);
-
-	return o && !o->lent && !o->no_gso;
 }
 
 u32 ur_udp_send(struct ur_wire *wire, const struct ur_tx *tx, u32 first,
@@ -342,7 +301,7 @@ bool ur_udp_pack(struct ur_wire *wire, const struct ur_tx *tx,
 				: ur_udp_run_length(tx, i, tx->n_desc, true);
 
 		if (p->n == UR_UDP_TX_MSGS ||
-		    pieces > UR_UDP_TX_IOVS - MOST_PIECES)
+		    pieces > UR_UDP_TX_IOVS - UR_UDP_SEGS)
 			return false;
 		pieces += fill_message(w, &p->m, p->n, tx, i, count, p->out,
 				       &p->m.iov[pieces]);

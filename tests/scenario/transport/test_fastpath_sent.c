@@ -175,120 +175,6 @@ static void sent_in_pieces(void)
 	stop();
 }
 
-static void post_write(u32 packets)
-{
-	struct ur_send_wr *wr = wt_post(&q, UR_WR_WRITE, 0x1000, packets * MTU);
-
-	wr->raddr = WT_REMOTE;
-	wr->rkey = 0xabcd;
-	wt_kick(&q);
-}
-
-/* Middle packets leave without a copy, but not what is sent again, nor soon after a loss. What cannot
- * be read goes the ordinary way. */
-static void stay(void)
-{
-	struct ur_qp_attr a;
-	struct ur_pkt p;
-	u32 before;
-
-	fast = copied = true;
-	start();
-	w.stays = true;
-	wt_sleep(&w, UR_CALM_NS);
-	post_write(128);
-	for (u32 i = 0; i < 128; i++)
-		CHECK(!memcmp(wt_next(&w)->pkt.payload,
-			      w.mem + 0x1000 + i * MTU, MTU));
-	CHECK_EQ(w.stayed, 126);
-	feed(UR_OP_RC_ACK, 9, 0);
-	wt_ack(&w, &q, P(10), WT_NAK_SEQ);
-	while (w.out_head != w.out_tail)
-		wt_next(&w);
-	CHECK(q.qp->shown[UR_QP_CNT_resent_pkts]);
-	feed(UR_OP_RC_ACK, 127, 0);
-	w.out_head = w.out_tail;
-	post_write(10);
-	for (u32 i = 0; i < 10; i++)
-		wt_next(&w);
-	CHECK_EQ(w.stayed, 126);
-	feed(UR_OP_RC_ACK, 137, 0);
-	wt_sleep(&w, UR_CALM_NS);
-	post_write(10);
-	for (u32 i = 0; i < 10; i++)
-		wt_next(&w);
-	CHECK_EQ(w.stayed, 126 + 8);
-	feed(UR_OP_RC_ACK, 147, 0);
-	w.faults = MTU + 1;
-	post_write(10);
-	for (u32 i = 0; i < 10; i++)
-		wt_next(&w);
-	CHECK_EQ(w.stayed, 126 + 8 + 1); /* the last one by itself */
-	wt_stop(&w, &q);
-
-	start();
-	w.stays = true;
-	w.stayed = 0;
-	ur_qp_destroy(q.qp);
-	a = wt_attr(&w, 0x77, PSN0, PSN0);
-	a.max_dest_rd_atomic = 1;
-	wt_qp_create(&w, &q, UR_QPT_RC, NULL);
-	wt_to_rts(&q, &a);
-	p = pkt(UR_OP_RC_READ_REQ, 0, 0);
-	for (u32 n = 0; n < 2; n++) {
-		wt_feed(&w, p, NULL);
-		for (u32 i = 0; i < 5; i++)
-			CHECK(!memcmp(wt_next(&w)->pkt.payload,
-				      w.mem + WT_REMOTE_OFF + i * MTU, MTU));
-		CHECK_EQ(w.stayed, 3);
-	}
-	/* The next READ, soon and later. */
-	for (u32 n = 1; n < 3; n++) {
-		p = pkt(UR_OP_RC_READ_REQ, 5 * n, 0);
-		before = w.stayed;
-		wt_feed(&w, p, NULL);
-		for (u32 i = 0; i < 5; i++)
-			wt_next(&w);
-		CHECK_EQ(w.stayed - before, n == 1 ? 0 : 3);
-		wt_sleep(&w, UR_CALM_NS);
-	}
-	wt_stop(&w, &q);
-}
-
-/* The memory went away after the packets were filled in: they are sent again at once, and the request
- * fails. */
-static void went_away(void)
-{
-	struct ur_tx_desc d = {0};
-	struct ur_tx tx = {0};
-
-	fast = copied = true;
-	start();
-	w.stays = true;
-	w.stayed = 0;
-	wt_sleep(&w, UR_CALM_NS);
-	post_write(20);
-	for (u32 i = 0; i < 20; i++)
-		wt_next(&w);
-	CHECK_EQ(w.stayed, 18);
-	w.faults = 1;
-	tx.buf = w.tx_buf;
-	w.tx_buf[0] = UR_OP_RC_READ_RESP_MIDDLE;
-	d.qpn = q.qp->qpn;
-	ur_port_unread(w.port, &tx, &d);
-	wt_silence(&w);
-	w.tx_buf[0] = UR_OP_RC_WRITE_MIDDLE;
-	d.qpn++; /* none */
-	ur_port_unread(w.port, &tx, &d);
-	wt_silence(&w);
-	d.qpn--;
-	ur_port_unread(w.port, &tx, &d);
-	wt_run(&w);
-	wt_wc(&q, UR_WC_LOC_PROT_ERR);
-	w.faults = 0;
-	wt_stop(&w, &q);
-}
-
 static void conversations(void)
 {
 	sent();
@@ -302,7 +188,5 @@ int main(int argc, char **argv)
 {
 	cases(&argc, argv);
 	CASE(each_way(conversations));
-	CASE(stay());
-	CASE(went_away());
 	return cases_status();
 }

@@ -4,7 +4,6 @@
 #include "tests/scenario/transport/wiretap.h"
 
 #include "tests/qp_walk.h"
-#include "transport/icrc.h"
 #include "util/rng.h"
 
 #define TX_BYTES (256u << 10)
@@ -118,25 +117,12 @@ static int write_pieces(void *mem, u64 off, const struct ur_pieces *from)
 	return 0;
 }
 
-static const u8 *in_place(void *mem, u64 off, u32 len, u32 n, u32 *crc)
-{
-	struct wt *w = mem;
-
-	CHECK(off <= WT_MEM_BYTES && n * len <= WT_MEM_BYTES - off);
-	if (w->faults && n * len >= w->faults)
-		return NULL;
-	for (u32 i = 0; i < n; i++)
-		crc[i] = ur_icrc_update(0, w->mem + off + i * len, len);
-	return w->mem + off;
-}
-
 static const struct ur_mem_ops mem_ops = {
 	.bears_frail = true,
 	.read = mem_read,
 	.write = mem_write,
 	.read_pieces = read_pieces,
 	.write_pieces = write_pieces,
-	.in_place = in_place,
 };
 
 void wt_open(struct wt *w)
@@ -352,16 +338,6 @@ void wt_feed(struct wt *w, struct ur_pkt pkt, const void *payload)
 	wt_run(w);
 }
 
-/* Puts the payload that stays into the packet, as the host sends it. */
-static void fetch(struct wt *w, const struct ur_tx_desc *d, u8 *to)
-{
-	u32 len = d->len - UR_BTH_BYTES;
-
-	CHECK_EQ(d->crc, ur_icrc_update(0, d->apart, len));
-	memcpy(to, d->apart, len);
-	w->stayed++;
-}
-
 /* only: a queue pair whose turns alone are run, or NULL. */
 static void run(struct wt *w, struct ur_qp *only)
 {
@@ -385,8 +361,6 @@ static void run(struct wt *w, struct ur_qp *only)
 			p->len = desc[i].len;
 			p->tos = desc[i].av->traffic_class;
 			memcpy(p->bytes, tx.buf + desc[i].off, p->len);
-			if (desc[i].apart)
-				fetch(w, &desc[i], p->bytes + UR_BTH_BYTES);
 			CHECK_EQ(ur_pkt_parse(&p->pkt, p->bytes, p->len),
 				 UR_PKT_OK);
 		}

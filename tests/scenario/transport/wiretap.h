@@ -31,8 +31,6 @@ struct wt {
 	u8 *mem;
 	bool copied; /* it is not mapped: the port reads and writes by ops */
 	bool pieces; /* and those of several packets in pieces */
-	bool stays;  /* payloads may stay in it */
-	u32 stayed;  /* so many did */
 	u32 reads;   /* so many times */
 	u32 writes;
 	u32 faults; /* reads of so many bytes and more fail; 0: none */

@@ -59,15 +59,7 @@ static void qp_event(void *ctx, enum ur_event ev)
 	q->event_count++;
 }
 
-static bool payload_stays(void *port_ctx, const struct ur_av *av)
-{
-	const struct wt *w = port_ctx;
-
-	return w->stays;
-}
-
 const struct ur_host_ops wt_host_ops = {
-	.payload_stays = payload_stays,
 	.sq_next = sq_next,
 	.sq_retire = sq_retire,
 	.rq_next = rq_next,

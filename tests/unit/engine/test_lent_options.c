@@ -48,11 +48,6 @@ static void test_switches(void)
 	}
 	CHECK_EQ(ur_engine_options_off(&(struct ur_engine_options){0}), all);
 	CHECK_EQ(parsed(NULL).gso, true);
-	CHECK(!parsed(NULL).in_place && !borrowed(0, 0).in_place);
-	CHECK(borrowed(UROCE_ENGINE_IN_PLACE, 0).in_place);
-	CHECK_EQ(ur_engine_options_off(
-			 &(struct ur_engine_options){.in_place = true}),
-		 all | UROCE_ENGINE_IN_PLACE);
 }
 
 /* Flags that this version does not know change nothing. */

@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <net/if.h>
 #include <poll.h>
-#include <sys/mman.h>
 #include <unistd.h>
 #include "engine/core/datagrams.h"
 #include "engine/faults/faults.h"
@@ -32,7 +31,6 @@ static struct {
 	u32 psn[MAX_PACKETS], len[MAX_PACKETS];
 	struct ur_rx_meta meta;
 } got;
-static u32 unread; /* packets whose memory was gone */
 static bool takes_runs;
 
 int ur_engine_watch(struct ur_engine *engine, int fd, u32 events,
@@ -126,12 +124,6 @@ u32 ur_port_rx_apart(struct ur_port *port, ur_time now,
 		     const u8 *payload, u32 len, u32 n, bool frail)
 {
 	return 0;
-}
-
-void ur_port_unread(struct ur_port *port, const struct ur_tx *tx,
-		    const struct ur_tx_desc *d)
-{
-	unread++;
 }
 
 /* Nor neighbours. */
@@ -228,77 +220,6 @@ static void test_bursts(struct ur_wire *a, struct ur_wire *b, struct ur_av *av)
 	CHECK_EQ(got.meta.tos, av->traffic_class);
 	CHECK_EQ(got.meta.ttl, av->hop_limit);
 	CHECK(got.meta.udp_sport >= UR_UDP_SPORT_MIN);
-}
-
-/* Linux sends nothing of a message a part of which cannot be read: EFAULT. A user-mode emulator may send what
- * comes before it. */
-static bool unreadable_is_refused(void)
-{
-	u8 *gone =
-		mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	char there[8] = {0};
-	struct iovec parts[] = {{there, sizeof(there)}, {gone, 4096}};
-	struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
-	bool refused;
-	int fds[2];
-
-	CHECK(gone != MAP_FAILED);
-	CHECK(!socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, fds));
-	refused =
-		sendmsg(fds[0], &message, MSG_DONTWAIT) < 0 && errno == EFAULT;
-	close(fds[0]);
-	close(fds[1]);
-	munmap(gone, 4096);
-	return refused;
-}
-
-/* Payloads of middle packets are sent from where they are, as a datagram with those that were copied. Where
- * they are not any more, the datagram is lost and the queue pairs are told. */
-static void test_stays(struct ur_wire *a, struct ur_wire *b, struct ur_av *av)
-{
-	u32 size = 64 * 1024;
-	u8 *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
-			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	CHECK(memory != MAP_FAILED);
-	CHECK(a->ops->payload_stays(a, av));
-	for (u32 gone = 0; gone < 2; gone++) {
-		if (gone && !unreadable_is_refused()) {
-			puts("payload that is gone: not tried, the kernel is emulated");
-			break;
-		}
-		for (u32 i = 0; i < 64; i++) {
-			struct ur_tx_desc *d = &tx.desc[tx.n_desc];
-			u8 *payload = tx.buf + tx.used + UR_BTH_BYTES;
-
-			add_packet(av, 1024);
-			if (i == 5 || i == 40)
-				continue;
-			memcpy(memory + i * 1024, payload, 1024);
-			memset(payload, 0xdd, 1024);
-			d->apart = memory + i * 1024;
-			d->stays = true;
-			d->crc = ur_icrc_update(0, d->apart, 1024);
-		}
-		if (gone)
-			CHECK(!munmap(memory, size));
-		send_all(a);
-		for (u32 i = 0; i < 64; i++)
-			tx.desc[i].apart = NULL;
-		if (gone) {
-			CHECK_EQ(unread, 62);
-			unread = 0;
-			break;
-		}
-		CHECK_EQ(wire_of(a)->tx.count[0], 62);
-		wait_for(b, 64, 0);
-	}
-	wire_of(a)->outs[(av->wire & 0xffff) - 1].no_gso = true;
-	CHECK(!a->ops->payload_stays(a, av));
-	wire_of(a)->outs[(av->wire & 0xffff) - 1].no_gso = false;
-	add_packet(av, 64);
-	send_all(a);
-	wait_for(b, 1, 0);
 }
 
 /* Packets of several queue pairs that leave the same way are one message; those
@@ -647,7 +568,6 @@ static void test_pair(const u8 *from, const u8 *to, bool strangers)
 	test_packed(a, b, &av);
 	test_answer_last(a, b, &av);
 	test_runs(a, b, &av);
-	test_stays(a, b, &av);
 	/* without segmentation offload */
 	wire_of(a)->outs[(av.wire & 0xffff) - 1].no_gso = true;
 	test_bursts(a, b, &av);

@@ -326,71 +326,6 @@ static void test_file(void)
 
 /* ---- the program's actions ---- */
 
-/* Reads on as long as there is memory; each local variable lives in a register that fn must save. */
-struct reader {
-	volatile uint8_t *at;
-	size_t len;
-	uint64_t sum;
-};
-
-static __attribute__((noinline)) void read_all(void *arg)
-{
-	struct reader *r = arg;
-
-	for (size_t i = 0; i < r->len; i++)
-		r->sum += r->at[i];
-}
-
-static int do_read(struct reader *r, const void *from, size_t len,
-		   const void *code)
-{
-	const struct uroce_reading reading = {from, len, code, 4096};
-	int before = came, ret;
-
-	ret = uroce_copies.reads(&reading, read_all, r);
-	CHECK_EQ(came, before);
-	return ret;
-}
-
-/* A fault of a function that reads is its result, if it is of that code and that memory. */
-static void test_reads(void)
-{
-	struct reader whole, r;
-
-	set(SIGSEGV, handle, 0);
-	start();
-	CHECK(may());
-	pages[1] = 7;
-	whole = (struct reader){.at = pages, .len = PAGE};
-	for (int i = 0; i < 100; i++) {
-		r = whole;
-		CHECK_EQ(do_read(&r, pages, PAGE, read_all), 0);
-		CHECK_EQ(r.sum, 7);
-		r = whole;
-		r.len = PAGE + 1;
-		CHECK_EQ(do_read(&r, pages, 2 * PAGE, read_all), -EFAULT);
-		CHECK_EQ(r.sum, 7);
-	}
-	/* Not that memory, or not that code: it is the program's fault. */
-	for (int i = 0; i < 3; i++) {
-		int before = came;
-
-		r = whole;
-		r.at = pages + PAGE;
-		if (!sigsetjmp(back, 1)) {
-			if (!i)
-				do_read(&r, pages, PAGE, read_all);
-			else if (i == 1)
-				do_read(&r, pages, 2 * PAGE, pages);
-			else
-				read_all(&r);
-			CHECK(!"went on");
-		}
-		CHECK_EQ(came, before + 1);
-		CHECK(where == pages + PAGE);
-	}
-}
-
 static void test_handler(bool before)
 {
 	if (before)
@@ -686,7 +621,6 @@ int main(int argc, char **argv)
 	CASE(test_file());
 	CASE(test_handler(true));
 	CASE(test_handler(false));
-	CASE(test_reads());
 	CASE(test_circumstances());
 	CASE(test_functions());
 	CASE(test_sent());

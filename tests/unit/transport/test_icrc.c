@@ -163,25 +163,6 @@ static void check_packet(size_t n, u8 masked)
 	CHECK_EQ(pkt[4], masked);
 }
 
-/* The CRC of the payload serves any header. */
-static void check_join(u32 bytes)
-{
-	u8 bth[UR_BTH_BYTES + UR_MTU_MAX_BYTES];
-	u32 payload;
-
-	for (size_t i = 0; i < sizeof(bth); i++)
-		bth[i] = (u8)ur_rng_u64(&rng);
-	payload = ur_icrc_update(0, bth + UR_BTH_BYTES, bytes);
-	for (u32 i = 0; i < 20; i++) {
-		u32 before = (u32)ur_rng_u64(&rng);
-
-		bth[i % UR_BTH_BYTES] = (u8)ur_rng_u64(&rng);
-		CHECK_EQ(ur_icrc_join(&cache, before, bth, payload, bytes),
-			 ur_icrc_packet(&cache, before, bth,
-					UR_BTH_BYTES + bytes));
-	}
-}
-
 int main(void)
 {
 	struct ur_icrc_id id;
@@ -199,8 +180,6 @@ int main(void)
 		check_packet(n, 0);
 		check_packet(n, (u8)ur_rng_u64(&rng));
 	}
-	for (u32 n = 256; n <= UR_MTU_MAX_BYTES; n *= 2)
-		check_join(n);
 	/* A UDP datagram may be longer than any packet, or odd. */
 	check_packet(UR_FRAME_MAX_BYTES + 4, 0);
 	check_packet(65531, 0);
