@@ -163,7 +163,6 @@ static int start_engine(struct ur_device *dev)
 	struct ur_engine_config config = {
 		.netdev = dev->netdev,
 		.ifindex = dev->ifindex,
-		.engines = daemon->engines,
 		.by_user = daemon->user_engines,
 		.mtu_bytes = dev->mtu_bytes,
 		.max_qp = UR_MAX_QP + UR_MAX_WQ,

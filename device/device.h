@@ -103,7 +103,6 @@ struct ur_daemon {
 	bool by_user;
 	const char *engine_options;
 	bool engines_apart; /* no engine is in a program: the option guests */
-	u32 engines;	    /* per device; 0: one */
 	/* no two users share an engine */
 	bool user_engines;
 	const struct ur_daemon_options *options; /* NULL: none */

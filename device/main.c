@@ -28,7 +28,6 @@
 #include "device/netlink.h"
 #include "device/nldev/nldev.h"
 #include "device/options.h"
-#include "device/processors.h"
 #include "device/report/record.h"
 #include "device/run_lock.h"
 #include "device/service.h"
@@ -408,8 +407,6 @@ int main(int argc, char **argv)
 	daemon.by_user = o->isolation == UR_ISOLATION_USER;
 	daemon.engine_options = *o->engine ? o->engine : NULL;
 	daemon.engines_apart = !ur_engine_has_guests(daemon.engine_options);
-	daemon.engines = o->engines ? (u32)o->engines
-				    : ur_processors_engines(ur_processors());
 	daemon.user_engines = o->user_engines != UR_USER_ENGINES_NO;
 	daemon.options = o;
 	daemon.argv = argv;

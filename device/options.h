@@ -44,7 +44,6 @@ struct ur_daemon_options {
 	int last;	   /* the netdev that was given last */
 	char run_dir[256]; /* empty: the default */
 	char engine[256];
-	int engines; /* of each device; 0: not given */
 	enum ur_user_engines user_engines;
 	char group[64]; /* who may connect; empty: everybody */
 	const char *config;

@@ -97,6 +97,13 @@ static int add_fault(struct ur_daemon_options *o, const char *value)
 	return 0;
 }
 
+static int ignore_engines(struct ur_daemon_options *o, const char *value)
+{
+	fputs("uroced: engines: does nothing any more, since each context has an engine of its own\n",
+	      stderr);
+	return 0;
+}
+
 static int add_verbose(struct ur_daemon_options *o, const char *value)
 {
 	bool yes = !value || !strcmp(value, "yes");
@@ -183,14 +190,13 @@ const struct ur_daemon_option ur_daemon_option_table[] = {
 	 .bare = true},
 	{"fault", "RULE", "misbehave: uroce-fault(7); may come again",
 	 UR_DAEMON_OPTION_ON_LINE, UR_DAEMON_OPTION_OTHER, .take = add_fault},
-	{"engines", "N",
-	 "threads of each device, for one user; default 1, or\n"
-	 "a quarter of the processors that uroced may use",
-	 UR_DAEMON_OPTION_BOTH, UR_DAEMON_OPTION_NUMBER, FIELD(engines),
-	 .min = 1, .max = UR_ENGINES_MAX},
+	{"engines", "N", NULL, UR_DAEMON_OPTION_BOTH, UR_DAEMON_OPTION_OTHER,
+	 .take = ignore_engines},
 	{"user-engines", "yes|no",
-	 "no two users share one of them; default yes", UR_DAEMON_OPTION_BOTH,
-	 UR_DAEMON_OPTION_WORD, FIELD(user_engines), .words = "yes|no"},
+	 "no two users share an engine of a device; default\n"
+	 "yes",
+	 UR_DAEMON_OPTION_BOTH, UR_DAEMON_OPTION_WORD, FIELD(user_engines),
+	 .words = "yes|no"},
 	{"engine-opt", "LIST", "name=value,... for the engine",
 	 UR_DAEMON_OPTION_BOTH, UR_DAEMON_OPTION_TEXT, FIELD(engine)},
 	{"set", "IF|* NAME VALUE", NULL, UR_DAEMON_OPTION_IN_FILE,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The engine: the thread that owns the transport port, the rings, the
- * doorbells, the application memory and the wire. A device may have several:
+ * doorbells, the application memory and the wire. A device may have one for each user:
  * control knows them as one, and each context belongs to one of them, with all
  * that is made in it (shards.h).
  *
@@ -61,7 +61,6 @@ struct ur_engine_events {
 	void (*failed)(void *ctx, u32 qpn);
 };
 
-#define UR_ENGINES_MAX 8u
 /* The engine that has all raw packet queue pairs: their rules are of the whole
  * device. */
 #define UR_SHARD_RAW 0u
@@ -108,10 +107,7 @@ struct ur_lent {
 struct ur_engine_config {
 	const char *netdev;
 	u32 ifindex;
-	/* Threads, 1 to UR_ENGINES_MAX; 0 is 1. */
-	u32 engines;
-	/* No two users share one, as far as there are enough: each has so many
-	 * at most, and those that are more than engines start when somebody
+	/* No two users share an engine, as far as there are enough: more start when somebody
 	 * needs them. Not in a program. */
 	bool by_user;
 	u32 mtu_bytes; /* active MTU of the transport: 256..4096 */

@@ -18,7 +18,6 @@ struct ur_engine_options {
 	bool path;     /* the same, by a window for each peer address */
 	bool fast;     /* transport's short way for middle packets */
 	bool trains;   /* send whole UDP_SEGMENT messages where that can be */
-	bool spread;   /* of several engines: each context to the next one */
 	bool one_port; /* one source port to a peer, where there is one path */
 	bool guests; /* the device's programs may have their engines in themselves */
 	bool cc; /* DCQCN reaction point: paces by CNPs */

@@ -26,11 +26,11 @@ for seed in $seeds; do
 	UROCE_ADVERSE=$seed:fd /usr/bin/python3 "$here/suite.py" \
 		--xml "${1%.xml}-adverse-$seed.xml" $modules || rc=1
 done
-# On a device of two engines; with UROCE_FULL all of it, and apart.
+# With engines in engine processes; with UROCE_FULL all of it, and between hosts.
 modules="test_qpex test_qp test_cq_events test_flow test_rss_traffic test_mr"
 [ -n "${UROCE_FULL:-}" ] && modules=
-UROCE_ENGINES=2 /usr/bin/python3 "$here/suite.py" --mode device \
+/usr/bin/python3 "$here/suite.py" --mode device \
 	--xml "${1%.xml}-engines.xml" $modules || rc=1
-[ -z "${UROCE_FULL:-}" ] || UROCE_ENGINES=2 UROCE_ENGINE=device /usr/bin/python3 "$here/suite.py" \
+[ -z "${UROCE_FULL:-}" ] || UROCE_ENGINE=device /usr/bin/python3 "$here/suite.py" \
 	--mode hosts-loss --xml "${1%.xml}-engines-hosts-loss.xml" || rc=1
 exit $rc

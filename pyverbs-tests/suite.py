@@ -44,7 +44,6 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.join(os.path.dirname(HERE), "tests"))
 from once_more import FEW
 from parts import has_part
-ENGINES = os.environ.get("UROCE_ENGINES", "1")
 BUILD = os.environ.get("UROCE_BUILD", os.path.join(os.path.dirname(HERE), "build"))
 SUITE = "/usr/share/doc/rdma-core/tests"
 EXPECTED = os.path.join(HERE, "expected.toml")
@@ -142,7 +141,7 @@ class World:
     def serve(self, ns, run_dir, netdevs, own):
         d = subprocess.Popen(
             ["ip", "netns", "exec", ns, *own, f"{BUILD}/bin/uroced", "--run-dir", run_dir,
-             "--engines", ENGINES, "--engine-opt", "spread=1", "--raw-ethernet"] +
+             "--raw-ethernet"] +
             [a for n in netdevs for a in ("--netdev", n)],
             stdout=subprocess.PIPE, stderr=open(self.log, "a"), text=True)
         self.daemons.append(d)

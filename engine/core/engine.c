@@ -181,7 +181,7 @@ int ur_engine_create_one(const struct ur_engine_config *config,
 		return -ENOMEM;
 	e->shards = shards;
 	e->shard = shards ? shard : ur_slot_prefix(config->lent.slot);
-	e->shard_bits = shards ? shards->bits : config->slot_bits;
+	e->shard_bits = config->slot_bits;
 	e->config = *config;
 	e->shown_mtu = config->mtu_bytes;
 	snprintf(e->netdev, sizeof(e->netdev), "%s",
@@ -294,25 +294,19 @@ static void abandon(struct ur_engine *engine)
 int ur_engine_create(const struct ur_engine_config *config,
 		     struct ur_engine **engine)
 {
-	u32 n = ur_min_u32(config->engines ? config->engines : 1,
-			   UR_ENGINES_MAX);
 	struct ur_shards *shards;
-	int err = 0;
+	int err;
 
-	if (config->guest || (n < 2 && !config->by_user))
+	if (config->guest || !config->by_user)
 		return ur_engine_create_one(config, NULL, 0, engine);
-	shards = ur_shards_create(n, config->by_user);
+	shards = ur_shards_create();
 	if (!shards)
 		return -ENOMEM;
-	while (!err && ur_shards_running(shards) < n)
-		err = ur_shards_grow(shards, config);
-	*engine = shards->engine[0];
-	if (!err)
-		return 0;
-	if (*engine)
-		ur_engine_destroy(*engine);
-	else
+	err = ur_shards_grow(shards, config);
+	if (err)
 		ur_shards_destroy(shards);
+	else
+		*engine = shards->engine[0];
 	return err;
 }
 
@@ -403,9 +397,7 @@ UR_ENGINE_CALL(0, nothing);
 
 void ur_engine_sync(struct ur_engine *engine)
 {
-	ur_shards_for_each(e, engine)
-		if (e == engine || !e->config.by_user)
-			call_nothing(e);
+	call_nothing(engine);
 }
 
 static int send_gsi(struct ur_engine *engine, const struct ur_epath *path,

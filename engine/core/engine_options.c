@@ -29,7 +29,6 @@ static void default_options(struct ur_engine_options *o)
 	o->fast = true;
 	o->trains = true;
 	o->one_port = true;
-	o->spread = false;
 	o->cc = false;
 	o->guests = true;
 }
@@ -62,7 +61,6 @@ static const struct known_option {
 	SWITCH(fast),
 	SWITCH(trains),
 	SWITCH(one_port),
-	SWITCH(spread),
 	SWITCH(guests),
 	NUMBER(spin_us, 0, 1000000),
 	/* Linux' range is 0.1 to 100 ms; 0 is the system's slice */

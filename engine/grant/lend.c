@@ -38,7 +38,7 @@ u32 ur_engine_lend_room(const struct ur_engine *engine)
 
 u32 ur_lend_first_slot(const struct ur_engine *engine)
 {
-	return engine->shards ? engine->shards->max : 1;
+	return engine->shards ? UR_SHARDS_MAX : 1;
 }
 
 /* Returns the slot that has been free longest, since packets of its last holder may not be

@@ -14,23 +14,14 @@
 
 /* Packets of one neighbour in one turn: its own clients have turns too. */
 #define TURN_PACKETS 256u
-/* Engines where users have their own: some for others while one has many. An
- * engine has at least 2^20 numbers for its queue pairs then, half of that where programs
- * have engines too. */
-#define ROOM_FOR(n) ((n) < 4 ? UR_SHARDS_MAX / 2 : UR_SHARDS_MAX)
 
-struct ur_shards *ur_shards_create(u32 n, bool by_user)
+struct ur_shards *ur_shards_create(void)
 {
 	struct ur_shards *s;
 
 	if (posix_memalign((void **)&s, 64, sizeof(*s)))
 		return NULL;
 	memset(s, 0, sizeof(*s));
-	s->each = n;
-	s->by_user = by_user;
-	s->max = by_user ? ROOM_FOR(n) : n;
-	s->bits = UR_PLACE_BITS;
-	s->places = s->max;
 	return s;
 }
 
@@ -38,8 +29,8 @@ void ur_shards_destroy(struct ur_shards *s)
 {
 	if (!s)
 		return;
-	for (u32 from = 0; from < s->max; from++)
-		for (u32 to = 0; to < s->max; to++)
+	for (u32 from = 0; from < UR_SHARDS_MAX; from++)
+		for (u32 to = 0; to < UR_SHARDS_MAX; to++)
 			ur_handover_fini(&s->queue[from][to]);
 	free(s);
 }
@@ -58,7 +49,7 @@ static bool is_trusted(uid_t uid)
 	return !uid || uid == getuid();
 }
 
-enum whose { ANYBODYS, OWN, FREE, LIKE };
+enum whose { OWN, FREE, LIKE };
 
 static bool is_it(const struct ur_shards *s, u32 i, enum whose whose, uid_t uid)
 {
@@ -66,93 +57,50 @@ static bool is_it(const struct ur_shards *s, u32 i, enum whose whose, uid_t uid)
 
 	switch (whose) {
 	case OWN:
-		/* One may have had to go to the first: ectx_move.c. */
 		return s->n_ectxs[i] && s->uid[i] == uid && (i || trusted);
 	case FREE:
 		return !s->n_ectxs[i] && (i || trusted);
 	case LIKE:
 		return s->n_ectxs[i] && is_trusted(s->uid[i]) == trusted;
-	case ANYBODYS:
-		break;
 	}
-	return true;
+	return false;
 }
 
-/* Returns which of them has the fewest contexts, counted by so many; s->max if
- * there is none. */
-static u32 fewest(const struct ur_shards *s, enum whose whose, uid_t uid,
-		  u32 together)
+/* Returns which of them has the fewest contexts; UR_SHARDS_MAX if there is none. */
+static u32 fewest(const struct ur_shards *s, enum whose whose, uid_t uid)
 {
-	u32 best = s->max;
+	u32 best = UR_SHARDS_MAX;
 
 	for (u32 i = 0; i < ur_shards_running(s); i++)
 		if (is_it(s, i, whose, uid) &&
-		    (best == s->max ||
-		     s->n_ectxs[i] / together < s->n_ectxs[best] / together))
+		    (best == UR_SHARDS_MAX || s->n_ectxs[i] < s->n_ectxs[best]))
 			best = i;
 	return best;
-}
-
-static u32 count(const struct ur_shards *s, enum whose whose, uid_t uid)
-{
-	u32 n = 0;
-
-	for (u32 i = 0; i < ur_shards_running(s); i++)
-		n += is_it(s, i, whose, uid);
-	return n;
-}
-
-/* A user who has one gets another if that is of use and leaves some to others. */
-static bool wants_one(const struct ur_shards *s, u32 own, uid_t uid,
-		      u32 together)
-{
-	u32 left = s->max - ur_shards_running(s) + count(s, FREE, uid);
-
-	return own == s->max ||
-	       (s->n_ectxs[own] >= together && left > s->max / 4 &&
-		count(s, OWN, uid) < s->each);
-}
-
-static int choose(struct ur_shards *s, uid_t uid, u32 together, u32 *ret)
-{
-	u32 own = fewest(s, OWN, uid, together), at = s->max;
-	int err = 0;
-
-	if (wants_one(s, own, uid, together)) {
-		at = fewest(s, FREE, uid, together);
-		if (at == s->max && ur_shards_running(s) < s->max) {
-			at = ur_shards_running(s);
-			err = ur_shards_grow(s, &s->engine[0]->config);
-		}
-		if (err)
-			at = s->max;
-	}
-	if (at == s->max)
-		at = own;
-	/* A user for whom none can be made shares with nobody. */
-	if (at == s->max && !err)
-		at = fewest(s, LIKE, uid, together);
-	*ret = at;
-	return at < s->max ? 0 : err;
 }
 
 int ur_shards_join(struct ur_engine *e, uid_t uid, struct ur_engine **ret)
 {
 	struct ur_shards *s = e->shards;
-	u32 together = e->opt.spread ? 1 : 2, best;
+	u32 at;
 	int err = 0;
 
 	*ret = e;
 	if (!s)
 		return 0;
-	if (s->by_user)
-		err = choose(s, uid, together, &best);
-	else
-		best = fewest(s, ANYBODYS, uid, together);
-	if (err)
-		return err;
-	ur_assert(best < s->max);
-	*ret = s->engine[best];
+	at = fewest(s, OWN, uid);
+	if (at == UR_SHARDS_MAX)
+		at = fewest(s, FREE, uid);
+	if (at == UR_SHARDS_MAX && ur_shards_running(s) < UR_SHARDS_MAX) {
+		err = ur_shards_grow(s, &s->engine[0]->config);
+		if (err)
+			return err;
+		at = ur_shards_running(s) - 1;
+	}
+	/* A user for whom none can be made shares with others, and not with root. */
+	if (at == UR_SHARDS_MAX)
+		at = fewest(s, LIKE, uid);
+	ur_assert(at < UR_SHARDS_MAX);
+	*ret = s->engine[at];
 	ur_shards_enter(*ret, uid);
 	return 0;
 }

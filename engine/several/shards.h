@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A device of several engines. Each has a thread, a port, wires, and the
+ * Engines of the users of a device. Each has a thread, a port, wires, and the
  * contexts that were opened on it, and touches nothing of the others on the
  * data path. The number of a queue pair names its engine (ur_shard_of()); a
  * packet that comes to another engine is handed over (handover.h).
@@ -8,7 +8,7 @@
  * The first one is what control calls the device's engine. It alone has QP1,
  * and gets the packets that nobody claims.
  *
- * Where users have engines of their own, a user who makes his engine wait, for
+ * A user who makes his engine wait, for
  * example for a page that does not come, makes nobody else wait: only the engine
  * of a context touches the client's memory, writes into its event files and reads
  * its rings, and no engine waits for another. The first engine is for root and the
@@ -34,30 +34,24 @@ struct ur_shard {
 	u32 left;
 } __attribute__((aligned(64)));
 
-#define UR_SHARDS_MAX 16u
+/* An engine has 2^19 numbers for its queue pairs. The first UR_SHARDS_MAX values of their first bits are
+ * engines' of the set; those beyond are lent to programs (engine_lend.h). */
+#define UR_SHARDS_MAX 8u
 
 struct ur_shards {
-	/* How many run, of max at most. An engine counts when all that it needs is
-	 * there. */
+	/* How many run. An engine counts when all that it needs is there. */
 	_Atomic u32 n;
-	u32 max, bits;
-	/* The first bits that only engines of the set have; those beyond are lent to
-	 * programs (engine_lend.h). */
-	u32 places;
 	struct ur_engine *engine[UR_SHARDS_MAX];
 	/* The control thread's. Contexts of an engine, and whose the first of
 	 * them was. */
 	u32 n_ectxs[UR_SHARDS_MAX];
 	uid_t uid[UR_SHARDS_MAX];
-	u32 each; /* engines of one user, at most */
-	bool by_user;
 	struct ur_shard of[UR_SHARDS_MAX];
 	struct ur_handover queue[UR_SHARDS_MAX][UR_SHARDS_MAX]; /* from, to */
 };
 
-/* Makes a set without engines. There will be n, 1 to UR_ENGINES_MAX; with by_user
- * more when users come, and one has n at most. Returns NULL where there is no memory. */
-struct ur_shards *ur_shards_create(u32 n, bool by_user);
+/* Makes a set without engines. Returns NULL where there is no memory. */
+struct ur_shards *ur_shards_create(void);
 /* Adds one more engine with that config, and gives it the settings that the first
  * one has now. Returns 0, or -errno with nothing changed. Control. */
 int ur_shards_grow(struct ur_shards *shards,
@@ -93,16 +87,13 @@ static inline struct ur_engine *ur_shards_nth(struct ur_engine *engine, u32 n)
  * any does, and that engine. */
 static inline u32 ur_shards_index(const struct ur_shards *shards, u32 qpn)
 {
-	u32 i = ur_shard_of(qpn, shards->bits);
+	u32 i = ur_shard_of(qpn, UR_PLACE_BITS);
 
 	return i < ur_shards_running(shards) ? i : 0;
 }
 struct ur_engine *ur_shards_of(struct ur_engine *engine, u32 qpn);
-/* Puts the engine for a new context of that user in *ret: of his own, or of all
- * where users have none, the one with the fewest; two that are opened one after
- * the other come to the same one, since they may want to talk to each other.
- * Counts it there; ur_shards_leave() undoes that. Returns 0, or -errno where he
- * has none yet and none can be made. Control. */
+/* Puts the engine for a new context of that user in *ret. Counts it there; ur_shards_leave() undoes that.
+ * Returns 0, or -errno where he has none yet and none can be made. Control. */
 int ur_shards_join(struct ur_engine *engine, uid_t uid, struct ur_engine **ret);
 void ur_shards_leave(struct ur_engine *engine);
 /* Counts a context of that user in the engine, which others chose. */
@@ -116,8 +107,7 @@ static inline bool ur_shards_have(const struct ur_engine *engine, u32 qpn)
 {
 	u32 place = ur_shard_of(qpn, engine->shard_bits);
 
-	return engine->shards ? place < engine->shards->places
-			      : place == engine->shard;
+	return engine->shards ? place < UR_SHARDS_MAX : place == engine->shard;
 }
 /* Returns whether the packet, from the BTH on, is for another engine of the device than
  * this one. One to a group is for all. */

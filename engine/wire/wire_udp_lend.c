@@ -352,7 +352,7 @@ static struct ur_udp_group *find_group(const struct ur_engine *e)
 	}
 	device = ur_udp_own_device(e->config.ifindex);
 	group = ur_udp_group_create(e->shard_bits,
-				    e->shards ? e->shards->max : 1, device);
+				    e->shards ? UR_SHARDS_MAX : 1, device);
 	if (!group)
 		ur_udp_own_device_end(device);
 	return group;

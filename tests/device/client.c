@@ -79,7 +79,6 @@ static void end_at_once(void)
 static bool start(struct daemon_proc *d, const char *uroced, int on_demand)
 {
 	const char *opt = getenv("UROCE_ENGINE_OPT");
-	const char *engines = getenv("UROCE_ENGINES");
 	const char *argv[18] = {"uroced",    "--netdev", "lo",
 				"--run-dir", d->dir,	 "--ready-fd"};
 	int ready[2], n = 6;
@@ -90,8 +89,6 @@ static bool start(struct daemon_proc *d, const char *uroced, int on_demand)
 	argv[n++] = fd;
 	if (on_demand)
 		argv[n++] = "--on-demand";
-	argv[n++] = "--engines";
-	argv[n++] = engines ? engines : "1";
 	if (opt) {
 		argv[n++] = "--engine-opt";
 		argv[n++] = opt;

@@ -29,7 +29,7 @@ static int start_beside(const char *uroced, int log)
 	if (!pid) {
 		dup2(log, STDERR_FILENO);
 		execl(uroced, "uroced", "--netdev", "lo", "--run-dir", dev.dir,
-		      "--engines", "1", (char *)NULL);
+		      (char *)NULL);
 		_exit(127);
 	}
 	CHECK_EQ(waitpid(pid, &status, 0), pid);

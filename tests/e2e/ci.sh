@@ -79,8 +79,8 @@ away=(fault_rules record)
 away=("${away[@]/#/tests/e2e/test_}")
 UROCE_AWAY=1 part away "${away[@]/%/.py}"
 UROCE_AWAY=1 part away-xrc "tests/e2e/test_shared_engine.py::test_traffic[two hosts-False]"
-# A device of two engines, as machines of eight processors have by themselves.
-UROCE_ENGINES=2 UROCE_ENGINE=device part engines tests/e2e/test_pingpong.py tests/e2e/test_raw.py \
+# Engines in engine processes.
+UROCE_ENGINE=device part engines tests/e2e/test_pingpong.py tests/e2e/test_raw.py \
 	tests/e2e/test_guest_host.py "${rate[@]}"
 e2e rules
 e2e attacks

@@ -170,11 +170,8 @@ class Host:
             # The last one counts.
             own = [b for a, b in zip(args, args[1:]) if a == "--engine-opt"]
             args += ["--engine-opt", ",".join([*own, opt])]
-        engines = os.environ.get("UROCE_ENGINES", "1")  # on any machine
         self.device = self.bare(*self.own(), self.lab.bin(DAEMON), "--run-dir",
-                                self.run_dir, *args,
-                                *(["--engines", engines]
-                                  if "--engines" not in args else []))
+                                self.run_dir, *args)
         wait_for("uroced", lambda: "ready" in self.device.text().split() or
                  not self.device.running())
         assert self.device.running(), self.device.report()

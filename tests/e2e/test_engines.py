@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""--engines 2: programs of one device whose contexts belong to different engines
-reach each other, and other hosts, as those of one engine do. UROCE_ENGINES=2 has
-all other tests of this folder run so."""
+"""Programs of one device whose contexts have engines in an engine process reach each other, and other
+hosts, as those with engines in programs do."""
 import json
 import signal
 
@@ -21,29 +20,16 @@ def place(monkeypatch):
     monkeypatch.setenv("UROCE_ENGINE", "device")
 
 
-TWO = ["--netdev", "eth0", "--engines", "2"]
-
-
-def serve(build, *args):
+@pytest.fixture(scope="module")
+def spread(build):
+    """Each context has an engine of its own."""
     lab = hosts.Lab(build, 1500)
     try:
         for host in lab.a, lab.b:
-            host.serve(*TWO, *args)
+            host.serve("--netdev", "eth0", *raw_ethernet(build))
         yield lab
     finally:
         lab.close()
-
-
-@pytest.fixture(scope="module")
-def spread(build):
-    """Of two contexts, one after the other, each has an engine of its own."""
-    yield from serve(build, "--engine-opt", "spread=1", *raw_ethernet(build))
-
-
-@pytest.fixture(scope="module")
-def paired(build):
-    """As it is by itself: they are together."""
-    yield from serve(build)
 
 
 def counters(host):
@@ -61,13 +47,6 @@ def test_between_engines(spread, program):
     run_pair(spread.a, spread.a, [*PROGRAMS[program], "-c"])
     assert grew(spread.a, before, "rcvd_pkts") > 100
     assert grew(spread.a, before, "loop_msgs") == 0
-
-
-def test_together(paired):
-    """Two that are opened one after the other keep the short way."""
-    before = counters(paired.a)
-    run_pair(paired.a, paired.a, [*PROGRAMS["rc"], "-c"])
-    assert grew(paired.a, before, "loop_msgs") > 100
 
 
 @pytest.mark.parametrize("program", PROGRAMS)

@@ -25,10 +25,10 @@ def restart(pair, *more):
 
 
 def test_engines(pair):
-    """The device's own engines have places among the slots: one, two, and one again."""
+    """The device's own engines have places among the slots: eight, one, and eight again."""
     with connected(pair, "restart_more") as programs:
-        for engines in "2", "2", "1":
-            restart(pair, "--engines", engines)
+        for each in "no", "no", "yes":
+            restart(pair, "--user-engines", each)
             go_on(programs)
             with connected(pair, "restart_more") as others:
                 end(*others)

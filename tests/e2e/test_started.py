@@ -20,7 +20,7 @@ def standard(p):
 def test_daemon_without_standard_descriptors(lab):
     """Its messages go into none of its own files."""
     p = start_closed(lab.a, lab.bin("uroced"), "--netdev", "eth0", "--run-dir", lab.a.run_dir,
-                     "--engines", "1", start=lab.a.bare)
+                     start=lab.a.bare)
     lab.a.device = p
     lab.a.gid(lab.a.addr4)
     assert standard(p) == ["/dev/null"] * 3

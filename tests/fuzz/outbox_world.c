@@ -37,7 +37,6 @@ static struct outbox_world *const w = &outbox_world;
 
 static struct ur_engine_config config = {
 	LO_ENGINE,
-	.engines = 1,
 	.options = "guests=1,spin_us=0,follow=0",
 };
 

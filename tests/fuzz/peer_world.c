@@ -37,7 +37,6 @@ static struct ur_engine_config device_config = {
 	.max_qp = 16,
 	.max_mr = 16,
 	.seed = 1,
-	.engines = 1,
 	.options = "guests=1,spin_us=0,follow=0",
 };
 
@@ -80,7 +79,6 @@ static void start_program(void)
 	struct ur_engine_config config = {
 		.netdev = "lo",
 		.ifindex = 1,
-		.engines = 1,
 		.mtu_bytes = MTU,
 		.max_qp = 16,
 		.max_mr = 16,

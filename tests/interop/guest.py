@@ -162,8 +162,7 @@ class Uroce(Host):
     def start_daemon(self):
         self.daemon = subprocess.Popen(
             ["ip", "netns", "exec", self.netns, os.path.join(BUILD, "bin", "uroced"),
-             "--netdev", self.netdev, "--run-dir", self.tmp,
-             "--engines", os.environ.get("UROCE_ENGINES", "1")],
+             "--netdev", self.netdev, "--run-dir", self.tmp],
             stdout=subprocess.PIPE, stderr=open(os.path.join(self.tmp, "log"), "a"),
             text=True, env=self.env)
         for line in self.daemon.stdout:

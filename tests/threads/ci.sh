@@ -15,12 +15,11 @@ status=0
 # Of the rest, simulations, scenarios, corpora and the ABI have one thread, and so have
 # some units; unit.uroce starts programs that cannot be given TSan; with a filter that
 # ends at what it does not know, without what makes it fast, or with all that a user may
-# have, a device has the same threads. What a device of two engines does, one of one engine
-# does with fewer threads; who is the device as well (`together`) has all the threads of who
+# have, a device has the same threads. Who is the device as well (`together`) has all the threads of who
 # has it beside him, of which two are left: queues of several threads, and objects that
 # come and go.
 out=${1:-$tmp/result.xml}
-fewer='|device.(life|hostile|objects)|threads.apart.(shared_(cq|cq_ex|srq|channel)|one_sided|cq_laps|.*(queries|registrations|events|resizes)_beside)'
+fewer='|threads.apart.(shared_(cq|cq_ex|srq|channel)|one_sided|cq_laps|.*(queries|registrations|events|resizes)_beside)'
 [ -n "${UROCE_FULL:-}" ] && fewer=
 tests/ctest.sh build/tsan "$out" -j2 \
 	-L '^(unit|device|threads)$' \
@@ -40,7 +39,7 @@ if [ "$(id -u)" = 0 ]; then
 		"${each[@]}" ${1:+--xml "${1%.xml}-suite.xml"}
 	beside verbs env UROCE_BUILD="$top/build/tsan" tests/pytest.sh "${out%.xml}-verbs.xml" \
 		tests/e2e/test_verbs.py
-	# Several engines of one device. The flood leaves others little of a processor
+	# Two engines in one process. The flood leaves others little of a processor
 	# that TSan has made slow; of perftest, one that sends and receives, each way.
 	engines=(-k "not test_flood and (not test_perftest or ib_send_bw)")
 	[ -n "${UROCE_FULL:-}" ] && engines=()

@@ -41,7 +41,6 @@ mkdir "$UROCE_RUN_DIR"
 if [ "$kind" = apart ]; then
 	mkfifo "$dir/ready"
 	"$build/bin/uroced" --run-dir "$UROCE_RUN_DIR" --netdev eth1 --netdev eth2 \
-		--engines "${UROCE_ENGINES:-1}" --engine-opt spread=1 \
 		>"$dir/ready" 2>"$dir/uroced.log" &
 	daemon=$!
 	read -r line <"$dir/ready" && [ "$line" = ready ] ||

@@ -96,7 +96,6 @@ static int make_engine(struct uroce_home *home, bool apart, bool isolated,
 	struct ur_engine_config config = {
 		.netdev = o->netdev,
 		.ifindex = o->ifindex,
-		.engines = 1,
 		.mtu_bytes = o->mtu_bytes,
 		.max_qp = o->max_qp,
 		.max_mr = o->max_mr,

@@ -94,13 +94,12 @@ def test():
         check((r.returncode, r.stderr),
               (2, f"uroce: {words[0]}: 'x' is too many; see 'uroce help {words[0]}'\n"))
     # the daemon says the same way what it refuses, and nothing else
-    for words, want in ((("--engines", "99"), "--engines '99': not a number from 1 to 8"),
-                        (("--ready-fd", "abc"), "--ready-fd 'abc': not a number from 0 to 1048576"),
+    for words, want in ((("--ready-fd", "abc"), "--ready-fd 'abc': not a number from 0 to 1048576"),
                         (("--cm-mode", "v3"), "--cm-mode 'v3': not one of v1|v2"),
                         (("--name", ""), "--name '': not a usable NAME, or too many of them"),
                         (("--group", ""), "--group '': empty, or longer than 63 bytes"),
                         (("--nothing=5",), "option --nothing is unknown; see 'uroced --help'"),
-                        (("--engines",), "option --engines needs a value; see 'uroced --help'"),
+                        (("--user-engines",), "option --user-engines needs a value; see 'uroced --help'"),
                         (("--only=3",), "option --only takes no value; see 'uroced --help'"),
                         (("x",), "'x' is no option")):
         r = subprocess.run([build + "/bin/uroced", *words], text=True, capture_output=True, timeout=60)

@@ -20,7 +20,6 @@
 
 static struct ur_engine_config device_config = {
 	LO_ENGINE,
-	.engines = 1,
 	.options = "guests=1",
 };
 

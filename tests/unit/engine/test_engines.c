@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A device of several engines: the kernel gives each engine the datagrams for
- * its own queue pairs, contexts are shared out, and an address that one device
+ * A device with an engine for each user: the kernel gives each engine the datagrams for
+ * its own queue pairs, users are shared out, and an address that one device
  * has is refused to another, of the same user too.
  */
 #include <errno.h>
@@ -23,7 +23,7 @@
 
 static struct ur_engine_config config = {
 	LO_ENGINE,
-	.engines = ENGINES,
+	.by_user = true,
 };
 
 static const u8 gids[][16] = {
@@ -104,13 +104,13 @@ static void test_steered(struct ur_engine *engine)
 	expect_all(engine, gids[0]);
 }
 
-/* Whether it has one engine or several. */
-static void test_taken(struct ur_engine *engine, u32 engines)
+/* Whether users have engines of their own or not. */
+static void test_taken(struct ur_engine *engine, bool by_user)
 {
 	struct ur_engine_config other = config;
 	struct ur_engine *second;
 
-	other.engines = engines;
+	other.by_user = by_user;
 	CHECK_EQ(ur_engine_create(&other, &second), 0);
 	CHECK_EQ(ur_engine_set_gid(second, 0, gids[0], UR_GID_ROCE_V2),
 		 -EADDRINUSE);
@@ -122,45 +122,6 @@ static void test_taken(struct ur_engine *engine, u32 engines)
 	CHECK_EQ(ur_engine_set_gid(engine, 3, gids[2], UR_GID_ROCE_V2), 0);
 	CHECK_EQ(ur_engine_set_gid(engine, 3, NULL, UR_GID_ROCE_V2), 0);
 	expect_all(engine, gids[0]);
-}
-
-static struct ur_ectx *open_context(struct ur_engine *engine,
-				    struct ur_user_mem *mem, u32 shard)
-{
-	int fd = memfd_create("rings", MFD_CLOEXEC);
-	struct ur_ectx_info info;
-	struct ur_ectx *x;
-
-	CHECK(fd >= 0 && !ftruncate(fd, 64 << 20));
-	CHECK_EQ(ur_ectx_create(engine, fd, mem, 0, &x, &info), 0);
-	CHECK_EQ(ur_ectx_shard(x), shard);
-	return x;
-}
-
-static void test_contexts(struct ur_engine *engine)
-{
-	static const u32 where[] = {0, 0, 1, 1, 2, 2, 0, 0};
-	struct ur_ectx *x[UR_ARRAY_SIZE(where)];
-	struct ur_user_mem *self;
-
-	CHECK_EQ(ur_user_mem_create(open("/proc/self/mem", O_RDWR), getpid(),
-				    &self),
-		 0);
-	for (u32 i = 0; i < UR_ARRAY_SIZE(where); i++)
-		x[i] = open_context(engine, self, where[i]);
-	/* One goes to another's engine, and counts there. */
-	CHECK_EQ(ur_ectx_move(x[2], 0), 0);
-	CHECK_EQ(ur_ectx_shard(x[2]), 0);
-	ur_ectx_destroy(x[2]);
-	x[2] = open_context(engine, self, 1);
-	/* Those that end make room. */
-	ur_ectx_destroy(x[4]);
-	ur_ectx_destroy(x[5]);
-	x[4] = open_context(engine, self, 2);
-	x[5] = open_context(engine, self, 2);
-	for (u32 i = 0; i < UR_ARRAY_SIZE(where); i++)
-		ur_ectx_destroy(x[i]);
-	ur_user_mem_put(self);
 }
 
 static void test_counted(struct ur_engine *engine)
@@ -216,21 +177,14 @@ static void expect_told(struct ur_engine *engine, u32 n)
 		expect(engine, gids[0], (i << 19) + 1, i < n ? i : 0);
 }
 
-static void test_users(void)
+static void test_users(struct ur_user_mem *self)
 {
 	const struct ur_fault_rule rule = {.prob = 0};
 	const struct ur_cc_config cc = {.link_bps = 12345678};
-	struct ur_engine_config mine = config;
 	struct ur_engine *engine;
-	struct ur_user_mem *self;
 	struct ur_efault *fault;
 
-	mine.engines = 1;
-	mine.by_user = true;
-	CHECK_EQ(ur_engine_create(&mine, &engine), 0);
-	CHECK_EQ(ur_user_mem_create(open("/proc/self/mem", O_RDWR), getpid(),
-				    &self),
-		 0);
+	CHECK_EQ(ur_engine_create(&config, &engine), 0);
 	ur_engine_set_ifindex(engine, 7);
 	ur_engine_set_mtu(engine, 512);
 	ur_engine_set_cc(engine, &cc, true);
@@ -270,40 +224,11 @@ static void test_users(void)
 		go(0);
 	ur_engine_fault_del(engine, fault);
 	ur_engine_destroy(engine);
-	ur_user_mem_put(self);
-}
-
-/* A user who may have several of them does not take all. */
-static void test_leaves_some(void)
-{
-	struct ur_engine_config mine = config;
-	u32 has[UR_SHARDS_MAX] = {0}, n = 0;
-	struct ur_engine *engine;
-	struct ur_user_mem *self;
-
-	mine.engines = UR_ENGINES_MAX;
-	mine.by_user = true;
-	CHECK_EQ(ur_engine_create(&mine, &engine), 0);
-	CHECK_EQ(ur_user_mem_create(open("/proc/self/mem", O_RDWR), getpid(),
-				    &self),
-		 0);
-	for (uid_t uid = 65530; uid < 65533; uid++)
-		for (u32 i = 0; i < 8; i++)
-			has[come(engine, self, uid)] |= 1u << (uid - 65530);
-	CHECK_EQ(has[0], 0);
-	for (u32 i = 0; i < UR_SHARDS_MAX; i++) {
-		CHECK(!(has[i] & (has[i] - 1)));
-		n += has[i] != 0;
-	}
-	CHECK(n > 8 && n < UR_SHARDS_MAX - 2);
-	while (n_users)
-		go(0);
-	ur_engine_destroy(engine);
-	ur_user_mem_put(self);
 }
 
 int main(int argc, char **argv)
 {
+	struct ur_user_mem *self;
 	struct ur_engine *engine;
 
 	cases(&argc, argv);
@@ -314,14 +239,20 @@ int main(int argc, char **argv)
 	CHECK_EQ(ur_loop_create(&config.loop), 0);
 	ur_loop_lock(config.loop);
 	CHECK_EQ(ur_engine_create(&config, &engine), 0);
+	CHECK_EQ(ur_user_mem_create(open("/proc/self/mem", O_RDWR), getpid(),
+				    &self),
+		 0);
+	CHECK_EQ(come(engine, self, 65534), 1);
+	CHECK_EQ(come(engine, self, 65533), 2);
 	STEP(test_steered(engine));
-	STEP(test_taken(engine, 1));
-	STEP(test_taken(engine, 2));
-	STEP(test_contexts(engine));
+	STEP(test_taken(engine, false));
+	STEP(test_taken(engine, true));
 	STEP(test_counted(engine));
+	while (n_users)
+		go(0);
 	ur_engine_destroy(engine);
-	STEP(test_users());
-	STEP(test_leaves_some());
+	STEP(test_users(self));
+	ur_user_mem_put(self);
 	ur_loop_unlock(config.loop); /* runs what was posted */
 	ur_loop_destroy(config.loop);
 	return cases_status();

@@ -22,7 +22,6 @@
 
 static struct ur_engine_config config = {
 	LO_ENGINE,
-	.engines = 1,
 	.by_user = true,
 	.options = "guests=1",
 };

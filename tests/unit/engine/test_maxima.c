@@ -27,7 +27,6 @@ static void start(void)
 {
 	struct ur_engine_config config = {
 		LO_ENGINE,
-		.engines = 1,
 	};
 	int rings = memfd_create("rings", MFD_CLOEXEC);
 	struct ur_ectx_info info;
