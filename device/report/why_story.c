@@ -99,7 +99,7 @@ static void refused(FILE *out, struct ur_daemon *daemon, struct ur_device *dev,
  * value. */
 static bool is_known(const struct ur_obj_qp *qp, const struct ur_why *y)
 {
-	return !qp->in_program || !y->failure.answered;
+	return !y->failure.answered;
 }
 
 /* Writes why an existing queue pair did not respond. Returns false if its present state

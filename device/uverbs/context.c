@@ -3,12 +3,11 @@
 #include <errno.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <unistd.h>
-#include "engine/ground/limits.h"
 #include "device/uverbs/maps.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/query.h"
 #include "device/uverbs/uverbs_cmd.h"
-#include "util/assert.h"
+#include "kernel-abi/uroce-ring.h"
 
 /* Queues the driver's response, with a wake-up eventfd for the caller. */
 static int context_response(struct ur_cmd *cmd)
@@ -85,64 +84,6 @@ static int make_context(struct ur_cmd *cmd)
 		err = context_response(cmd);
 	if (err)
 		drop_context(file);
-	return err;
-}
-
-/* Returns whether the object can move to another engine: no queue pair uses it, or it can
- * refer to that engine. */
-static bool may_go(const struct ur_object *obj)
-{
-	const struct ur_xrcd *x;
-
-	switch (obj->type->id) {
-	case UVERBS_OBJECT_PD:
-	case UVERBS_OBJECT_MR:
-	case UVERBS_OBJECT_DM:
-	case UVERBS_OBJECT_CQ:
-	case UVERBS_OBJECT_COMP_CHANNEL:
-	case UVERBS_OBJECT_ASYNC_EVENT:
-	case UVERBS_OBJECT_COUNTERS:
-		return true;
-	case UVERBS_OBJECT_XRCD:
-		x = ur_obj_xrcd_of(obj)->xrcd;
-		return x->refs == 1 && ur_list_empty(&x->targets);
-	case UR_OBJECT_GONE:
-		return true;
-	default:
-		return false;
-	}
-}
-
-/* No file can join domains while they move. */
-static void set_domains(struct ur_ufile *file, u32 shard, bool moves)
-{
-	struct ur_handles *h = &file->handles;
-
-	for (u32 i = 0; i < h->size; i++) {
-		struct ur_xrcd *x;
-
-		if (!h->slot[i] || h->slot[i]->type->id != UVERBS_OBJECT_XRCD)
-			continue;
-		x = ur_obj_xrcd_of(h->slot[i])->xrcd;
-		x->shard = shard;
-		x->moves = moves;
-	}
-}
-
-int ur_context_go(struct ur_ufile *file, u32 shard)
-{
-	struct ur_handles *h = &file->handles;
-	int err;
-
-	ur_assert(ur_loop_mine(file->dev->daemon->loop));
-	if (ur_ectx_shard(file->ectx) == shard)
-		return 0;
-	for (u32 i = 0; i < h->size; i++)
-		if (h->slot[i] && !may_go(h->slot[i]))
-			return -EOPNOTSUPP;
-	set_domains(file, ur_ectx_shard(file->ectx), true);
-	err = ur_ectx_move(file->ectx, shard);
-	set_domains(file, ur_ectx_shard(file->ectx), false);
 	return err;
 }
 

@@ -34,8 +34,6 @@ static int set_far(const struct ur_ufile *file, u32 slot, const u8 *gid,
 /* An engine in a program joins by itself. */
 static int set_member(const struct ur_obj_qp *qp, const u8 *gid, bool attach)
 {
-	if (!qp->in_program)
-		return ur_eqp_mcast(qp->qp, gid, attach);
 	return qp->obj.file->far
 		       ? set_far(qp->obj.file,
 				 ur_slot_of(ur_eqp_number(qp->qp)), gid, attach)

@@ -172,8 +172,7 @@ static int check_raw(const struct ur_cmd *cmd, const struct ur_qp_args *a)
 	if (ur_has_raw(cmd->dev) && !ur_client_may_raw(cmd->file->session))
 		return -EPERM;
 	if (ur_has_raw(cmd->dev))
-		return a->in_program ? 0
-				     : ur_context_go(cmd->file, UR_SHARD_RAW);
+		return 0;
 	if (!said)
 		ur_log("%s: a raw packet queue pair was asked for: that takes "
 		       "%s",
@@ -186,7 +185,7 @@ static int check_raw(const struct ur_cmd *cmd, const struct ur_qp_args *a)
 	return -EOPNOTSUPP;
 }
 
-/* Makes a QP other than an XRC target in the engine. */
+/* Makes a QP other than an XRC target. */
 static int make_plain(struct ur_cmd *cmd, struct ur_obj_qp *qp,
 		      const struct ur_qp_args *a, struct ur_eqp_init *init,
 		      struct uroce_create_qp_resp *udata)
@@ -202,13 +201,11 @@ static int make_plain(struct ur_cmd *cmd, struct ur_obj_qp *qp,
 	}
 	init->pd = a->pd->pdn;
 	init->realm = ur_ufile_realm(cmd->file);
-	init->away = a->in_program ? a->slot : 0;
+	init->away = a->slot;
 	init->qpn = a->number;
 	init->send_cq = qp->send_cq ? qp->send_cq->cq : NULL;
 	init->recv_cq = qp->recv_cq ? qp->recv_cq->cq : NULL;
 	init->srq = qp->srq ? qp->srq->srq : NULL;
-	/* The events of a queue pair whose engine is in the program come from there. */
-	init->async = a->in_program ? NULL : ur_async_engine(qp->async);
 	if (qp->srq) {
 		init->max_recv_wr = 0;
 		init->max_recv_sge = 0;
@@ -219,19 +216,15 @@ static int make_plain(struct ur_cmd *cmd, struct ur_obj_qp *qp,
 static int open_target(struct ur_obj_qp *qp, struct ur_xrc_target *t,
 		       u64 user_handle)
 {
-	/* The events of a queue pair whose engine is in the program come from there. */
-	struct ur_easync *async =
-		t->in_program ? NULL : ur_async_engine(qp->async);
 	int err;
 
 	/* first: another opener may close it while we wait for the engine */
 	t->openers++;
-	err = ur_eqp_open(t->qp, async, user_handle, &qp->ref);
+	err = ur_eqp_open(t->qp, NULL, user_handle, &qp->ref);
 	if (err)
 		return err;
 	qp->target = t;
 	qp->qp = t->qp;
-	qp->in_program = t->in_program;
 	ur_list_add_tail(&t->opened, &qp->opener);
 	choose_owner(t);
 	return 0;
@@ -251,9 +244,8 @@ static int make_target(struct ur_cmd *cmd, struct ur_obj_qp *qp,
 	init->max_inline = 0;
 	init->xrcd = a->xrcd->xrcd->number;
 	init->realm = ur_ufile_realm(cmd->file);
-	init->away = a->in_program ? a->slot : 0;
+	init->away = a->slot;
 	init->qpn = a->number;
-	t->in_program = a->in_program;
 	err = ur_eqp_create(cmd->file->ectx, init, &t->qp, udata);
 	if (err)
 		goto err_free;
@@ -286,23 +278,16 @@ static int make_spread(struct ur_cmd *cmd, struct ur_obj_qp *qp,
 		       const struct ur_qp_args *a, struct ur_eqp_init *init,
 		       struct uroce_create_qp_resp *udata)
 {
-	struct ur_rss_conf conf;
-	struct ur_events_left none;
-	int err = ur_rss_take(cmd, a, &conf);
+	int err = ur_rss_check(cmd, a);
 
 	if (!err)
 		err = make_plain(cmd, qp, a, init, udata);
-	if (err)
-		return err;
-	err = a->in_program ? 0 : ur_rss_spread(qp, a->table, &conf);
-	if (err)
-		ur_eqp_destroy(qp->qp, &none);
-	else
+	if (!err)
 		qp->table = a->table;
 	return err;
 }
 
-/* Makes the QP in the engine according to its type. */
+/* Makes the QP according to its type. */
 static int make_engine(struct ur_cmd *cmd, struct ur_obj_qp *qp,
 		       const struct ur_qp_args *a, struct ur_eqp_init *init,
 		       struct uroce_create_qp_resp *udata)
@@ -357,7 +342,6 @@ int ur_qp_make(struct ur_cmd *cmd, struct ur_qp_args *a, struct ur_obj_qp **ret,
 		.owner = a->type == IB_UVERBS_QPT_XRC_TGT ? NULL : qp,
 	};
 	qp->type = (enum ur_qp_type)a->type;
-	qp->in_program = a->in_program;
 	qp->obj.user_handle = a->user_handle;
 	qp->create_flags = a->flags;
 	qp->async = async;
@@ -383,7 +367,6 @@ int ur_w_open_qp(struct ur_cmd *cmd, const void *in, void *out)
 	struct ur_obj_xrcd *x =
 		ur_object_get(cmd->file, UVERBS_OBJECT_XRCD, req->pd_handle);
 	struct ur_xrc_target *target = NULL;
-	struct uroce_create_qp_req asked;
 	struct ur_obj_qp *qp;
 	int err;
 
@@ -396,9 +379,7 @@ int ur_w_open_qp(struct ur_cmd *cmd, const void *in, void *out)
 		if (ur_eqp_number(t->qp) == req->qpn)
 			target = t;
 	}
-	ur_udata_in(cmd, &asked, sizeof(asked));
-	/* A child of fork without an engine cannot use a target in its parent's engine. */
-	if (!target || (target->in_program && asked.flags == UROCE_QP_F_DEVICE))
+	if (!target)
 		return -EINVAL;
 	qp = ur_object_new(cmd->file, &qp_type);
 	if (!qp)

@@ -19,9 +19,8 @@ struct ur_qp_args {
 	struct ur_obj_srq *srq;
 	struct ur_obj_rwq_table *table;
 	int event_fd;
-	/* ur_qp_make() fills these. slot: of its engine; 0: the device's engine. number:
-	 * the QPN that it already has, or 0. */
-	bool in_program;
+	/* ur_qp_make() fills these. slot: of its engine. number: the QPN that it already
+	 * has, or 0. */
 	u32 slot;
 	u32 number;
 };
@@ -38,35 +37,24 @@ int ur_qp_modify_by(struct ur_cmd *cmd, struct ur_obj_qp *qp,
 		    const struct ib_uverbs_modify_qp *r, u32 rate_limit);
 
 /* program_engine.c: parses the driver's part of a command that makes a queue pair of
- * a->type, and sets in_program and number of *a. Returns 0 or -EINVAL. */
+ * a->type, and sets slot and number of *a. Returns 0, -EINVAL, or -EOPNOTSUPP: no engine. */
 int ur_program_engine_qp(const struct ur_cmd *cmd, struct ur_qp_args *a);
-/* Does the same for the flags UROCE_QP_F_* and the number of such a part. slot: of the
- * program's engine; 0: it has none. */
+/* Checks the flags UROCE_QP_F_* and the number of such a part. slot: of the engine; 0: there
+ * is none. Returns as above. */
 int ur_program_engine_flags(const struct ur_cmd *cmd, u32 slot, u32 flags,
-			    u32 number, bool *in_program);
+			    u32 number);
 
 /* Detaches the queue pair from its i-th multicast group, which stays in the
  * list (obj_mcast.c). Returns 0 or -errno. */
 int ur_qp_leave(struct ur_obj_qp *qp, u32 i);
 
 #if UROCE_WITH_RAW_PACKET
-/* raw/obj_rwq_table.c: parses the driver's part of a command that makes a queue pair with
- * a->table, whose work queues have the same engine. Returns 0, -EINVAL or -EOPNOTSUPP. */
-int ur_rss_take(const struct ur_cmd *cmd, const struct ur_qp_args *a,
-		struct ur_rss_conf *conf);
-/* Spreads the queue pair's frames over the work queues of the table. Returns 0 or -ENOMEM. */
-int ur_rss_spread(struct ur_obj_qp *qp, struct ur_obj_rwq_table *t,
-		  const struct ur_rss_conf *conf);
+/* raw/obj_rwq_table.c: checks the driver's part of a command that makes a queue pair with
+ * a->table. Returns 0, -EINVAL or -EOPNOTSUPP. */
+int ur_rss_check(const struct ur_cmd *cmd, const struct ur_qp_args *a);
 #else
-static inline int ur_rss_take(const struct ur_cmd *cmd,
-			      const struct ur_qp_args *a,
-			      struct ur_rss_conf *conf)
-{
-	return -EOPNOTSUPP;
-}
-static inline int ur_rss_spread(struct ur_obj_qp *qp,
-				struct ur_obj_rwq_table *t,
-				const struct ur_rss_conf *conf)
+static inline int ur_rss_check(const struct ur_cmd *cmd,
+			       const struct ur_qp_args *a)
 {
 	return -EOPNOTSUPP;
 }

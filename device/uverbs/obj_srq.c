@@ -80,6 +80,8 @@ static int create_srq(struct ur_cmd *cmd, const struct srq_args *a,
 	struct ur_obj_srq *srq;
 	int err = check_args(&cmd->dev->daemon->limits, a);
 
+	if (!err && !cmd->file->slot)
+		err = -EOPNOTSUPP;
 	if (err)
 		return err;
 	err = ur_async_from_fd(cmd->file, a->event_fd, &async);

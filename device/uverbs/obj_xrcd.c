@@ -83,7 +83,6 @@ static struct ur_xrcd *new_xrcd(struct ur_cmd *cmd)
 	}
 	x->dev = dev;
 	x->refs = 1;
-	x->shard = ur_ectx_shard(cmd->file->ectx);
 	x->loop = dev->daemon->loop;
 	ur_list_init(&x->targets);
 	ur_list_add_tail(&dev->daemon->xrcds, &x->node);
@@ -161,24 +160,12 @@ static int new_shared(struct ur_cmd *cmd, int fd, const struct ur_file_id *id,
 /* All objects of a domain belong to one engine, since only its thread may touch them. */
 static int enter_domain(struct ur_cmd *cmd, struct ur_xrcd *x)
 {
-	int err;
-
 	/* A shared engine serves one user only. */
 	if (x->home != cmd->file->shared)
 		return x->uid == cmd->file->uid ? -EOPNOTSUPP : -EPERM;
-	if (x->home) {
-		x->refs++;
-		return 0;
-	}
-	if (x->moves)
-		return -EAGAIN;
-	/* The reference keeps the domain while we wait for engines. */
 	ur_assert(x->refs);
 	x->refs++;
-	err = ur_context_go(cmd->file, x->shard);
-	if (err)
-		xrcd_put(x);
-	return err;
+	return 0;
 }
 
 /* *ret gets a reference. */

@@ -52,12 +52,10 @@ struct ur_xrcd {
 	uid_t uid; /* charged for fd */
 	struct ur_loop_after after;
 	u32 number;
-	/* The shared engine that has all objects of the domain, under home_number; NULL: an
-	 * engine of the device, shard. */
+	/* The shared engine that has all objects of the domain, under home_number; NULL: the
+	 * engine of its only file. */
 	struct ur_shared_engine *home;
 	u32 home_number;
-	u32 shard;  /* engine of the device, if home is NULL */
-	bool moves; /* is being moved to another engine */
 	u32 refs;
 	struct ur_list targets; /* struct ur_xrc_target */
 };
@@ -71,7 +69,6 @@ struct ur_obj_xrcd {
 struct ur_xrc_target {
 	struct ur_list node;
 	struct ur_eqp *qp;
-	bool in_program; /* its engine is in the program, for all openers */
 	u32 openers;	 /* with those that wait for the engine */
 	struct ur_list opened; /* struct ur_obj_qp; the first one is its owner */
 };
@@ -102,8 +99,6 @@ struct ur_obj_qp {
 	struct ur_list opener;	/* of target->opened */
 	struct ur_eqp_ref *ref; /* reference to target's qp */
 	struct ur_obj_async *async;
-	/* its engine is in the program; no packet finds it here */
-	bool in_program;
 	u32 create_flags;
 	u32 async_events;
 	u32 n_mcast;
@@ -114,7 +109,6 @@ struct ur_obj_qp {
 struct ur_obj_wq {
 	struct ur_object obj;
 	struct ur_eqp *wq;
-	bool in_program; /* as in struct ur_obj_qp */
 	enum ur_wq_state state;
 	struct ur_obj_pd *pd;
 	struct ur_obj_cq *cq;
@@ -158,12 +152,10 @@ struct ur_obj_dm {
 
 struct ur_obj_counters {
 	struct ur_object obj;
-	struct ur_ecounters values;
 };
 
 struct ur_obj_flow {
 	struct ur_object obj;
-	struct ur_eflow *flow; /* NULL: the rule is in the program's engine */
 	struct uroce_engine_flow asked; /* the rule for the program's engine */
 	struct ur_obj_qp *qp;
 	struct ur_obj_counters *counters;

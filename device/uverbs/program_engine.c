@@ -85,16 +85,14 @@ static bool may_have_had(const struct ur_ufile *file, u32 slot, u32 number)
 }
 
 int ur_program_engine_flags(const struct ur_cmd *cmd, u32 slot, u32 flags,
-			    u32 number, bool *in_program)
+			    u32 number)
 {
 	bool again = flags == UROCE_QP_F_AGAIN;
 
-	if ((flags && !again && flags != UROCE_QP_F_DEVICE &&
-	     flags != UROCE_QP_F_PROGRAM) ||
+	if ((flags && !again && flags != UROCE_QP_F_PROGRAM) ||
 	    (again ? !may_have_had(cmd->file, slot, number) : number))
 		return -EINVAL;
-	*in_program = slot && flags != UROCE_QP_F_DEVICE;
-	return 0;
+	return slot ? 0 : -EOPNOTSUPP;
 }
 
 /* Parses the driver's part for a queue pair with an indirection table. */
@@ -105,9 +103,7 @@ static int take_spread(const struct ur_cmd *cmd, struct ur_qp_args *a)
 	ur_udata_in(cmd, &req, sizeof(req));
 	a->number = req.number;
 	a->slot = cmd->file->slot;
-	return ur_program_engine_flags(
-		cmd, a->slot, req.flags ? req.flags : UROCE_QP_F_DEVICE,
-		req.number, &a->in_program);
+	return ur_program_engine_flags(cmd, a->slot, req.flags, req.number);
 }
 
 int ur_program_engine_qp(const struct ur_cmd *cmd, struct ur_qp_args *a)
@@ -127,12 +123,11 @@ int ur_program_engine_qp(const struct ur_cmd *cmd, struct ur_qp_args *a)
 		a->slot = cmd->file->shared->slot;
 		req.flags = UROCE_QP_F_PROGRAM;
 	}
-	err = ur_program_engine_flags(cmd, a->slot, req.flags, req.number,
-				      &a->in_program);
+	err = ur_program_engine_flags(cmd, a->slot, req.flags, req.number);
 	if (err)
 		return err;
 	/* Other openers of the domain could not use it. */
-	if (domain && domain->shared && a->in_program != !!domain->home)
+	if (domain && domain->shared && !domain->home)
 		return -EINVAL;
 	a->number = req.number;
 	return 0;

@@ -46,8 +46,6 @@ int ur_m_engine_qp(struct ur_cmd *cmd)
 	u32 slot, own;
 	int err;
 
-	if (!qp->in_program)
-		return -EINVAL;
 	err = modify_first(cmd, qp);
 	if (err)
 		return err;
@@ -189,8 +187,6 @@ int ur_m_engine_flow(struct ur_cmd *cmd)
 	const struct ur_obj_flow *flow =
 		ur_obj_flow_of(ur_attr_obj(cmd, UROCE_ATTR_ENGINE_FLOW_HANDLE));
 
-	if (!flow->qp->in_program)
-		return -EINVAL;
 	return ur_attr_out(cmd, UROCE_ATTR_ENGINE_FLOW_RESP, &flow->asked,
 			   sizeof(flow->asked));
 }

@@ -102,11 +102,6 @@ static inline bool ur_ufile_is_apart(const struct ur_ufile *file)
 	       file->dev->daemon->engines_apart;
 }
 
-/* Moves the context to that engine of the device, because an object about to be made
- * belongs there. Returns 0, or -EOPNOTSUPP if the context has objects that cannot move:
- * queue pairs and what goes with them, address handles, windows. Lock held. */
-int ur_context_go(struct ur_ufile *file, u32 shard);
-
 /* program_engine.c: wakes the file's engine in the program, if any, so that it looks for
  * changes. */
 void ur_program_engine_wake(const struct ur_ufile *file);

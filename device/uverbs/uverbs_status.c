@@ -79,9 +79,8 @@ static struct json_object *qp(struct ur_object *obj)
 	ur_json_text(o, "type", ur_qp_type_name(qp->type));
 	ur_json_text(o, "state", ur_qp_state_name(attr.state));
 	ur_json_text(o, "engine",
-		     !qp->in_program			    ? "device"
-		     : obj->file->apart || is_of_shared(qp) ? "process"
-							    : "program");
+		     obj->file->apart || is_of_shared(qp) ? "process"
+							  : "program");
 	ur_json_int(o, "path_mtu", attr.path_mtu);
 	ur_json_int(o, "max_send_wr", init.max_send_wr);
 	ur_json_int(o, "max_recv_wr", init.max_recv_wr);

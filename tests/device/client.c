@@ -507,6 +507,39 @@ int64_t client_open_engine(int sock)
 	return client_ioctl(sock, &cmd);
 }
 
+int client_session_with_engine(const struct daemon_proc *d)
+{
+	int sock = client_session(d);
+
+	CHECK_EQ(client_open_engine(sock), 0);
+	return sock;
+}
+
+int client_session_with_shared(const struct daemon_proc *d)
+{
+	int sock = client_session_with_engine(d);
+	struct uroce_engine_apart resp = {.fd = -1};
+	struct {
+		struct ib_uverbs_ioctl_hdr hdr;
+		struct ib_uverbs_attr attr[2];
+	} cmd = {.hdr = {.length = sizeof(cmd),
+			 .object_id = UVERBS_OBJECT_DEVICE,
+			 .method_id = UROCE_METHOD_ENGINE_SHARE,
+			 .num_attrs = 2},
+		 .attr = {{.attr_id = UROCE_ATTR_ENGINE_SHARE_SLOT,
+			   .len = 4,
+			   .flags = UVERBS_ATTR_F_MANDATORY},
+			  {.attr_id = UROCE_ATTR_ENGINE_SHARE_RESP,
+			   .len = sizeof(resp),
+			   .flags = UVERBS_ATTR_F_MANDATORY,
+			   .data = (uintptr_t)&resp}}};
+
+	client_alloc_async(sock);
+	CHECK_EQ(client_ioctl(sock, &cmd), 0);
+	CHECK(resp.slot && resp.fd >= 0);
+	return sock;
+}
+
 int client_alloc_async(int sock)
 {
 	struct {

@@ -85,6 +85,9 @@ int client_get_context_with(int sock, struct uroce_alloc_ucontext_req *req,
 			    struct uroce_alloc_ucontext_resp *resp);
 /* Connected, open, and with a context. */
 int client_session(const struct daemon_proc *d);
+/* client_session_with_engine(), which also has an engine shared with other files of its user, as
+ * XRC domains of files need. */
+int client_session_with_shared(const struct daemon_proc *d);
 /* The handle of a new one. */
 uint32_t client_alloc_pd(int sock);
 /* Registers bytes of a file, which may be a memfd, from off on. Where it is made,
@@ -101,6 +104,8 @@ void client_dmabuf_init(struct client_dmabuf *c, uint32_t pd, int fd,
 			uint64_t off, uint64_t length);
 /* ENGINE_OPEN: its result. The descriptors that came with it stay open. */
 int64_t client_open_engine(int sock);
+/* client_session(), and an engine, which queue pairs and SRQs need. */
+int client_session_with_engine(const struct daemon_proc *d);
 /* The descriptor of a new event file. */
 int client_alloc_async(int sock);
 /* Wait until no more than n connections are left. */
@@ -119,7 +124,9 @@ void client_check(const struct daemon_proc *d);
 	(ck_at(__FILE__, __LINE__), client_recv(sock, msg, fd))
 #define client_hear(sock, msg) \
 	(ck_at(__FILE__, __LINE__), client_hear(sock, msg))
-#define client_session(d)  (ck_at(__FILE__, __LINE__), client_session(d))
+#define client_session(d) (ck_at(__FILE__, __LINE__), client_session(d))
+#define client_session_with_engine(d) \
+	(ck_at(__FILE__, __LINE__), client_session_with_engine(d))
 #define client_alloc_pd(s) (ck_at(__FILE__, __LINE__), client_alloc_pd(s))
 #define client_settle(d)   (ck_at(__FILE__, __LINE__), client_settle(d))
 #define client_check(d)	   (ck_at(__FILE__, __LINE__), client_check(d))

@@ -4,10 +4,12 @@
 #include <linux/netlink.h>
 #include <poll.h>
 #include <rdma/ib_user_mad.h>
+#include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/ib_user_verbs.h>
 #include <rdma/rdma_netlink.h>
 #include <rdma/rdma_user_cm.h>
+#include <rdma/rdma_user_ioctl_cmds.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -168,6 +170,21 @@ static void make_objects(int sock)
 					IB_UVERBS_QPT_UD};
 	uint64_t out[64];
 	struct ib_uverbs_get_context ctx = {0};
+	struct uroce_engine_open engine;
+	struct {
+		struct ib_uverbs_ioctl_hdr hdr;
+		struct ib_uverbs_attr attr;
+	} open = {.hdr = {.length = sizeof(open),
+			  .object_id = UVERBS_OBJECT_DEVICE,
+			  .method_id = UROCE_METHOD_ENGINE_OPEN,
+			  .num_attrs = 1},
+		  .attr = {.attr_id = UROCE_ATTR_ENGINE_OPEN_RESP,
+			   .len = sizeof(engine),
+			   .flags = UVERBS_ATTR_F_MANDATORY,
+			   .data = (uintptr_t)&engine}};
+	struct uroce_tun_msg msg = {
+		.op = UROCE_TUN_IOCTL,
+		.call = {.request = RDMA_VERBS_IOCTL, .arg = (uintptr_t)&open}};
 	struct ib_uverbs_alloc_pd pd = {0};
 	struct ib_uverbs_create_cq cq = {.cqe = 16, .comp_channel = -1};
 	struct ib_uverbs_create_srq srq = {.max_wr = 4, .max_sge = 1};
@@ -178,6 +195,7 @@ static void make_objects(int sock)
 
 	verb(sock, IB_USER_VERBS_CMD_GET_CONTEXT, &ctx, sizeof(ctx), out,
 	     sizeof(out));
+	CHECK_EQ(command(sock, &msg), 0);
 	qp.pd_handle = srq.pd_handle = verb(sock, IB_USER_VERBS_CMD_ALLOC_PD,
 					    &pd, sizeof(pd), out, sizeof(out));
 	qp.recv_cq_handle = qp.send_cq_handle =

@@ -24,14 +24,6 @@
 #include "tests/device/client.h"
 #include "tests/device/stuck.h"
 
-/* enum ibv_qp_attr_mask, enum ibv_qp_state */
-#define QP_STATE      (1u << 0)
-#define QP_ACCESS     (1u << 3)
-#define QP_PKEY_INDEX (1u << 4)
-#define QP_PORT	      (1u << 5)
-#define QPS_INIT      1
-#define QPS_ERR	      6
-
 static struct daemon_proc dev;
 
 static void send_write(int sock, const void *buf, size_t len)
@@ -55,52 +47,6 @@ static uint32_t make_cq_at(int sock, int channel)
 			       sizeof(req), &resp, sizeof(resp)),
 		 0);
 	return resp.core.cq_handle;
-}
-
-static uint32_t make_cq(int sock)
-{
-	return make_cq_at(sock, -1);
-}
-
-/* A queue pair in ERR: it has an event, of the last receive of its SRQ. */
-static uint32_t make_failed(int sock)
-{
-	uint32_t pd = client_alloc_pd(sock), cq = make_cq(sock);
-	struct ib_uverbs_create_srq srq_req = {
-		.pd_handle = pd, .max_wr = 16, .max_sge = 1};
-	struct ib_uverbs_create_srq_resp srq = {0};
-	struct ib_uverbs_create_qp req = {
-		.pd_handle = pd,
-		.send_cq_handle = cq,
-		.recv_cq_handle = cq,
-		.max_send_wr = 16,
-		.max_send_sge = 1,
-		.is_srq = 1,
-		.qp_type = IB_UVERBS_QPT_RC,
-	};
-	struct ib_uverbs_create_qp_resp qp = {0};
-	struct ib_uverbs_modify_qp to = {.attr_mask = QP_STATE | QP_PKEY_INDEX |
-						      QP_PORT | QP_ACCESS,
-					 .qp_state = QPS_INIT,
-					 .port_num = 1};
-
-	CHECK_EQ(client_legacy(sock, IB_USER_VERBS_CMD_CREATE_SRQ, &srq_req,
-			       sizeof(srq_req), &srq, sizeof(srq)),
-		 0);
-	req.srq_handle = srq.srq_handle;
-	CHECK_EQ(client_legacy(sock, IB_USER_VERBS_CMD_CREATE_QP, &req,
-			       sizeof(req), &qp, sizeof(qp)),
-		 0);
-	to.qp_handle = qp.qp_handle;
-	CHECK_EQ(client_legacy(sock, IB_USER_VERBS_CMD_MODIFY_QP, &to,
-			       sizeof(to), NULL, 0),
-		 0);
-	to.attr_mask = QP_STATE;
-	to.qp_state = QPS_ERR;
-	CHECK_EQ(client_legacy(sock, IB_USER_VERBS_CMD_MODIFY_QP, &to,
-			       sizeof(to), NULL, 0),
-		 0);
-	return qp.qp_handle;
 }
 
 /* A process that receives from the socket to memory that does not come, and has
@@ -146,82 +92,6 @@ static void end_reader(pid_t reader)
 	CHECK_EQ(waitpid(reader, NULL, 0), reader);
 }
 
-/* A client that destroys a queue pair whose event is being read without end. */
-struct held_destroy {
-	int sock, async;
-	pid_t reader;
-	struct ib_uverbs_destroy_qp_resp resp;
-	struct {
-		struct ib_uverbs_cmd_hdr hdr;
-		struct ib_uverbs_destroy_qp core;
-	} cmd;
-};
-
-static void hold_destroy(struct held_destroy *h)
-{
-	h->sock = client_session(&dev);
-	h->async = client_alloc_async(h->sock);
-	h->resp.events_reported = 77;
-	h->cmd.hdr = (struct ib_uverbs_cmd_hdr){
-		.command = IB_USER_VERBS_CMD_DESTROY_QP,
-		.in_words = sizeof(h->cmd) / 4,
-		.out_words = 1};
-	h->cmd.core.qp_handle = make_failed(h->sock);
-	h->cmd.core.response = (uintptr_t)&h->resp;
-	h->reader = stuck_reader(h->async);
-	send_write(h->sock, &h->cmd, sizeof(h->cmd));
-	/* It has begun when there is no queue pair left. */
-	while (client_status_has(&dev, "qps", "\"qpn\""))
-		usleep(1000);
-	CHECK_EQ(h->resp.events_reported, 77);
-}
-
-static void close_held(const struct held_destroy *h)
-{
-	close(h->async);
-	close(h->sock);
-}
-
-/* Events are taken back from who waits for himself, and nobody else waits: the
- * destroy of a queue pair receives from the same socket. */
-static void test_event_reader(void)
-{
-	static struct held_destroy h;
-	struct uroce_tun_msg answer;
-	int other;
-
-	hold_destroy(&h);
-	client_check(&dev);
-	other = client_session(&dev);
-	make_failed(other); /* by the engine */
-	close(other);
-	CHECK_EQ(h.resp.events_reported, 77);
-	end_reader(h.reader);
-	CHECK_EQ(client_hear(h.sock, &answer), sizeof(h.cmd));
-	CHECK_EQ(h.resp.events_reported, 1);
-	close_held(&h);
-}
-
-/* The thread of such a client cannot be broken off. A device that is stopped
- * gives up everything all the same, and a new one takes its place. */
-static void test_stop_beside_reader(const char *uroced)
-{
-	static struct held_destroy h;
-	struct daemon_proc old;
-	int status;
-
-	hold_destroy(&h);
-	old = dev;
-	kill(old.pid, SIGTERM);
-	daemon_start_again(&dev, uroced);
-	client_check(&dev);
-	close(client_session(&dev));
-	CHECK_EQ(waitpid(old.pid, &status, WNOHANG), 0);
-	end_reader(h.reader);
-	CHECK_EQ(daemon_wait(&old), 0);
-	close_held(&h);
-}
-
 /* An id of the connection manager with an event that nobody has read. */
 static int open_with_event(int *visible, uint32_t *id)
 {
@@ -256,31 +126,73 @@ static int open_with_event(int *visible, uint32_t *id)
 	return sock;
 }
 
-/* The same with the connection manager's: the destroy of an id takes back the
- * notice of its event. */
-static void test_cm_reader(void)
-{
-	static struct {
+/* A client that destroys an id whose event is being read without end. */
+struct held_destroy {
+	int sock, visible;
+	pid_t reader;
+	struct rdma_ucm_destroy_id_resp resp;
+	struct {
 		struct rdma_ucm_cmd_hdr hdr;
 		struct rdma_ucm_destroy_id core;
-	} destroy = {{RDMA_USER_CM_CMD_DESTROY_ID, sizeof(destroy.core), 4},
-		     {0}};
-	struct rdma_ucm_destroy_id_resp resp = {77};
-	struct uroce_tun_msg answer;
-	int visible, sock = open_with_event(&visible, &destroy.core.id);
-	pid_t reader = stuck_reader(visible);
+	} cmd;
+};
 
-	destroy.core.response = (uintptr_t)&resp;
-	send_write(sock, &destroy, sizeof(destroy));
+static void hold_destroy(struct held_destroy *h)
+{
+	h->cmd.hdr = (struct rdma_ucm_cmd_hdr){RDMA_USER_CM_CMD_DESTROY_ID,
+					       sizeof(h->cmd.core), 4};
+	h->sock = open_with_event(&h->visible, &h->cmd.core.id);
+	h->resp.events_reported = 77;
+	h->cmd.core.response = (uintptr_t)&h->resp;
+	h->reader = stuck_reader(h->visible);
+	send_write(h->sock, &h->cmd, sizeof(h->cmd));
+	/* It has begun when there is no id left. */
 	while (client_status_has(&dev, "cm_ids", "\"state\""))
 		usleep(1000);
+	CHECK_EQ(h->resp.events_reported, 77);
+}
+
+static void close_held(const struct held_destroy *h)
+{
+	close(h->visible);
+	close(h->sock);
+}
+
+/* The notice of the event is taken back from who waits for himself, and nobody else waits: the
+ * destroy receives from the same socket. */
+static void test_cm_reader(void)
+{
+	static struct held_destroy h;
+	struct uroce_tun_msg answer;
+
+	hold_destroy(&h);
 	client_check(&dev);
-	CHECK_EQ(resp.events_reported, 77);
-	end_reader(reader);
-	CHECK_EQ(client_hear(sock, &answer), sizeof(destroy));
-	CHECK_EQ(resp.events_reported, 0);
-	close(visible);
-	close(sock);
+	close(client_session(&dev));
+	CHECK_EQ(h.resp.events_reported, 77);
+	end_reader(h.reader);
+	CHECK_EQ(client_hear(h.sock, &answer), sizeof(h.cmd));
+	CHECK_EQ(h.resp.events_reported, 0);
+	close_held(&h);
+}
+
+/* The thread of such a client cannot be broken off. A device that is stopped
+ * gives up everything all the same, and a new one takes its place. */
+static void test_stop_beside_reader(const char *uroced)
+{
+	static struct held_destroy h;
+	struct daemon_proc old;
+	int status;
+
+	hold_destroy(&h);
+	old = dev;
+	kill(old.pid, SIGTERM);
+	daemon_start_again(&dev, uroced);
+	client_check(&dev);
+	close(client_session(&dev));
+	CHECK_EQ(waitpid(old.pid, &status, WNOHANG), 0);
+	end_reader(h.reader);
+	CHECK_EQ(daemon_wait(&old), 0);
+	close_held(&h);
 }
 
 static int64_t ask_engine(int sock, uint16_t object, uint16_t method,
@@ -414,7 +326,6 @@ int main(int argc, char **argv)
 	CHECK(argc > 1);
 	client_private_net();
 	daemon_start(&dev, argv[1], 0);
-	STEP(test_event_reader());
 	STEP(test_cm_reader());
 	STEP(test_stop_beside_reader(argv[1]));
 	STEP(test_lent(lend_async));

@@ -116,7 +116,7 @@ static void test_objects(void)
 				    .kind = UROCE_TUN_RDMA_CM,
 				    .open.version = UROCE_TUN_VERSION,
 				    .name = "rdma_cm"};
-	struct user u = {.sock = client_session(&dev),
+	struct user u = {.sock = client_session_with_engine(&dev),
 			 .cm = client_connect(&dev)};
 	int mem = client_mem(), fd;
 

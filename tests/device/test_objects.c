@@ -87,7 +87,7 @@ static int64_t create_qp(int sock, const struct ib_uverbs_create_qp *req,
 
 static void test_busy(void)
 {
-	int sock = client_session(&dev);
+	int sock = client_session_with_engine(&dev);
 	uint32_t pd = client_alloc_pd(sock), cq;
 	struct ib_uverbs_create_qp req;
 	struct ib_uverbs_create_qp_resp qp;
@@ -159,7 +159,8 @@ static int64_t query_qp(int sock, uint32_t handle)
 
 static void test_xrc(void)
 {
-	int a = client_session(&dev), b = client_session(&dev);
+	int a = client_session_with_shared(&dev);
+	int b = client_session_with_shared(&dev), c;
 	int inode = memfd_create("domain", MFD_CLOEXEC);
 	struct ib_uverbs_open_qp open_req = {.qp_type = IB_UVERBS_QPT_XRC_TGT};
 	struct ib_uverbs_create_qp_resp qp, other;
@@ -202,7 +203,40 @@ static void test_xrc(void)
 	while (!(ret = open_xrcd(b, inode, 0, &xb)));
 	CHECK_EQ(ret, (int64_t)-EAGAIN);
 	close(b);
+	/* Without a shared engine a target has none. */
+	c = client_session_with_engine(&dev);
+	CHECK_EQ(open_xrcd(c, inode, O_CREAT, &xb), 0);
+	req = qp_request(IB_UVERBS_QPT_XRC_TGT, xb, 0);
+	CHECK_EQ(create_qp(c, &req, &qp), (int64_t)-EINVAL);
+	close(c);
 	close(inode);
+}
+
+/* A program that has asked for no engine makes nothing that needs one. */
+static void test_without_engine(void)
+{
+	int sock = client_session(&dev);
+	uint32_t pd = client_alloc_pd(sock), cq, domain;
+	struct ib_uverbs_create_qp req;
+	struct ib_uverbs_create_qp_resp qp;
+	struct ib_uverbs_create_srq srq = {
+		.pd_handle = pd, .max_wr = 16, .max_sge = 1};
+	struct ib_uverbs_create_srq_resp made;
+
+	CHECK_EQ(create_cq(sock, 10, -1, &cq), 0);
+	for (uint8_t type = IB_UVERBS_QPT_RC; type <= IB_UVERBS_QPT_UD;
+	     type++) {
+		req = qp_request(type, pd, cq);
+		CHECK_EQ(create_qp(sock, &req, &qp), (int64_t)-EOPNOTSUPP);
+	}
+	CHECK_EQ(open_xrcd(sock, -1, O_CREAT, &domain), 0);
+	req = qp_request(IB_UVERBS_QPT_XRC_TGT, domain, 0);
+	CHECK_EQ(create_qp(sock, &req, &qp), (int64_t)-EOPNOTSUPP);
+	CHECK_EQ(client_legacy(sock, IB_USER_VERBS_CMD_CREATE_SRQ, &srq,
+			       sizeof(srq), &made, sizeof(made)),
+		 (int64_t)-EOPNOTSUPP);
+	CHECK_EQ(client_open_engine(sock), (int64_t)-EINVAL);
+	close(sock);
 }
 
 static void close_fd(int sock, uint64_t cookie)
@@ -338,7 +372,7 @@ static void test_join(void)
 /* A queue pair that is attached when its file ends does not hold the rest. */
 static void test_end(void)
 {
-	int sock = client_session(&dev);
+	int sock = client_session_with_engine(&dev);
 	uint32_t pd = client_alloc_pd(sock), cq;
 	struct ib_uverbs_create_qp req;
 	struct ib_uverbs_create_qp_resp qp;
@@ -379,6 +413,7 @@ int main(int argc, char **argv)
 	client_private_net();
 	daemon_start(&dev, argv[1], 0);
 	STEP(test_busy());
+	STEP(test_without_engine());
 	STEP(test_xrc());
 	STEP(test_channel());
 	STEP(test_dmabuf());

@@ -61,7 +61,7 @@ static struct user come(uid_t uid)
 	struct user u = {.first_group = 1000 * users++};
 
 	dev.as = uid;
-	u.sock = client_session(&dev);
+	u.sock = client_session_with_engine(&dev);
 	u.cm = client_connect(&dev);
 	client_send(u.cm, &msg, &mem, 1);
 	CHECK(!client_recv(u.cm, &msg, &fd));

@@ -2,8 +2,7 @@
 /*
  * Raw Ethernet's commands: work queues, indirection tables, queue pairs that
  * spread frames, flow rules and counters objects. Objects that hold others,
- * refusals, users without the right, garbage, and rings full of it while frames
- * come.
+ * refusals, users without the right, garbage.
  *
  * usage: test_raw UROCED [SEED [ROUNDS]]
  */
@@ -17,14 +16,12 @@
 #include <rdma/ib_user_verbs.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "kernel-abi/uroce-ring.h"
 #include "tests/check.h"
 #include "tests/device/client.h"
 #include "util/rng.h"
@@ -262,7 +259,7 @@ static void test_busy(void)
 {
 	struct world w;
 
-	make_world(&w, client_session(&dev));
+	make_world(&w, client_session_with_engine(&dev));
 	CHECK_EQ(destroy_qp(w.sock, w.qp), (int64_t)-EBUSY);
 	CHECK_EQ(destroy_table(w.sock, w.table), (int64_t)-EBUSY);
 	CHECK_EQ(destroy_wq(w.sock, w.wq[3]), (int64_t)-EBUSY);
@@ -280,14 +277,14 @@ static void test_busy(void)
 	close(w.sock);
 	client_settle(&dev);
 	/* All at once. */
-	make_world(&w, client_session(&dev));
+	make_world(&w, client_session_with_engine(&dev));
 	close(w.sock);
 	client_settle(&dev);
 }
 
 static void test_wq_refused(void)
 {
-	struct world w = {.sock = client_session(&dev)};
+	struct world w = {.sock = client_session_with_engine(&dev)};
 	struct ib_uverbs_ex_create_wq good, req;
 	struct wq_resp resp;
 
@@ -332,7 +329,7 @@ static void test_table_refused(void)
 	struct world w;
 	uint32_t many[300], handle;
 
-	make_world(&w, client_session(&dev));
+	make_world(&w, client_session_with_engine(&dev));
 	for (int i = 0; i < 300; i++)
 		many[i] = w.wq[i % 4];
 	/* More than the command has, which is not known. */
@@ -361,7 +358,7 @@ static void test_qp_refused(void)
 	struct world w;
 	uint32_t one, handle;
 
-	make_world(&w, client_session(&dev));
+	make_world(&w, client_session_with_engine(&dev));
 	good = spread_request(w.pd, w.table);
 #define REFUSED(field, value, err)                                     \
 	do {                                                           \
@@ -480,7 +477,7 @@ static void as_nobody(void)
 	struct wq_resp resp;
 	uint32_t handle;
 
-	w.sock = client_session(&dev);
+	w.sock = client_session_with_engine(&dev);
 	w.pd = client_alloc_pd(w.sock);
 	w.cq = create_cq(w.sock);
 	wq = wq_request(&w);
@@ -489,9 +486,6 @@ static void as_nobody(void)
 	qp = spread_request(w.pd, w.table);
 	CHECK_EQ(create_qp(w.sock, &qp, &good_hash, &handle), (int64_t)-EPERM);
 	CHECK_EQ(create_flow(w.sock, 1, &handle), (int64_t)-EPERM);
-	CHECK_EQ(ask_sockets(w.sock), (int64_t)-EPERM);
-	w.sock = client_session(&dev);
-	CHECK_EQ(client_open_engine(w.sock), 0);
 	CHECK_EQ(ask_sockets(w.sock), (int64_t)-EPERM);
 }
 
@@ -538,7 +532,7 @@ static void test_garbage(uint32_t rounds)
 	uint32_t core[256];
 	struct world w;
 
-	make_world(&w, client_session(&dev));
+	make_world(&w, client_session_with_engine(&dev));
 	for (uint32_t i = 0; i < rounds; i++) {
 		uint32_t len = lens[ur_rng_below(&rng, 10)];
 		int64_t ret;
@@ -565,7 +559,7 @@ static void test_garbage(uint32_t rounds)
 		CHECK(ret == 0 || (ret < 0 && ret > -4096));
 		if (i % 1024 == 1023) {
 			close(w.sock);
-			make_world(&w, client_session(&dev));
+			make_world(&w, client_session_with_engine(&dev));
 		}
 	}
 	close(w.sock);
@@ -580,75 +574,6 @@ static int proof(void)
 	if (fd < 0)
 		fd = ur_proof_net_raw();
 	return fcntl(fd, F_DUPFD_CLOEXEC, 0);
-}
-
-/* ---- rings ---- */
-
-static int cable(void)
-{
-	struct sockaddr_ll to = {.sll_family = AF_PACKET,
-				 .sll_ifindex = (int)if_nametoindex("veth1")};
-	int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
-
-	CHECK(fd >= 0);
-	CHECK_EQ(bind(fd, (void *)&to, sizeof(to)), 0);
-	return fd;
-}
-
-static void send_frame(int fd)
-{
-	uint8_t f[128] = {2, 0, 0, 0, 0, 7, 2, 0, 0, 0, 0, 8, 8, 0, 0x45};
-
-	for (int i = 26; i < 60; i++)
-		f[i] = (uint8_t)ur_rng_u64(&rng);
-	if (!ur_rng_below(&rng, 4))
-		for (int i = 12; i < 60; i++)
-			f[i] = (uint8_t)ur_rng_u64(&rng);
-	CHECK(send(fd, f, 14 + ur_rng_below(&rng, 114), 0) > 0);
-}
-
-/* A client that writes to the rings of its work queues what it likes. */
-static void test_rings(uint32_t rounds)
-{
-	struct uroce_alloc_ucontext_resp ctx;
-	int fd = cable();
-
-	for (uint32_t round = 0; round < rounds; round++) {
-		int visible, sock = client_open(&dev, "uverbs0", &visible);
-		struct world w;
-
-		CHECK_EQ(client_get_context(sock, &ctx), 0);
-		make_world(&w, sock);
-		for (int i = 0; i < 64; i++) {
-			const struct uroce_create_qp_resp *r =
-				&w.rings[ur_rng_below(&rng, 4)].rings;
-			uint8_t *map =
-				mmap(NULL, r->map_len, PROT_READ | PROT_WRITE,
-				     MAP_SHARED, visible, (off_t)r->map_off);
-			struct uroce_ring_hdr *hdr;
-
-			CHECK(map != MAP_FAILED);
-			hdr = (void *)(map + r->rq_hdr_off);
-			for (uint32_t j = 0; j < r->rq_entries * r->rq_stride;
-			     j += 4)
-				if (!ur_rng_below(&rng, 3))
-					*(uint32_t *)(map + r->rq_off + j) =
-						(uint32_t)ur_rng_below(&rng, 5);
-			hdr->prod += (uint32_t)ur_rng_below(&rng, 4);
-			if (!ur_rng_below(&rng, 16))
-				hdr->prod = (uint32_t)ur_rng_u64(&rng);
-			munmap(map, r->map_len);
-			send_frame(fd);
-			if (!ur_rng_below(&rng, 4))
-				modify_wq(sock, w.wq[ur_rng_below(&rng, 4)], 1,
-					  (uint32_t)ur_rng_below(&rng, 3), 0);
-		}
-		close(ctx.wake_fd);
-		close(visible);
-		close(sock);
-	}
-	close(fd);
-	client_settle(&dev);
 }
 
 int main(int argc, char **argv)
@@ -675,8 +600,6 @@ int main(int argc, char **argv)
 	client_proof = proof;
 	client_check(&dev);
 	STEP(test_garbage(rounds));
-	client_check(&dev);
-	STEP(test_rings(rounds / 500));
 	client_check(&dev);
 	daemon_stop(&dev);
 	return cases_status();

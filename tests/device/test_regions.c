@@ -491,7 +491,7 @@ int main(int argc, char **argv)
 	CHECK(argc > 1);
 	client_private_net();
 	daemon_start(&dev, argv[1], 0);
-	sock = client_session(&dev);
+	sock = client_session_with_engine(&dev);
 	pd = client_alloc_pd(sock);
 	STEP(test_reg());
 	STEP(test_rights());

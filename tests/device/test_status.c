@@ -176,8 +176,8 @@ static uint32_t count(const char *text, const char *what)
 static void test_served(uint32_t n)
 {
 	static const char *const subjects[] = {"mrs", "qps", ""};
-	int owner = client_session(&dev), other = client_session(&dev),
-	    asking = client_connect(&dev);
+	int owner = client_session_with_engine(&dev),
+	    other = client_session(&dev), asking = client_connect(&dev);
 	uint32_t pd = client_alloc_pd(owner);
 	char *text;
 
@@ -308,7 +308,7 @@ static void test_secrets(void)
 	client_settle(&dev); /* what others had is not counted */
 	CHECK(!chmod(dev.dir, 0755));
 	dev.as = owner;
-	sock = client_session(&dev);
+	sock = client_session_with_engine(&dev);
 	dev.as = 0;
 	reg_mr(sock, client_alloc_pd(sock));
 	create_qps(sock, 2);

@@ -6,6 +6,7 @@
  * usage: test_stop UROCED
  */
 #include <errno.h>
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -16,13 +17,15 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "tests/check.h"
-#include "tests/device/sender.h"
+#include "tests/device/client.h"
+#include "tests/device/kinds.h"
 #include "tests/device/stuck.h"
 
 #define PAGE 4096
@@ -98,19 +101,18 @@ static uint32_t make_queue(struct user *u)
 }
 
 /* Rings come and go while their file is written to. */
-static void test_rings(struct sender *s)
+static void test_rings(struct user *u)
 {
 	uint32_t queue[16];
 
 	for (int i = 0; i < 16; i++)
-		queue[i] = make_queue(&s->user);
+		queue[i] = make_queue(u);
 	for (int i = 0; i < 16; i++) {
 		struct ib_uverbs_destroy_cq req = {.cq_handle = queue[i]};
 		struct ib_uverbs_destroy_cq_resp resp;
 
-		CHECK_EQ(client_legacy(s->user.sock,
-				       IB_USER_VERBS_CMD_DESTROY_CQ, &req,
-				       sizeof(req), &resp, sizeof(resp)),
+		CHECK_EQ(client_legacy(u->sock, IB_USER_VERBS_CMD_DESTROY_CQ,
+				       &req, sizeof(req), &resp, sizeof(resp)),
 			 0);
 	}
 	client_check(&dev);
@@ -133,19 +135,33 @@ static uint64_t count(const char *name)
 	return n;
 }
 
-/* Counters move while their directory is read: nobody has the number that the
- * datagrams go to. */
-static void test_counters(struct sender *s)
+/* Returns a socket for datagrams to the device. */
+static int to_device(void)
 {
+	struct sockaddr_in to = {.sin_family = AF_INET,
+				 .sin_port = htons(4791),
+				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	int sock = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	CHECK(sock >= 0);
+	CHECK(!connect(sock, (struct sockaddr *)&to, sizeof(to)));
+	return sock;
+}
+
+/* Counters move while their directory is read: a packet that is refused. */
+static void test_counters(void)
+{
+	static const char bytes[64];
 	uint64_t before;
+	int sock = to_device();
 
 	sync_counters();
-	before = count("bad_qpn");
-	sender_fill(s, &s->queue[0]);
-	sender_wake(s);
+	before = count("bad_gid");
+	CHECK_EQ(send(sock, bytes, sizeof(bytes), 0), sizeof(bytes));
 	do
 		sync_counters();
-	while (count("bad_qpn") < before + s->queue[0].rings.sq_max_wqes);
+	while (count("bad_gid") == before);
+	close(sock);
 	client_check(&dev);
 }
 
@@ -176,35 +192,20 @@ static void check_next(struct daemon_proc *stuck_one, const char *uroced)
 	CHECK_EQ(waitpid(stuck_one->pid, NULL, WNOHANG), 0);
 }
 
-/* The memory does not come while a queue pair sends it: the engine waits. */
-static void stall_engine(struct sender *s, int n)
-{
-	struct ib_uverbs_reg_mr req = {.length = PAGE,
-				       .pd_handle = s->user.pd,
-				       .access_flags =
-					       IB_UVERBS_ACCESS_LOCAL_WRITE |
-					       IB_UVERBS_ACCESS_ON_DEMAND};
-	struct ib_uverbs_reg_mr_resp resp = {0};
-
-	s->addr = (uintptr_t)stuck + (uint64_t)n * PAGE;
-	req.start = req.hca_va = s->addr;
-	CHECK_EQ(client_legacy(s->user.sock, IB_USER_VERBS_CMD_REG_MR, &req,
-			       sizeof(req), &resp, sizeof(resp)),
-		 0);
-	s->lkey = resp.lkey;
-	sender_fill(s, &s->queue[0]);
-	sender_wake(s);
-}
-
-/* Whoever reads another's memory has a lock of it: a process of its own. */
+/* A client whose command does not come: its thread waits. Reading another's memory takes a lock of
+ * it, so this is a process of its own. */
 static pid_t begin_stall(int n)
 {
+	struct uroce_tun_msg msg = {
+		.op = UROCE_TUN_WRITE,
+		.call = {.arg = (uintptr_t)stuck + (uint64_t)n * PAGE,
+			 .len = 64}};
 	pid_t pid = fork();
 
 	CHECK(pid >= 0);
 	if (!pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		stall_engine(sender_begin(&dev, 1, 64), n);
+		client_send(client_session(&dev), &msg, NULL, 0);
 		for (;;)
 			pause();
 	}
@@ -212,19 +213,15 @@ static pid_t begin_stall(int n)
 	return pid;
 }
 
-static void finish(struct sender *s)
-{
-	close(s->user.sock);
-	sender_end(s);
-}
-
 int main(int argc, char **argv)
 {
 	struct daemon_proc stuck_one;
 	struct holder inode, directory;
-	struct sender *s;
+	struct user user;
 	char path[160];
 	pid_t staller;
+	struct uroce_alloc_ucontext_resp ctx;
+	int visible;
 
 	cases(&argc, argv);
 	CHECK(argc > 1);
@@ -237,27 +234,28 @@ int main(int argc, char **argv)
 	strcpy(dev.dir, "/dev/shm/uroce-test.XXXXXX");
 	CHECK(mkdtemp(dev.dir));
 	daemon_start(&dev, argv[1], 0);
-	s = sender_begin(&dev, 1, 64);
-	begin_hold(&inode, s->visible, 0, write_far);
-	STEP(test_rings(s));
+	user.sock = client_open(&dev, "uverbs0", &visible);
+	CHECK_EQ(client_get_context(user.sock, &ctx), 0);
+	begin_hold(&inode, visible, 0, write_far);
+	STEP(test_rings(&user));
 	STEP(check_stop());
-	finish(s);
+	close(ctx.wake_fd);
+	close(visible);
+	close(user.sock);
 	daemon_start(&dev, argv[1], 0);
 	staller = begin_stall(4);
 	STEP(check_next(&stuck_one, argv[1]));
-	s = sender_begin(&dev, 1, 64);
 	snprintf(path, sizeof(path),
 		 "%s/sys/class/infiniband/uroce0/ports/1/hw_counters", dev.dir);
 	begin_hold(&directory, open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC),
 		   2, read_directory);
-	STEP(test_counters(s));
+	STEP(test_counters());
 	stuck_end();
 	CHECK(!pthread_join(inode.thread, NULL));
 	CHECK(!pthread_join(directory.thread, NULL));
 	CHECK_EQ(daemon_wait(&stuck_one), 0);
 	CHECK(!kill(staller, SIGKILL));
 	CHECK_EQ(waitpid(staller, NULL, 0), staller);
-	finish(s);
 	daemon_stop(&dev);
 	snprintf(path, sizeof(path), "%s/lock", dev.dir);
 	CHECK(!unlink(path));

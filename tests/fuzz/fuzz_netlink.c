@@ -9,10 +9,12 @@
  * where the input has taken it away.
  */
 #include <errno.h>
+#include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/ib_user_verbs.h>
 #include <rdma/rdma_netlink.h>
 #include <rdma/rdma_user_cm.h>
+#include <rdma/rdma_user_ioctl_cmds.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -115,6 +117,28 @@ static void make_qp(u32 pd, u32 cq, u32 srq, u8 type)
 	verbs(IB_USER_VERBS_CMD_MODIFY_QP, &m, sizeof(m));
 }
 
+/* ENGINE_OPEN, without which no queue pair is made. */
+static void open_engine(void)
+{
+	struct {
+		struct ib_uverbs_ioctl_hdr hdr;
+		struct ib_uverbs_attr attr;
+	} cmd = {.hdr = {.length = sizeof(cmd),
+			 .object_id = UVERBS_OBJECT_DEVICE,
+			 .method_id = UROCE_METHOD_ENGINE_OPEN,
+			 .num_attrs = 1},
+		 .attr = {.attr_id = UROCE_ATTR_ENGINE_OPEN_RESP,
+			  .len = sizeof(struct uroce_engine_open),
+			  .flags = UVERBS_ATTR_F_MANDATORY,
+			  .data = (uintptr_t)out_buf}};
+
+	memcpy(in_buf, &cmd, sizeof(cmd));
+	CHECK_EQ(ur_uverbs_ioctl(verbs_file, RDMA_VERBS_IOCTL,
+				 (uintptr_t)in_buf),
+		 0);
+	ur_session_give_back(&owner);
+}
+
 static void make_verbs_objects(void)
 {
 	struct ib_uverbs_get_context context = {0};
@@ -132,6 +156,7 @@ static void make_verbs_objects(void)
 	u32 cqs, srqs;
 
 	verbs(IB_USER_VERBS_CMD_GET_CONTEXT, &context, sizeof(context));
+	open_engine();
 	mr.pd_handle = verbs(IB_USER_VERBS_CMD_ALLOC_PD, &pd, sizeof(pd));
 	reg.mr = mr;
 	verbs(IB_USER_VERBS_CMD_REG_MR, &reg, sizeof(reg));

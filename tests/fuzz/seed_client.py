@@ -82,8 +82,8 @@ RTS = 1 | 1 << 9 | 1 << 10 | 1 << 11 | 1 << 16 | 1 << 13
 
 
 def open_all():
-    """Handles: 1 events, 2 PD, 3 MR, 4 channel, 5 CQ."""
-    return GET_CONTEXT + ALLOC_PD + reg_mr(2) + CHANNEL + create_cq()
+    """With an engine. Handles: 1 events, 2 PD, 3 MR, 4 channel, 5 CQ."""
+    return GET_CONTEXT + ioctl(0, 0x1001, attr(0x1000, 512, 3)) + ALLOC_PD + reg_mr(2) + CHANNEL + create_cq()
 
 
 def uverbs():

@@ -126,27 +126,27 @@ SEEDS = {
     "legacy": write(0, R, provider=b"\0" * 16) + PD + cq_legacy(16)
     + write(19, R + struct.pack("<II", 3, 64)) + write(17, R)
     + write(20, R + struct.pack("<II", 3, 0)),
-    "rc": CONTEXT + ASYNC + PD + cq_ioctl(64) + mr(2, 4096)
+    "rc": CONTEXT + ENGINE + ASYNC + PD + cq_ioctl(64) + mr(2, 4096)
     + qp(2, 2, 3, 3) + modify(5, 0x39, 1) + modify(5, 0x129181, 2)
     + modify(5, 0x12e01, 3) + write(25, R + struct.pack("<II", 5, 0xfffff))
     + modify(5, 1, 6) + ioctl(4, 1, num(0, 5), out(1, 8))
     + write(13, struct.pack("<I", 4)) + ioctl(3, 1, num(0, 3), out(1, 8))
     + ioctl(1, 0, num(0, 2)),
-    "ud": CONTEXT + ASYNC + PD + cq_ioctl(64) + qp_ioctl(4, 2, 3, 3)
+    "ud": CONTEXT + ENGINE + ASYNC + PD + cq_ioctl(64) + qp_ioctl(4, 2, 3, 3)
     + modify(4, 0x71, 1) + modify(4, 1, 2) + modify(4, 0x10001, 3)
     + write(30, b"\xff\x0e" + bytes(13) + b"\1" + struct.pack("<IHH", 4, 0, 0))
     + write(31, b"\xff\x0e" + bytes(13) + b"\1" + struct.pack("<IHH", 4, 0, 0))
     + write(5, R + struct.pack("<QII", 0, 2, 0) + bytes(10)
             + b"\xff\xff\x7f\0\0\1" + struct.pack("<IBBBB", 0, 0, 64, 0, 0)
             + struct.pack("<HBBBBBB", 0, 0, 0, 0, 1, 1, 0)),
-    "srq": CONTEXT + PD + cq_legacy(8)
+    "srq": CONTEXT + ENGINE + PD + cq_legacy(8)
     + write(32, R + struct.pack("<QIIII", 1, 1, 32, 2, 0))
     + write(33, struct.pack("<IIII", 3, 2, 0, 4))
     + write(34, R + struct.pack("<II", 3, 0)) + qp(2, 1, 2, 2, 3)
     + ioctl(5, 1, num(0, 3), out(1, 8)) + write(27, R
                                                 + struct.pack("<II", 4, 0))
     + ioctl(5, 1, num(0, 3), out(1, 8)),
-    "xrc": CONTEXT + PD + cq_legacy(8)
+    "xrc": CONTEXT + ENGINE + PD + cq_legacy(8)
     + write(37, R + struct.pack("<iI", -1, 0x40))
     + write(39, R + struct.pack("<QIIIIIIII", 1, 1, 1, 16, 1, 0, 0, 3, 2))
     + qp(10, 3, 0, 0) + qp(9, 1, 2, 0)
@@ -168,7 +168,7 @@ SEEDS = {
             scalar(4, 0x21, 4), num(5, 2), out(6, 8), out(7, 8))
     + ioctl(14, 1, num(0, 2)) + ioctl(14, 0x80, num(0x1000, 2), out(0x1001))
     + ioctl(7, 1, num(0, 3)) + ioctl(14, 1, num(0, 2)),
-    "flow": CONTEXT + PD + cq_legacy(8) + qp(8, 1, 2, 2)
+    "flow": CONTEXT + ENGINE + PD + cq_legacy(8) + qp(8, 1, 2, 2)
     + ioctl(15, 0, num(0, 0))
     + write(50, struct.pack("<IIIHHBBBBI", 0, 3, 0, 96, 0, 3, 0, 0, 1, 0)
             + struct.pack("<IHH32x", 0x20, 40, 0)

@@ -22,8 +22,6 @@ static int destroy_flow(struct ur_object *obj)
 {
 	struct ur_obj_flow *flow = ur_obj_flow_of(obj);
 
-	if (flow->flow)
-		ur_eflow_destroy(flow->flow);
 	ur_object_unuse(flow->qp);
 	ur_object_unuse(flow->counters);
 	return 0;
@@ -57,24 +55,6 @@ static int check_head(const struct ib_uverbs_create_flow *req, u32 in_len)
 	if (a->reserved[0] || a->reserved[1] || a->port != 1)
 		return -EINVAL;
 	return 0;
-}
-
-static int make(struct ur_cmd *cmd, const struct ib_uverbs_flow_attr *a,
-		const struct ur_flow_parts *parts, struct ur_obj_flow *flow)
-{
-	const struct ur_eflow_attr attr = {
-		.type = (enum ur_flow_type)a->type,
-		.priority = a->priority,
-		.key = parts->key,
-		.mask = parts->mask,
-		.drop = parts->drop,
-		.dont_trap = a->flags & DONT_TRAP,
-		.allow_loop_back = a->flags & ALLOW_LOOP_BACK,
-		.qp = flow->qp->qp,
-		.counters = flow->counters ? &flow->counters->values : NULL,
-	};
-
-	return ur_eflow_create(cmd->dev->engine, &attr, &flow->flow);
 }
 
 static void note(const struct ib_uverbs_flow_attr *a,
@@ -125,14 +105,7 @@ int ur_x_create_flow(struct ur_cmd *cmd, const void *in, void *out)
 		return -ENOMEM;
 	flow->qp = qp;
 	flow->counters = counters;
-	if (qp->in_program)
-		note(&req->flow_attr, &parts, &flow->asked);
-	else
-		err = make(cmd, &req->flow_attr, &parts, flow);
-	if (err) {
-		ur_object_abort(&flow->obj);
-		return err;
-	}
+	note(&req->flow_attr, &parts, &flow->asked);
 	ur_object_use(qp);
 	ur_object_use(counters);
 	cmd->created = &flow->obj;

@@ -16,9 +16,6 @@
 #define UDP  (UR_RSS_SRC_PORT_UDP | UR_RSS_DST_PORT_UDP)
 #define ALL  (IPV4 | IPV6 | TCP | UDP)
 
-_Static_assert(UROCE_RX_HASH_KEY_BYTES == UR_RSS_KEY_BYTES,
-	       "keys go to the engine as they are");
-
 static int destroy_table(struct ur_object *obj)
 {
 	struct ur_obj_rwq_table *t = ur_obj_rwq_table_of(obj);
@@ -99,11 +96,9 @@ static int check_fields(u64 fields, u32 size)
 	return fields || size == 1 ? 0 : -EINVAL;
 }
 
-int ur_rss_take(const struct ur_cmd *cmd, const struct ur_qp_args *a,
-		struct ur_rss_conf *conf)
+int ur_rss_check(const struct ur_cmd *cmd, const struct ur_qp_args *a)
 {
 	struct uroce_create_rss_qp_req req;
-	int err;
 
 	if (a->type != IB_UVERBS_QPT_RAW_PACKET)
 		return -EOPNOTSUPP;
@@ -112,28 +107,9 @@ int ur_rss_take(const struct ur_cmd *cmd, const struct ur_qp_args *a,
 	ur_udata_in(cmd, &req, sizeof(req));
 	if (req.rsv)
 		return -EINVAL;
-	for (u32 i = 0; i < a->table->size; i++)
-		if (a->table->wq[i]->in_program != a->in_program)
-			return -EINVAL;
 	if (req.function != TOEPLITZ)
 		return -EOPNOTSUPP;
 	if (req.key_len != UR_RSS_KEY_BYTES)
 		return -EINVAL;
-	err = check_fields(req.fields, a->table->size);
-	if (err)
-		return err;
-	memcpy(conf->key, req.key, sizeof(conf->key));
-	conf->fields = (u32)req.fields;
-	conf->size = a->table->size;
-	return 0;
-}
-
-int ur_rss_spread(struct ur_obj_qp *qp, struct ur_obj_rwq_table *t,
-		  const struct ur_rss_conf *conf)
-{
-	struct ur_eqp *wq[UR_RSS_TABLE_MAX];
-
-	for (u32 i = 0; i < t->size; i++)
-		wq[i] = t->wq[i]->wq;
-	return ur_eqp_spread(qp->qp, conf, wq);
+	return check_fields(req.fields, a->table->size);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Work queues: receive queues for indirection tables (obj_rwq_table.c). To the engine each
+ * Work queues: receive queues for indirection tables (obj_rwq_table.c). To an engine each
  * is a raw packet queue pair that only receives.
  */
 #include <errno.h>
@@ -53,8 +53,7 @@ struct wq_args {
 	struct ur_obj_pd *pd;
 	struct ur_obj_cq *cq;
 	int event_fd;
-	bool in_program; /* create_wq() fills these; see struct ur_qp_args */
-	u32 number;
+	u32 number; /* create_wq() fills it; see struct ur_qp_args */
 };
 
 static int check_args(const struct ur_cmd *cmd, const struct wq_args *a)
@@ -70,19 +69,17 @@ static int check_args(const struct ur_cmd *cmd, const struct wq_args *a)
 		return -EOPNOTSUPP;
 	if (!a->max_wr || a->max_wr > l->max_qp_wr || a->max_sge > l->max_sge)
 		return -EINVAL;
-	return a->in_program ? 0 : ur_context_go(cmd->file, UR_SHARD_RAW);
+	return 0;
 }
 
-/* An older provider sends no flags. */
 static int take_udata(const struct ur_cmd *cmd, struct wq_args *a)
 {
 	struct uroce_create_qp_req req;
 
 	ur_udata_in(cmd, &req, sizeof(req));
 	a->number = req.number;
-	return ur_program_engine_flags(
-		cmd, cmd->file->slot, req.flags ? req.flags : UROCE_QP_F_DEVICE,
-		req.number, &a->in_program);
+	return ur_program_engine_flags(cmd, cmd->file->slot, req.flags,
+				       req.number);
 }
 
 static int create_wq(struct ur_cmd *cmd, struct wq_args *a,
@@ -111,9 +108,8 @@ static int create_wq(struct ur_cmd *cmd, struct wq_args *a,
 		.max_recv_sge = a->max_sge,
 		.recv_cq = a->cq->cq,
 		.user_handle = a->user_handle,
-		.async = a->in_program ? NULL : ur_async_engine(async),
 		.realm = ur_ufile_realm(cmd->file),
-		.away = a->in_program ? cmd->file->slot : 0,
+		.away = cmd->file->slot,
 		.qpn = a->number,
 	};
 	err = ur_eqp_create(cmd->file->ectx, init, &wq->wq, &udata);
@@ -122,7 +118,6 @@ static int create_wq(struct ur_cmd *cmd, struct wq_args *a,
 	wq->obj.user_handle = a->user_handle;
 	wq->pd = a->pd;
 	wq->cq = a->cq;
-	wq->in_program = a->in_program;
 	wq->async = async;
 	ur_object_use(wq->pd);
 	ur_object_use(wq->cq);
