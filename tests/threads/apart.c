@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The device is a process of its own, which run.sh starts. */
+/* The engine is in an engine process, as run.sh asks for. */
 #include "world.h"
 
 void world_start(void)

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# run.sh BUILD apart|together NAME: one test of threads_apart, with a uroced of
-# its own, or of threads_together, which is the device too. Two devices in a
-# network namespace of its own, so that there are packets too.
+# run.sh BUILD apart|together NAME: one test of threads_apart, with the engine in an
+# engine process, or of threads_together, with the engine in the program. With a
+# uroced of two devices in a network namespace of its own, so that there are packets
+# too.
 # A race found by TSan anywhere is a failure.
 set -u
 build=$(cd "$1" && pwd) kind=$2 name=$3
@@ -38,13 +39,13 @@ export TSAN_OPTIONS="${TSAN_OPTIONS:+$TSAN_OPTIONS:}log_path=$dir/tsan:exitcode=
 export ASAN_OPTIONS=verify_asan_link_order=0
 export UROCE_RUN_DIR=$dir/run
 mkdir "$UROCE_RUN_DIR"
-if [ "$kind" = apart ]; then
-	mkfifo "$dir/ready"
-	"$build/bin/uroced" --run-dir "$UROCE_RUN_DIR" --netdev eth1 --netdev eth2 \
-		>"$dir/ready" 2>"$dir/uroced.log" &
-	daemon=$!
-	read -r line <"$dir/ready" && [ "$line" = ready ] ||
-		{ echo "uroced did not start"; exit 1; }
-fi
+mkfifo "$dir/ready"
+"$build/bin/uroced" --run-dir "$UROCE_RUN_DIR" --netdev eth1 --netdev eth2 \
+	>"$dir/ready" 2>"$dir/uroced.log" &
+daemon=$!
+read -r line <"$dir/ready" && [ "$line" = ready ] ||
+	{ echo "uroced did not start"; exit 1; }
+[ "$kind" = apart ] && place=apart || place=process
+export UROCE_ENGINE=$place
 export LD_PRELOAD=$build/lib/liburoce-preload.so
 timeout -k 5 "${SECONDS_MAX:-100}" "$build/bin/threads_$kind" "$name"
