@@ -47,7 +47,7 @@ extern "C" {
 #define UROCE_ADVERSE_ALL  0x1ffu
 
 /* GET_CONTEXT. QUERY_CONTEXT (an imported context) returns the same response
- * in its UHW_OUT attribute, with a wake_fd of its own. */
+ * in its UHW_OUT attribute. */
 struct uroce_alloc_ucontext_req {
 	__u64 features; /* UROCE_CTX_F_* of the provider */
 	__u32 adverse;	/* UROCE_ADVERSE_* requested */
@@ -58,8 +58,7 @@ struct uroce_alloc_ucontext_resp {
 	__u64 features;	  /* UROCE_CTX_F_* of the device, requested or not */
 	__u64 db_map_off; /* the doorbell page */
 	__u32 db_map_len;
-	/* eventfd to write (8 bytes, 1) when asleep; closed by the provider */
-	__s32 wake_fd;
+	__s32 wake_fd;	/* -1: the engine has its own */
 	__u32 sq_bb;	/* UROCE_SQ_BB */
 	__u32 cqe_size; /* sizeof(struct uroce_cqe) */
 	__u32 max_inline;
@@ -117,12 +116,6 @@ struct uroce_create_qp_req {
 	__u32 number;
 };
 
-/* The queue pair uses the device's engine, although its context has one in the program
- * (UROCE_METHOD_ENGINE_OPEN). */
-#define UROCE_QP_F_DEVICE (1u << 0)
-/* CREATE_WQ, and CREATE_QP with an indirection table: the object uses the program's engine.
- * Older providers do not set this. */
-#define UROCE_QP_F_PROGRAM (1u << 2)
 /* CREATE_QP: the queue pair uses the engine of ENGINE_IMPORT. */
 #define UROCE_QP_F_SHARED (1u << 3)
 /* After ENGINE_RESUME: the queue pair exists in the program's engine with this number, from
@@ -192,9 +185,8 @@ struct uroce_alloc_pd_resp {
 	__u32 rsv;
 };
 
-/* OPEN_XRCD. number 0: the domain's objects are in the device's engine. Otherwise it is the
- * domain's number, and its target queue pairs and SRQs may be in the program's engine, or,
- * with UROCE_XRCD_F_SHARED, are in the engine of ENGINE_SHARE. */
+/* OPEN_XRCD. number: of the domain in the context's engine, or, with UROCE_XRCD_F_SHARED, in that
+ * of ENGINE_SHARE. 0: no engine has it, and it can have no target queue pairs and SRQs. */
 struct uroce_open_xrcd_resp {
 	__u32 number;
 	__u32 flags; /* UROCE_XRCD_F_* */
@@ -241,8 +233,7 @@ struct uroce_query_dm_resp {
 /*
  * Driver methods of a context whose engine is in its program (UROCE_ENGINE in the
  * environment; uroce-engine.h). Objects are still made by the kernel's own commands,
- * which also assign the numbers of queue pairs and XRC SRQs and the keys of regions. Queue
- * pairs made with UROCE_QP_F_DEVICE still use the device's engine and rings.
+ * which also assign the numbers of queue pairs and XRC SRQs and the keys of regions.
  *
  * ENGINE_OPEN, of UVERBS_OBJECT_DEVICE, comes before any object is made, and returns the
  * engine's parameters.

@@ -9,7 +9,7 @@
 #include "device/uverbs/uverbs_cmd.h"
 #include "kernel-abi/uroce-ring.h"
 
-/* Queues the driver's response, with a wake-up eventfd for the caller. */
+/* Queues the driver's response. */
 static int context_response(struct ur_cmd *cmd)
 {
 	struct uroce_alloc_ucontext_resp resp = {
@@ -29,12 +29,6 @@ static int context_response(struct ur_cmd *cmd)
 		.max_sge = cmd->dev->daemon->limits.max_sge,
 	};
 
-	if (cmd->udata_out_len) {
-		resp.wake_fd = ur_session_install(cmd->file->session,
-						  cmd->file->info.wake_fd);
-		if (resp.wake_fd < 0)
-			return resp.wake_fd;
-	}
 	return ur_udata_out(cmd, &resp, sizeof(resp));
 }
 

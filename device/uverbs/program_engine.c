@@ -89,7 +89,7 @@ int ur_program_engine_flags(const struct ur_cmd *cmd, u32 slot, u32 flags,
 {
 	bool again = flags == UROCE_QP_F_AGAIN;
 
-	if ((flags && !again && flags != UROCE_QP_F_PROGRAM) ||
+	if ((flags && !again) ||
 	    (again ? !may_have_had(cmd->file, slot, number) : number))
 		return -EINVAL;
 	return slot ? 0 : -EOPNOTSUPP;
@@ -121,7 +121,7 @@ int ur_program_engine_qp(const struct ur_cmd *cmd, struct ur_qp_args *a)
 		if (!cmd->file->shared)
 			return -EINVAL;
 		a->slot = cmd->file->shared->slot;
-		req.flags = UROCE_QP_F_PROGRAM;
+		req.flags = 0;
 	}
 	err = ur_program_engine_flags(cmd, a->slot, req.flags, req.number);
 	if (err)

@@ -128,8 +128,7 @@ static int adverse_poll_cq(struct ibv_cq *cq, int num_entries,
 			   struct ibv_wc *wc)
 {
 	const struct uroce_context *ctx = ur_to_ctx(cq->context);
-	int n = ctx->guest ? uroce_guest_poll_cq(cq, num_entries, wc)
-			   : uroce_poll_cq(cq, num_entries, wc);
+	int n = uroce_poll_cq(cq, num_entries, wc);
 
 	for (int i = 0; i < n; i++)
 		poison_wc(ctx, &wc[i]);
@@ -370,6 +369,5 @@ void *ur_adverse_op(const struct uroce_context *ctx, enum ur_op op)
 	for (u32 i = 0; i < UR_ARRAY_SIZE(replaced); i++)
 		if (replaced[i].op == op && (ctx->adverse & replaced[i].what))
 			return replaced[i].fn;
-	return ctx->guest && op == UR_OP_poll_cq ? (void *)uroce_guest_poll_cq
-						 : ur_ops[op];
+	return ur_ops[op];
 }

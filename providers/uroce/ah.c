@@ -26,7 +26,7 @@ struct ibv_ah *uroce_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 		errno = err;
 		return NULL;
 	}
-	ah->ah = ah->device_ah = resp.drv.ah;
+	ah->ah = resp.drv.ah;
 	err = ur_guest_create_ah(ur_to_ctx(pd->context), ah, pd);
 	if (err) {
 		ibv_cmd_destroy_ah(&ah->ibv);

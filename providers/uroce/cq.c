@@ -37,7 +37,6 @@ static int setup_cq(struct ibv_context *context, struct uroce_cq *cq,
 	struct uroce_cq_place place;
 	int err;
 
-	cq->device_place = created_at(resp);
 	cq->resumes =
 		__atomic_load_n(&ur_to_ctx(context)->resumes, __ATOMIC_ACQUIRE);
 	err = ur_guest_create_cq(ur_to_ctx(context), cq, channel, flags, resp);
@@ -156,33 +155,29 @@ struct ibv_cq_ex *uroce_create_cq_ex(struct ibv_context *context,
 	return &cq->vcq.cq_ex;
 }
 
-/* Resizes the device's ring. *at: its new place. Lock held. */
+/* Resizes uroced's object. *at: the entries that it is to have. Lock held. */
 static int resize_device(struct uroce_cq *cq, int cqe,
 			 struct uroce_resize_cq_resp *at)
 {
 	UR_REQ(ib_uverbs_resize_cq, ) req = {0};
 	UR_RESP(ib_uverbs_resize_cq_resp, struct uroce_resize_cq_resp drv)
 	resp = {0};
-	struct uroce_cq_place place;
 	int err = ibv_cmd_resize_cq(&cq->vcq.cq, cqe, &req, sizeof(req), &resp,
 				    sizeof(resp));
 
 	*at = resp.drv;
-	if (err || !cq->guest)
-		return err;
-	place = resized_to(at);
-	return ur_cq_resized_device(cq, &place);
+	return err;
 }
 
-/* Resizes the device's ring, the shared engine's and the own engine's. *at: the new place of the
+/* Resizes uroced's object, the shared engine's ring and the own engine's. *at: the new place of the
  * last. If one refuses, the others are resized back. */
-static int resize_both(struct uroce_cq *cq, int cqe,
-		       struct uroce_resize_cq_resp *at)
+static int resize_all(struct uroce_cq *cq, int cqe,
+		      struct uroce_resize_cq_resp *at)
 {
 	int before = cq->vcq.cq.cqe, err = resize_device(cq, cqe, at);
 	struct uroce_resize_cq_resp back;
 
-	if (err || !cq->guest)
+	if (err)
 		return err;
 	err = ur_shared_resize_cq(cq, at->entries);
 	if (!err) {
@@ -204,7 +199,7 @@ static int resize_cq(struct uroce_cq *cq, int cqe)
 	/* The device copies the CQEs that were not polled, so nobody may poll
 	 * meanwhile. */
 	ur_lock_get(&cq->lock);
-	err = resize_both(cq, cqe, &at);
+	err = resize_all(cq, cqe, &at);
 	if (!err) {
 		place = resized_to(&at);
 		err = ur_cq_move_ring(cq, UR_OF_HERE, &place, &cq->ring);
@@ -240,7 +235,7 @@ int uroce_destroy_cq(struct ibv_cq *ibcq)
 	if (err)
 		return err;
 	ur_unmap(cq->ring.map, cq->ring.map_len);
-	ur_cq_end_others(cq);
+	ur_cq_end_shared_ring(cq);
 	free(cq);
 	return 0;
 }
@@ -273,8 +268,6 @@ int uroce_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 	ur_lock_get(&cq->lock);
 	arm = (++cq->arm_serial << 2) | how;
 	arm_ring(&cq->ring, arm);
-	if (cq->device)
-		arm_ring(cq->device, arm);
 	if (cq->shared_ring)
 		arm_ring(cq->shared_ring, arm);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -311,8 +304,6 @@ void ur_cq_forget_qp(struct ibv_cq *ibcq, u32 qpn)
 	cq = ur_to_cq(ibcq);
 	ur_lock_get(&cq->lock);
 	forget_in(&cq->ring, qpn);
-	if (cq->device)
-		forget_in(cq->device, qpn);
 	if (cq->shared_ring)
 		forget_in(cq->shared_ring, qpn);
 	ur_lock_put(&cq->lock);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Maps the ring of a completion queue. */
+/* Maps the rings of a completion queue. */
+#include <errno.h>
+#include <stdlib.h>
+
 #include "uroce.h"
 
 int ur_cq_ring_map(struct ibv_context *context, enum ur_whose whose,
@@ -40,4 +43,31 @@ int ur_cq_move_ring(const struct uroce_cq *cq, enum ur_whose whose,
 	__atomic_store_n(&ring->hdr->arm, arm, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&ring->hdr->cons, ring->cons, __ATOMIC_RELEASE);
 	return 0;
+}
+
+/* Arms both rings: a completion in either triggers the event. */
+int ur_cq_add_shared_ring(struct uroce_cq *cq,
+			  const struct uroce_cq_place *place)
+{
+	struct uroce_cq_ring *ring = calloc(1, sizeof(*ring));
+	int err;
+
+	if (!ring)
+		return ENOMEM;
+	err = ur_cq_ring_map(cq->vcq.cq.context, UR_OF_SHARED, place, ring);
+	if (err) {
+		free(ring);
+		return err;
+	}
+	ring->hdr->arm_next = cq->ring.hdr->arm_next;
+	__atomic_store_n(&ring->hdr->arm, cq->ring.hdr->arm, __ATOMIC_SEQ_CST);
+	cq->shared_ring = ring;
+	return 0;
+}
+
+void ur_cq_end_shared_ring(struct uroce_cq *cq)
+{
+	if (cq->shared_ring)
+		ur_unmap(cq->shared_ring->map, cq->shared_ring->map_len);
+	free(cq->shared_ring);
 }

@@ -123,31 +123,28 @@ static bool may_have_rings(void)
 	       limit.rlim_cur >= UROCE_GUEST_FILE_BYTES;
 }
 
-/* Maps the device's doorbell page, for queue pairs in the device. */
-static int map_doorbell(struct uroce_context *ctx,
-			const struct uroce_alloc_ucontext_resp *resp)
+/* Maps uroced's page, which says whether the file has been imported. */
+static int map_page(struct uroce_context *ctx,
+		    const struct uroce_alloc_ucontext_resp *resp)
 {
 	if (resp->db_map_len < sizeof(struct uroce_db_page))
 		return EPROTO;
-	ctx->device_db.page = ur_map_at(&ctx->ibv, UR_OF_DEVICE,
-					resp->db_map_off, resp->db_map_len);
-	if (!ctx->device_db.page)
+	ctx->device_page = ur_map_at(&ctx->ibv, UR_OF_DEVICE, resp->db_map_off,
+				     resp->db_map_len);
+	if (!ctx->device_page)
 		return errno;
-	ctx->device_db_len = resp->db_map_len;
-	ctx->device_db.slots = UROCE_DB_SLOTS;
+	ctx->device_page_len = resp->db_map_len;
 	return 0;
 }
 
 static int use_guest(struct uroce_context *ctx,
 		     const struct uroce_alloc_ucontext_resp *resp, u32 slot)
 {
-	int err = map_doorbell(ctx, resp);
+	int err = map_page(ctx, resp);
 
 	ctx->guest_slot = slot;
-	if (!err) {
-		ctx->elsewhere = false;
+	if (!err)
 		return 0;
-	}
 	ctx->door->close(ctx->guest);
 	ctx->guest = NULL;
 	return err;
@@ -179,15 +176,12 @@ static int open_guest(struct uroce_context *ctx,
 			    UROCE_ATTR_ENGINE_OPEN_RESP, &open, sizeof(open));
 	if (err)
 		return is_not_lent(err) ? EAGAIN : err;
-	/* The device has lent an engine, whether or not it opens here. */
-	ctx->elsewhere = true;
 	err = -ctx->door->open(&open, ctx->ibv.cmd_fd, &ctx->guest, info);
 	close_lent(&open);
 	return err ? EAGAIN : use_guest(ctx, resp, open.slot);
 }
 
-/* Does the same for an engine in an engine process. method: ENGINE_APART or ENGINE_IMPORT. EPROTONOSUPPORT:
- * the device is older, and its own engine serves the context. */
+/* Does the same for an engine in an engine process. method: ENGINE_APART or ENGINE_IMPORT. */
 static int open_elsewhere(struct uroce_context *ctx,
 			  const struct uroce_alloc_ucontext_resp *resp,
 			  u16 method, u16 attr, struct uroce_guest_info *info)
@@ -199,7 +193,6 @@ static int open_elsewhere(struct uroce_context *ctx,
 			    UR_GUEST_NO_IN, 0, 0, attr, &apart, sizeof(apart));
 	if (err)
 		return err;
-	ctx->elsewhere = true;
 	ctx->door = &ur_apart_door;
 	err = -ctx->door->open(NULL, apart.fd, &ctx->guest, info);
 	return err ? err : use_guest(ctx, resp, apart.slot);
@@ -217,9 +210,9 @@ static void use_info(struct uroce_context *ctx,
 	if (!ctx->guest_apart)
 		ctx->db.posted = posted;
 	ctx->db.wake_fd = info->wake_fd;
-	ctx->db.own = ctx->device_db.own = info->own;
-	ctx->db.arg = ctx->device_db.arg = ctx;
-	ctx->db.adopt = ctx->device_db.adopt = ur_guest_adopt;
+	ctx->db.own = info->own;
+	ctx->db.arg = ctx;
+	ctx->db.adopt = ur_guest_adopt;
 	ctx->owner = getpid();
 	ur_guest_files_add(ctx);
 }
@@ -257,8 +250,6 @@ int ur_guest_open(struct uroce_context *ctx,
 	if (err == EAGAIN || (err && asked != ASKED_PROCESS))
 		err = open_elsewhere(ctx, resp, UROCE_METHOD_ENGINE_APART,
 				     UROCE_ATTR_ENGINE_APART_RESP, &info);
-	if (err == EPROTONOSUPPORT && asked == ASKED_NOT)
-		return 0;
 	if (err)
 		return err;
 	use_info(ctx, &info, resp);

@@ -57,8 +57,8 @@ int ur_guest_create_cq(struct uroce_context *ctx, struct uroce_cq *cq,
 int ur_guest_resize_cq(struct uroce_cq *cq, struct uroce_resize_cq_resp *resp);
 int ur_guest_modify_cq(struct uroce_cq *cq,
 		       const struct ibv_modify_cq_attr *attr);
-/* Decide which engine has the queue pair or shared receive queue, in its in_device. EOPNOTSUPP: it
- * would need both engines. */
+/* Decide whether the shared engine has the queue pair or shared receive queue. EOPNOTSUPP: no engine
+ * of the context can have it. */
 int ur_guest_place_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 		      const struct ibv_qp_init_attr_ex *attr);
 int ur_guest_place_srq(struct uroce_context *ctx, struct uroce_srq *srq,
@@ -67,9 +67,10 @@ int ur_guest_place_srq(struct uroce_context *ctx, struct uroce_srq *srq,
  * one user use, unless it is connected. EPROTONOSUPPORT: this uroced is older and has none. */
 int ur_shared_open(struct uroce_context *ctx);
 void ur_shared_close(struct uroce_context *ctx);
-/* Creates the completion queue in the shared engine too, and counts a user; ur_cq_unuse_device()
+/* Creates the completion queue in the shared engine too, and counts a user; ur_cq_unuse_shared()
  * drops it. EOPNOTSUPP: an earlier uroced created its channel. */
 int ur_cq_use_shared(struct ibv_cq *cq);
+void ur_cq_unuse_shared(struct ibv_cq *cq);
 /* Do the same to the shared engine's part of the completion queue, if it has one. The caller of
  * ur_shared_resize_cq() holds cq->lock. */
 int ur_shared_resize_cq(struct uroce_cq *cq, u32 entries);
@@ -388,21 +389,6 @@ bool ur_guest_own_channel(const struct uroce_context *ctx,
 /* Marks the doorbell as that of a UD queue pair, whose datagrams may leave
  * together. */
 void ur_guest_batches(struct ur_doorbell *db);
-/* Returns the driver's part of the command that creates a queue pair or work queue. */
-static inline struct uroce_create_qp_req
-ur_guest_wants(const struct uroce_context *ctx, const struct uroce_qp *qp)
-{
-	struct uroce_create_qp_req req = {0};
-
-	if (qp->in_device || ctx->elsewhere)
-		req.flags = UROCE_QP_F_DEVICE;
-	else if (qp->number)
-		req.flags = UROCE_QP_F_AGAIN;
-	else if (ctx->guest)
-		req.flags = UROCE_QP_F_PROGRAM;
-	req.number = qp->number;
-	return req;
-}
 /* Doorbell callback: tries to take the engine of the context arg over after fork. */
 void ur_guest_adopt(void *arg);
 

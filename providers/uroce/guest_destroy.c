@@ -16,7 +16,7 @@ struct destroy {
 	u16 resp_len;
 };
 
-static int in_device(struct uroce_context *ctx, const struct destroy *d)
+static int in_uroced(struct uroce_context *ctx, const struct destroy *d)
 {
 	int err = ur_guest_call(&ctx->ibv, d->object, d->method, d->handle_id,
 				0, d->handle, d->resp_id, d->resp, d->resp_len);
@@ -62,7 +62,7 @@ static int destroy_both_cqs(struct uroce_cq *cq,
 		return err;
 	cq->guest = NULL;
 	ur_shared_destroy_cq(cq, events);
-	err = in_device(ctx, &d);
+	err = in_uroced(ctx, &d);
 	resp->comp_events_reported += events[0];
 	resp->async_events_reported += events[1];
 	return err;
@@ -81,9 +81,8 @@ int ur_guest_destroy_cq(struct uroce_cq *cq)
 	}
 	if (cq->guest && ibv->handle != cq->handle)
 		return ur_unknown_handle();
-	/* Here first: the device would refuse only after the engine's object is
-	 * gone. */
-	if (__atomic_load_n(&cq->device_users, __ATOMIC_RELAXED))
+	/* Here first: uroced would refuse only after the engine's object is gone. */
+	if (__atomic_load_n(&cq->shared_users, __ATOMIC_RELAXED))
 		return EBUSY;
 	pthread_mutex_lock(&ctx->destroys);
 	err = destroy_both_cqs(cq, &resp);
@@ -131,7 +130,7 @@ int ur_guest_destroy_srq(struct uroce_srq *srq)
 		err = -ur_srq_door(ctx, srq)->destroy_srq(srq->guest, &events);
 	if (!err) {
 		srq->guest = NULL;
-		err = in_device(ctx, &d);
+		err = in_uroced(ctx, &d);
 	}
 	pthread_mutex_unlock(&ctx->destroys);
 	if (err && srq->guest)
@@ -178,7 +177,7 @@ int ur_guest_destroy_qp(struct uroce_qp *qp)
 		pthread_mutex_unlock(&ctx->destroys);
 		return err;
 	}
-	err = in_device(ctx, &d);
+	err = in_uroced(ctx, &d);
 	pthread_mutex_unlock(&ctx->destroys);
 	if (err) {
 		acked_here(&ibv->mutex, &ibv->events_completed, events);
@@ -215,7 +214,7 @@ int ur_guest_destroy_wq(struct uroce_wq *wq)
 		err = -ctx->door->destroy_qp(guest, &here);
 	if (!err) {
 		wq->qp.guest = NULL;
-		err = in_device(ctx, &d);
+		err = in_uroced(ctx, &d);
 	}
 	pthread_mutex_unlock(&ctx->destroys);
 	if (err && wq->qp.guest)

@@ -261,8 +261,6 @@ int ur_guest_modify_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 		return ur_guest_modify_left(ctx, qp, attr, mask, err, made);
 	if (!ur_guest_is_here(ctx))
 		return ur_guest_lacks(ctx, qp->guest);
-	if (qp->in_device)
-		return 0;
 	return qp->guest ? ur_guest_modified_qp(ctx, qp, attr, mask, &answer)
 			 : EINVAL;
 }

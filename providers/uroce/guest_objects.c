@@ -86,8 +86,8 @@ int ur_guest_modify_cq(struct uroce_cq *cq,
 					 (u32)attr->moderate.cq_period << 16);
 }
 
-/* Returns whether the engine of this process can have a queue pair of that type, and has the domain
- * of an XRC target. */
+/* Returns whether the context's engine can have a queue pair of that type, and has the domain of an
+ * XRC target. */
 static bool may_be_here(const struct uroce_context *ctx,
 			const struct uroce_qp *qp,
 			const struct ibv_qp_init_attr_ex *attr)
@@ -98,8 +98,7 @@ static bool may_be_here(const struct uroce_context *ctx,
 	if ((qp->qpt_bit == UR_SENDS_RAW && !ctx->door->has_raw) ||
 	    (attr->qp_type == IBV_QPT_XRC_SEND && !ctx->door->open_qp))
 		return false;
-	return !(attr->srq && ur_to_srq(attr->srq)->in_device) &&
-	       !(qp->spread && qp->spread->table->wq[0]->qp.in_device);
+	return true;
 }
 
 static struct uroce_guest_cq *guest_cq(const struct ibv_cq *cq)
@@ -126,34 +125,25 @@ int ur_guest_place_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 		return EIO;
 	if (uses_parents(ctx, attr))
 		return EIO;
-	qp->in_device = ctx->guest && !may_be_here(ctx, qp, attr);
-	if (ctx->guest && !qp->in_device && attr->qp_type == IBV_QPT_XRC_RECV) {
+	if (!ctx->guest || !may_be_here(ctx, qp, attr))
+		return EOPNOTSUPP;
+	if (attr->qp_type == IBV_QPT_XRC_RECV) {
 		qp->xrcd = attr->xrcd;
 		qp->shared = ur_to_xrcd(qp->xrcd)->shared;
 	}
-	/* The device's doorbell page belonged to a uroced that was killed. */
-	if (qp->in_device && ctx->resumes)
-		return EOPNOTSUPP;
-	return !qp->in_device || !attr->srq || ur_to_srq(attr->srq)->in_device
-		       ? 0
-		       : EOPNOTSUPP;
+	return 0;
 }
 
 int ur_guest_place_srq(struct uroce_context *ctx, struct uroce_srq *srq,
 		       const struct ibv_pd *pd, const struct ibv_xrcd *xrcd)
 {
-	bool targets_here = xrcd && ur_to_xrcd(xrcd)->number;
-
 	if (ctx->guest && !ur_guest_makes_here(ctx) && ctx->guest)
 		return EIO;
-	srq->in_device = ctx->guest && xrcd && !targets_here;
-	srq->shared = ctx->guest && xrcd && ur_to_xrcd(xrcd)->shared;
-	srq->db = srq->shared	   ? ctx->shared_db
-		  : srq->in_device ? ctx->device_db
-				   : ctx->db;
-	return srq->in_device && ctx->guest && (ctx->resumes || targets_here)
-		       ? EOPNOTSUPP
-		       : 0;
+	if (!ctx->guest || (xrcd && !ur_to_xrcd(xrcd)->number))
+		return EOPNOTSUPP;
+	srq->shared = xrcd && ur_to_xrcd(xrcd)->shared;
+	srq->db = srq->shared ? ctx->shared_db : ctx->db;
+	return 0;
 }
 
 static void use_queues(struct uroce_guest_qp_init *init,
@@ -208,10 +198,8 @@ int ur_guest_create_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 
 	int err;
 
-	if (!ctx->guest || qp->in_device)
-		return 0;
 	if (!ur_guest_is_here(ctx))
-		return ctx->guest ? EIO : 0;
+		return EIO;
 	if (attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS)
 		init.block_self_mcast =
 			attr->create_flags & IBV_QP_CREATE_BLOCK_SELF_MCAST_LB;
@@ -299,10 +287,8 @@ int ur_guest_create_srq(struct uroce_context *ctx, struct uroce_srq *srq,
 	u32 srqn = resp->srqn;
 	int err;
 
-	if (!ctx->guest || srq->in_device)
-		return 0;
 	if (!ur_guest_is_here(ctx))
-		return ctx->guest ? EIO : 0;
+		return EIO;
 	err = ur_guest_set_async(ctx);
 	if (err)
 		return err;
@@ -331,8 +317,6 @@ int ur_guest_modify_srq(struct uroce_srq *srq, const struct ibv_srq_attr *attr,
 
 	if (!ur_guest_has(ctx, srq->guest))
 		return ur_guest_lacks(ctx, srq->guest);
-	if (srq->in_device)
-		return 0;
 	if (!srq->guest)
 		return EINVAL;
 	if (mask & IBV_SRQ_MAX_WR)

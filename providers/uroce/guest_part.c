@@ -45,15 +45,13 @@ static void forget_engine(struct uroce_context *ctx)
 {
 	if (ctx->given_up_fd >= 0)
 		close(ctx->given_up_fd);
-	if (ctx->device_db.wake_fd >= 0)
-		close(ctx->device_db.wake_fd);
 	ctx->given_up_fd = -1;
 	ctx->given_up = 0;
 	ctx->guest = ctx->shared = NULL;
-	ctx->guest_async = ctx->has_gpu = ctx->elsewhere = ctx->imported =
-		false;
-	ctx->db = ctx->device_db = (struct ur_doorbell){.wake_fd = -1};
-	ctx->db_len = ctx->device_db_len = 0;
+	ctx->guest_async = ctx->has_gpu = ctx->imported = false;
+	ctx->db = (struct ur_doorbell){.wake_fd = -1};
+	ctx->db_len = ctx->device_page_len = 0;
+	ctx->device_page = NULL;
 }
 
 /* On failure the context is as dead as before, and parts again with the next object. */

@@ -46,8 +46,6 @@ static int get_context(struct uroce_context *ctx)
 
 	if (err)
 		return err;
-	if (resp.wake_fd >= 0)
-		close(resp.wake_fd);
 	if (ctx->ibv.async_fd >= 0)
 		close(ctx->ibv.async_fd);
 	ur_guest_take_answer(ctx, &resp);

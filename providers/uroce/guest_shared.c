@@ -63,8 +63,7 @@ static void end(struct uroce_context *ctx)
 static bool is_imported(const struct uroce_context *ctx)
 {
 	return !ctx->imported && !ctx->resumes &&
-	       __atomic_load_n(&ctx->device_db.page->imported,
-			       __ATOMIC_SEQ_CST);
+	       __atomic_load_n(&ctx->device_page->imported, __ATOMIC_SEQ_CST);
 }
 
 /* An importer cannot have what only an engine in this process reaches. */
@@ -209,7 +208,7 @@ static int use_shared(struct uroce_context *ctx, struct uroce_cq *cq)
 	if (err)
 		return err;
 	ur_lock_get(&cq->lock);
-	err = ur_cq_add_ring(cq, UR_OF_SHARED, &place, &cq->shared_ring);
+	err = ur_cq_add_shared_ring(cq, &place);
 	ur_lock_put(&cq->lock);
 	if (err)
 		undo_cq(cq);
@@ -232,8 +231,15 @@ int ur_cq_use_shared(struct ibv_cq *ibcq)
 		err = use_shared(ctx, cq);
 	pthread_mutex_unlock(&ctx->shares);
 	if (!err)
-		__atomic_add_fetch(&cq->device_users, 1, __ATOMIC_RELAXED);
+		__atomic_add_fetch(&cq->shared_users, 1, __ATOMIC_RELAXED);
 	return err;
+}
+
+void ur_cq_unuse_shared(struct ibv_cq *cq)
+{
+	if (cq && ur_to_cq(cq)->guest)
+		__atomic_sub_fetch(&ur_to_cq(cq)->shared_users, 1,
+				   __ATOMIC_RELAXED);
 }
 
 int ur_shared_resize_cq(struct uroce_cq *cq, u32 entries)

@@ -133,9 +133,7 @@ static void *map(const struct uroce_context *ctx, enum ur_whose place, u64 off,
 
 void *ur_map(struct ibv_context *context, u64 off, u64 len)
 {
-	const struct uroce_context *ctx = ur_to_ctx(context);
-
-	return map(ctx, ctx->guest ? UR_OF_HERE : UR_OF_DEVICE, off, len);
+	return map(ur_to_ctx(context), UR_OF_HERE, off, len);
 }
 
 void *ur_map_at(struct ibv_context *context, enum ur_whose place, u64 off,

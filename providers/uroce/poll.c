@@ -1,52 +1,122 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Polls completions: ibv_poll_cq, and ibv_start_poll with its readers, for
- * contexts that use the device's engine. two_rings.c serves the others.
+ * Polls completions: ibv_poll_cq, and ibv_start_poll with its readers. The shared engine may have
+ * a ring of the queue too, for SRQs of XRC domains of files; then both are polled.
  */
 #include <errno.h>
 
 #include "completions.h"
+#include "guest.h"
 #include "util/os/clock.h"
 
-static int take_some(struct uroce_cq *cq, int num_entries, struct ibv_wc *wc,
-		     u32 *bytes)
+static bool has_shared(const struct uroce_cq *cq)
 {
-	int n;
+	return __builtin_expect(cq->shared_ring != NULL, 0);
+}
+
+/* Puts both rings into rings. Each comes first in turn, so that a busy ring does not
+ * starve the other. Lock held. */
+static void take_turns(struct uroce_cq *cq, struct uroce_cq_ring *rings[2])
+{
+	bool first = cq->turn++ & 1;
+
+	rings[first] = &cq->ring;
+	rings[!first] = cq->shared_ring;
+}
+
+static int take_of_all(struct uroce_cq *cq, int num_entries, struct ibv_wc *wc,
+		       u32 *bytes)
+{
+	struct uroce_cq_ring *rings[2];
+	int n = 0;
 
 	ur_lock_get(&cq->lock);
-	n = ur_take_from(cq, &cq->ring, num_entries, wc, bytes);
+	if (!has_shared(cq)) {
+		n = ur_take_from(cq, &cq->ring, num_entries, wc, bytes);
+		ur_lock_put(&cq->lock);
+		return n;
+	}
+	take_turns(cq, rings);
+	for (u32 i = 0; i < 2; i++)
+		n += ur_take_from(cq, rings[i], num_entries - n, wc + n, bytes);
 	ur_lock_put(&cq->lock);
 	return n;
 }
 
 int uroce_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 {
+	struct uroce_context *ctx = ur_to_ctx(ibcq->context);
+	struct uroce_cq *cq = ur_to_cq(ibcq);
 	u32 bytes = 0;
-	int n = take_some(ur_to_cq(ibcq), num_entries, wc, &bytes);
+	int n;
 
-	return ur_polled(ur_to_ctx(ibcq->context), n, bytes);
+	if (ur_cq_is_dead(ctx, cq))
+		return -EIO;
+	n = take_of_all(cq, num_entries, wc, &bytes);
+	if (!n && ctx->guest) {
+		ctx->door->poll(ctx->guest);
+		n = take_of_all(cq, num_entries, wc, &bytes);
+	}
+	return ur_polled(ctx, n, bytes);
+}
+
+/* Returns the next CQE of both rings, with its ring in cq->cur_ring. */
+static struct uroce_cqe *next_of_all(struct uroce_cq *cq)
+{
+	struct uroce_cq_ring *rings[2];
+	struct uroce_cqe *cqe = NULL;
+
+	cq->cur_ring = &cq->ring;
+	if (!has_shared(cq))
+		return ur_next_cqe(&cq->ring);
+	take_turns(cq, rings);
+	for (u32 i = 0; !cqe && i < 2; i++) {
+		cq->cur_ring = rings[i];
+		cqe = ur_next_cqe(cq->cur_ring);
+	}
+	return cqe;
+}
+
+/* Publishes both rings, since forgotten CQEs were skipped too. */
+static void publish_all(const struct uroce_cq *cq)
+{
+	ur_publish_cons(&cq->ring);
+	if (cq->shared_ring)
+		ur_publish_cons(cq->shared_ring);
 }
 
 static int start_poll(struct ibv_cq_ex *ibcq, struct ibv_poll_cq_attr *attr)
 {
+	struct uroce_context *ctx = ur_to_ctx(ibcq->context);
 	struct uroce_cq *cq = ur_to_cq_ex(ibcq);
 	struct uroce_cqe *cqe;
-	u32 before;
 
 	if (attr->comp_mask)
 		return EINVAL;
+	if (ur_cq_is_dead(ctx, cq))
+		return EIO;
 	ur_lock_get(&cq->lock);
-	before = cq->ring.cons;
-	cqe = ur_next_cqe(&cq->ring);
-	if (!cqe) {
-		if (cq->ring.cons != before)
-			ur_publish_cons(&cq->ring);
-		ur_lock_put(&cq->lock);
-		return ur_poller_empty(ur_to_ctx(ibcq->context)) ? EIO : ENOENT;
+	cqe = next_of_all(cq);
+	if (!cqe && ctx->guest) {
+		ctx->door->poll(ctx->guest);
+		cqe = next_of_all(cq);
 	}
-	ur_poller_found(ur_to_ctx(ibcq->context), cqe->byte_len);
-	ur_take_cqe(cq, &cq->ring, cqe);
+	if (!cqe) {
+		publish_all(cq);
+		ur_lock_put(&cq->lock);
+		return ur_poller_empty(ctx) ? EIO : ENOENT;
+	}
+	ur_poller_found(ctx, cqe->byte_len);
+	ur_take_cqe(cq, cq->cur_ring, cqe);
 	return 0;
+}
+
+static void done(struct uroce_cq *cq)
+{
+	if (!cq->cur)
+		return;
+	cq->cur_ring->cons++;
+	cq->cur = NULL;
 }
 
 static int next_poll(struct ibv_cq_ex *ibcq)
@@ -54,14 +124,11 @@ static int next_poll(struct ibv_cq_ex *ibcq)
 	struct uroce_cq *cq = ur_to_cq_ex(ibcq);
 	struct uroce_cqe *cqe;
 
-	if (cq->cur) {
-		cq->ring.cons++;
-		cq->cur = NULL;
-	}
-	cqe = ur_next_cqe(&cq->ring);
+	done(cq);
+	cqe = next_of_all(cq);
 	if (!cqe)
 		return ENOENT;
-	ur_take_cqe(cq, &cq->ring, cqe);
+	ur_take_cqe(cq, cq->cur_ring, cqe);
 	return 0;
 }
 
@@ -69,11 +136,8 @@ static void end_poll(struct ibv_cq_ex *ibcq)
 {
 	struct uroce_cq *cq = ur_to_cq_ex(ibcq);
 
-	if (cq->cur) {
-		cq->ring.cons++;
-		cq->cur = NULL;
-	}
-	ur_publish_cons(&cq->ring);
+	done(cq);
+	publish_all(cq);
 	ur_lock_put(&cq->lock);
 }
 
@@ -137,9 +201,9 @@ void ur_cq_set_methods(struct uroce_cq *cq, u32 wc_flags)
 	struct ibv_cq_ex *ex = &cq->vcq.cq_ex;
 
 	cq->wc_flags = wc_flags;
-	ex->start_poll = cq->guest ? uroce_guest_start_poll : start_poll;
-	ex->next_poll = cq->guest ? uroce_guest_next_poll : next_poll;
-	ex->end_poll = cq->guest ? uroce_guest_end_poll : end_poll;
+	ex->start_poll = start_poll;
+	ex->next_poll = next_poll;
+	ex->end_poll = end_poll;
 	ex->read_opcode = read_opcode;
 	ex->read_vendor_err = read_vendor_err;
 	ex->read_wc_flags = read_wc_flags;

@@ -69,7 +69,7 @@ static int create_by(struct ibv_context *context, struct uroce_qp *qp,
 {
 	int err = 0;
 
-	if (ur_may_renew(context) && !qp->in_device)
+	if (ur_may_renew(context))
 		err = qp->xrcd ? ur_guest_renew_xrcd(qp->xrcd)
 			       : ur_guest_renew_parts(attr->pd, attr->send_cq,
 						      attr->recv_cq, attr->srq);
@@ -87,7 +87,7 @@ static void take_caps(struct uroce_qp *qp,
 	qp->max_inline = ur_min_u32(attr->cap.max_inline_data, ctx->max_inline);
 	qp->rq.max_sge = attr->cap.max_recv_sge;
 	qp->sq_sig_all = attr->sq_sig_all;
-	qp->db = qp->in_device ? ctx->device_db : ctx->db;
+	qp->db = ctx->db;
 	if (qp->qpt_bit == UR_SENDS_UD)
 		ur_guest_batches(&qp->db);
 	if (attr->comp_mask & IBV_QP_INIT_ATTR_PD)
@@ -120,27 +120,6 @@ static int check_init_attr(const struct ibv_qp_init_attr_ex *attr)
 	    (attr->create_flags & ~(u32)IBV_QP_CREATE_BLOCK_SELF_MCAST_LB))
 		return EOPNOTSUPP;
 	return 0;
-}
-
-static void unuse_cqs(struct uroce_qp *qp)
-{
-	for (u32 i = 0; i < UR_ARRAY_SIZE(qp->device_cq); i++)
-		ur_cq_unuse_device(qp->device_cq[i]);
-}
-
-static int use_cqs(struct uroce_qp *qp, const struct ibv_qp_init_attr_ex *attr)
-{
-	int err = ur_cq_use_device(attr->send_cq);
-
-	if (err)
-		return err;
-	qp->device_cq[0] = attr->send_cq;
-	err = ur_cq_use_device(attr->recv_cq);
-	if (err)
-		ur_cq_unuse_device(attr->send_cq);
-	else
-		qp->device_cq[1] = attr->recv_cq;
-	return err;
 }
 
 static int cmd_destroy_qp(struct uroce_qp *qp)
@@ -182,13 +161,11 @@ struct ibv_qp *uroce_create_qp_ex(struct ibv_context *context,
 	err = take_spread(qp, attr);
 	if (!err)
 		err = ur_guest_place_qp(ur_to_ctx(context), qp, attr);
-	if (!err && qp->in_device)
-		err = use_cqs(qp, attr);
 	if (err)
 		goto err_free;
 	err = UR_GUEST_NUMBERED(try_qp(context, qp, attr, &drv));
 	if (err)
-		goto err_unuse;
+		goto err_free;
 	take_caps(qp, attr);
 	err = ur_qp_map(context, qp, &drv);
 	if (err)
@@ -214,8 +191,6 @@ err_unmap:
 	ur_qp_unmap(qp);
 err_destroy:
 	cmd_destroy_qp(qp);
-err_unuse:
-	unuse_cqs(qp);
 err_free:
 	end_spread(qp);
 	free(qp);
@@ -267,7 +242,6 @@ struct ibv_qp *uroce_open_qp(struct ibv_context *context,
 	}
 	qp->handle = qp->ibv.handle;
 	qp->state = IBV_QPS_UNKNOWN;
-	qp->in_device = ctx->guest && !qp->guest;
 	ur_xrcd_count(qp->xrcd, 1);
 	return &qp->ibv;
 }
@@ -348,7 +322,6 @@ int uroce_destroy_qp(struct ibv_qp *ibqp)
 
 	if (err)
 		return err;
-	unuse_cqs(qp);
 	ur_qp_table_set(ur_to_ctx(ibqp->context), ibqp->qp_num, NULL);
 	forget_completions(ibqp);
 	free_qp(qp);

@@ -11,14 +11,12 @@ static int cmd_create_rss(struct ibv_context *context, struct uroce_qp *qp,
 			  struct uroce_create_qp_resp *drv)
 {
 	const struct ibv_rx_hash_conf *hash = &attr->rx_hash_conf;
-	const struct uroce_create_qp_req wants =
-		ur_guest_wants(ur_to_ctx(context), qp);
 	UR_REQ_EX(ib_uverbs_ex_create_qp, struct uroce_create_rss_qp_req drv)
 	req = {.drv = {.fields = hash->rx_hash_fields_mask,
 		       .function = hash->rx_hash_function,
 		       .key_len = hash->rx_hash_key_len,
-		       .flags = (u8)wants.flags,
-		       .number = wants.number}};
+		       .flags = qp->number ? UROCE_QP_F_AGAIN : 0,
+		       .number = qp->number}};
 	UR_RESP(ib_uverbs_ex_create_qp_resp, struct uroce_create_qp_resp drv)
 	resp = {0};
 	int err;
@@ -48,9 +46,7 @@ int ur_qp_cmd_create(struct ibv_context *context, struct uroce_qp *qp,
 
 	if (attr->comp_mask & IBV_QP_INIT_ATTR_IND_TABLE)
 		return cmd_create_rss(context, qp, attr, drv);
-	if (qp->in_device || ur_to_ctx(context)->elsewhere)
-		req.drv.flags = req_ex.drv.flags = UROCE_QP_F_DEVICE;
-	else if (ur_to_ctx(context)->imported)
+	if (ur_to_ctx(context)->imported)
 		req.drv.flags = req_ex.drv.flags = UROCE_QP_F_SHARED;
 	if (qp->number)
 		req.drv = (struct uroce_create_qp_req){UROCE_QP_F_AGAIN,
@@ -75,8 +71,6 @@ int ur_qp_cmd_open(struct ibv_context *context, struct uroce_qp *qp,
 	UR_RESP(ib_uverbs_create_qp_resp, struct uroce_create_qp_resp drv)
 	resp = {0};
 
-	if (!qp->guest)
-		req.drv.flags = UROCE_QP_F_DEVICE;
 	return ibv_cmd_open_qp(context, qp, UR_VQP_ROOM, attr, &req,
 			       sizeof(req), &resp, sizeof(resp));
 }

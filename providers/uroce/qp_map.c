@@ -48,9 +48,7 @@ int ur_qp_map(struct ibv_context *context, struct uroce_qp *qp,
 	err = check_geometry(r);
 	if (err)
 		return err;
-	qp->map = qp->in_device ? ur_map_at(context, UR_OF_DEVICE, r->map_off,
-					    r->map_len)
-				: ur_map(context, r->map_off, r->map_len);
+	qp->map = ur_map(context, r->map_off, r->map_len);
 	if (!qp->map)
 		return errno;
 	qp->map_len = r->map_len;

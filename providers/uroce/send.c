@@ -122,7 +122,7 @@ static u32 put_middle(struct uroce_qp *qp, const struct ibv_send_wr *wr, u32 ds)
 static u32 put_address(struct uroce_qp *qp, const struct ibv_send_wr *wr)
 {
 	if (qp->qpt_bit == UR_SENDS_UD)
-		return ur_wqe_put_av(&qp->sq, ur_ah_number(qp, wr->wr.ud.ah),
+		return ur_wqe_put_av(&qp->sq, ur_ah_number(wr->wr.ud.ah),
 				     wr->wr.ud.remote_qpn,
 				     wr->wr.ud.remote_qkey, 0);
 	if (qp->qpt_bit == UR_SENDS_XRC)

@@ -15,11 +15,8 @@ static int map_srq(struct ibv_context *context, struct uroce_srq *srq,
 	    r->wqe_off + (u64)r->entries * r->stride > r->map_len ||
 	    r->db_slot >= UROCE_DB_SLOTS)
 		return EPROTO;
-	map = srq->in_device || srq->shared
-		      ? ur_map_at(context,
-				  srq->shared ? UR_OF_SHARED : UR_OF_DEVICE,
-				  r->map_off, r->map_len)
-		      : ur_map(context, r->map_off, r->map_len);
+	map = ur_map_at(context, srq->shared ? UR_OF_SHARED : UR_OF_HERE,
+			r->map_off, r->map_len);
 	if (!map)
 		return errno;
 	ur_unmap(srq->map, srq->map_len);
@@ -126,7 +123,7 @@ static int create_by(struct ibv_context *context, struct uroce_srq *srq,
 	resp = {0};
 	int err = 0;
 
-	if (is_xrc(attr) && ur_may_renew(context) && !srq->in_device) {
+	if (is_xrc(attr) && ur_may_renew(context)) {
 		err = ur_guest_renew_parts(attr->pd, attr->cq, NULL, NULL);
 		if (!err)
 			err = ur_guest_renew_xrcd(attr->xrcd);
@@ -168,16 +165,14 @@ struct ibv_srq *uroce_create_srq_ex(struct ibv_context *context,
 	srq->pd = attr->pd;
 	err = ur_guest_place_srq(ur_to_ctx(context), srq, attr->pd,
 				 is_xrc(attr) ? attr->xrcd : NULL);
-	if (!err && srq->in_device)
-		err = ur_cq_use_device(cq);
-	else if (!err && srq->shared)
+	if (!err && srq->shared)
 		err = ur_cq_use_shared(cq);
 	if (err)
 		goto err_free;
 	err = UR_GUEST_NUMBERED(try_srq(context, srq, attr));
 	if (err) {
-		if (srq->in_device || srq->shared)
-			ur_cq_unuse_device(cq);
+		if (srq->shared)
+			ur_cq_unuse_shared(cq);
 err_free:
 		free(srq);
 		errno = err;
@@ -237,8 +232,8 @@ int uroce_destroy_srq(struct ibv_srq *ibsrq)
 
 	if (err)
 		return err;
-	if (srq->in_device || srq->shared)
-		ur_cq_unuse_device(srq->vsrq.cq);
+	if (srq->shared)
+		ur_cq_unuse_shared(srq->vsrq.cq);
 	ur_pd_drop(srq->held);
 	if (srq->vsrq.srq_type == IBV_SRQT_XRC)
 		ur_xrcd_count(&srq->vsrq.xrcd->xrcd, ~0u);

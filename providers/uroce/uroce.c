@@ -125,7 +125,7 @@ static struct uroce_context *alloc_ctx(struct ibv_device *device, int cmd_fd)
 	if (ctx) {
 		ctx->layout = layout;
 		ur_list_init(&ctx->guest_node);
-		ctx->db.wake_fd = ctx->device_db.wake_fd = -1;
+		ctx->db.wake_fd = -1;
 		ctx->given_up_fd = ctx->first_cmd_fd = -1;
 		pthread_mutex_init(&ctx->destroys, NULL);
 		pthread_mutex_init(&ctx->shares, NULL);
@@ -135,20 +135,14 @@ static struct uroce_context *alloc_ctx(struct ibv_device *device, int cmd_fd)
 	return ctx;
 }
 
-/* Stores the device's response in the context; consumes resp->wake_fd. req
- * NULL: no settings were requested. */
+/* Stores the device's response in the context. req NULL: no settings were
+ * requested. */
 int ur_context_begin(struct uroce_context *ctx,
 		     const struct uroce_alloc_ucontext_req *req,
 		     const struct uroce_alloc_ucontext_resp *resp)
 {
 	int err = ur_adverse_take(ctx, req, resp);
 
-	/* A high number, since a program may close all descriptors and reuse
-	 * their numbers for others. */
-	ur_high_fds();
-	ctx->device_db.wake_fd = ur_high_fd(resp->wake_fd);
-	if (!ctx->guest_apart)
-		ctx->db.wake_fd = ctx->device_db.wake_fd;
 	if (err)
 		return err;
 	if (resp->sq_bb != UROCE_SQ_BB ||
@@ -160,8 +154,6 @@ int ur_context_begin(struct uroce_context *ctx,
 		return errno;
 	ctx->db_len = resp->db_map_len;
 	ctx->db.slots = UROCE_DB_SLOTS;
-	if (!ctx->guest)
-		ctx->device_db = ctx->db;
 	ctx->max_inline = ur_min_u32(resp->max_inline, UROCE_MAX_INLINE);
 	ctx->max_sge = ur_min_u32(resp->max_sge, UROCE_MAX_SGE);
 	ur_guest_take_answer(ctx, resp);
@@ -197,14 +189,11 @@ static void destroy_ctx(struct uroce_context *ctx)
 	for (unsigned int i = 0; i < UR_QP_TABLE; i++)
 		free(ctx->qp_table[i]);
 	ur_unmap(ctx->db.page, ctx->db_len);
-	if (ctx->device_db_len)
-		ur_unmap(ctx->device_db.page, ctx->device_db_len);
+	ur_unmap(ctx->device_page, ctx->device_page_len);
 	ur_map_end(ctx);
 	ur_guest_close(ctx);
 	if (ctx->given_up_fd >= 0)
 		close(ctx->given_up_fd);
-	if (ctx->device_db.wake_fd >= 0)
-		close(ctx->device_db.wake_fd);
 	pthread_mutex_destroy(&ctx->modifies);
 	pthread_mutex_destroy(&ctx->destroys);
 	pthread_mutex_destroy(&ctx->shares);
@@ -239,14 +228,13 @@ static void *uroce_alloc_context(struct ibv_device *device, int cmd_fd,
 
 static void *uroce_import_context(struct ibv_device *device, int cmd_fd)
 {
-	struct uroce_alloc_ucontext_resp resp = {.wake_fd = -1};
+	struct uroce_alloc_ucontext_resp resp = {0};
 	UR_CMDB(1) link;
 	struct uroce_context *ctx = alloc_ctx(device, cmd_fd);
 	int err;
 
 	if (!ctx)
 		return NULL;
-	ctx->elsewhere = true;
 	ur_cmdb_uhw_out(&link.cmdb, link.attr, UVERBS_OBJECT_DEVICE,
 			UVERBS_METHOD_QUERY_CONTEXT, &resp, sizeof(resp));
 	err = ibv_cmd_query_context(&ctx->ibv, &link.cmdb);

@@ -40,10 +40,9 @@ struct uroce_context {
 	const struct ur_layout *layout;
 	struct ur_doorbell db;
 	size_t db_len;
-	/* Doorbell of the device's engine; differs from db if the context has
-	 * an engine of its own. */
-	struct ur_doorbell device_db;
-	size_t device_db_len;
+	/* uroced's page of the uverbs file, or NULL */
+	struct uroce_db_page *device_page;
+	size_t device_page_len;
 	u32 max_inline;
 	u32 max_sge;
 	u32 yield_after; /* empty polls in a row before yielding; 0: never */
@@ -55,7 +54,7 @@ struct uroce_context {
 	 * uroced later (UROCE_CTX_F_LATE) */
 	bool tells_late;
 	u32 max_rd_atomic;
-	/* guest.h; NULL: its engine is the device's. */
+	/* guest.h; NULL: in a child of fork that has no engine */
 	const struct uroce_door *door;
 	struct uroce_guest *guest;
 	int guest_fd; /* file of that engine's rings */
@@ -89,9 +88,6 @@ struct uroce_context {
 	/* ibv_import_device() opened it: its own engine is the shared one, with the file's regions of
 	 * other processes, and ends with uroced's file */
 	bool imported;
-	/* uroced may believe that the context has an engine, which it has not:
-	 * commands say UROCE_QP_F_DEVICE */
-	bool elsewhere;
 	/* In a child of fork whose parent has kept the engine: file and engine
 	 * are the child's own, and objects may be the parent's
 	 * (ur_guest_owns()). */
@@ -206,16 +202,12 @@ struct uroce_cq {
 	struct uroce_guest_cq *guest;
 	u32 handle;  /* as uroce_mr.handle */
 	u32 resumes; /* ctx->resumes when uroced made it; atomic */
-	/* With an engine in this process (two_rings.c): the device's ring, for
-	 * queue pairs in the device; NULL: none so far. */
-	struct uroce_cq_ring *device;
-	struct uroce_cq_place device_place;
-	/* The same for the shared engine. */
+	/* the shared engine's ring; NULL: none so far */
 	struct uroce_cq_ring *shared_ring;
 	struct uroce_guest_cq *shared;
 	u32 flags, moderation; /* as given to the engine */
-	/* number of queues in the device or the shared engine; atomic */
-	u32 device_users;
+	/* number of queues in the shared engine; atomic */
+	u32 shared_users;
 	u32 turn;			/* which ring is polled first */
 	struct uroce_cq_ring *cur_ring; /* cur's, if not NULL */
 };
@@ -226,9 +218,8 @@ struct uroce_srq {
 	struct ur_doorbell db; /* copy */
 	u32 db_slot;
 	u32 srqn;
-	bool in_device; /* as uroce_qp.in_device */
-	bool shared;	/* as uroce_qp.shared */
-	u32 resumes;	/* ctx->resumes when uroced made it; atomic */
+	bool shared; /* as uroce_qp.shared */
+	u32 resumes; /* ctx->resumes when uroced made it; atomic */
 	struct uroce_guest_srq *guest;
 	struct ibv_pd *pd;     /* since ibv_srq.pd is NULL for XRC */
 	struct uroce_pd *held; /* ur_pd_hold() */
@@ -249,9 +240,6 @@ struct uroce_qp {
 	u32 db_slot;
 	u16 qpt_bit; /* UR_SENDS_* */
 	bool sq_sig_all;
-	/* It is in the device's engine, though the context has one of its
-	 * own. */
-	bool in_device;
 	bool shared; /* it is in the shared engine */
 	/* enum ibv_qp_state as this process knows it; atomic, since posting
 	 * reads it */
@@ -273,8 +261,6 @@ struct uroce_qp {
 	union ibv_gid *groups;
 	u32 n_groups;
 	struct uroce_spread *spread; /* or NULL */
-	/* completion queues that count it in device_users, or NULL */
-	struct ibv_cq *device_cq[2];
 	void *map;
 	size_t map_len;
 
@@ -344,7 +330,6 @@ struct uroce_ah {
 	struct ibv_ah ibv;
 	struct uroce_pd *pd; /* ur_pd_hold() */
 	u32 ah;
-	u32 device_ah; /* number for queue pairs in the device */
 	struct uroce_guest_ah *guest;
 };
 
@@ -393,16 +378,14 @@ static inline bool ur_cq_is_dead(const struct uroce_context *ctx,
 			     !ur_guest_owns(ctx, cq->guest));
 }
 
-/* Returns the number of the address handle for work requests of that queue
- * pair; one that names none for a handle of this process's parent. */
-static inline u32 ur_ah_number(const struct uroce_qp *qp,
-			       const struct ibv_ah *ah)
+/* Returns the number of the address handle for work requests; one that names none
+ * for a handle of this process's parent. */
+static inline u32 ur_ah_number(const struct ibv_ah *ah)
 {
 	const struct uroce_ah *a = ur_to_ah(ah);
 
-	return qp->in_device					 ? a->device_ah
-	       : ur_guest_owns(ur_to_ctx(ah->context), a->guest) ? a->ah
-								 : UINT32_MAX;
+	return ur_guest_owns(ur_to_ctx(ah->context), a->guest) ? a->ah
+							       : UINT32_MAX;
 }
 
 /* Returns the verbs_context of a context, for the library's functions. */
@@ -554,12 +537,6 @@ int uroce_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr);
 int uroce_destroy_cq(struct ibv_cq *cq);
 int uroce_req_notify_cq(struct ibv_cq *cq, int solicited_only);
 int uroce_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
-/* two_rings.c: the same for contexts with an engine of their own, and the
- * methods of extended queues. */
-int uroce_guest_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
-int uroce_guest_start_poll(struct ibv_cq_ex *cq, struct ibv_poll_cq_attr *attr);
-int uroce_guest_next_poll(struct ibv_cq_ex *cq);
-void uroce_guest_end_poll(struct ibv_cq_ex *cq);
 /* Makes the queue deliver no more completions of that queue pair. cq may be
  * NULL. */
 void ur_cq_forget_qp(struct ibv_cq *cq, u32 qpn);
@@ -575,22 +552,12 @@ int ur_cq_ring_map(struct ibv_context *context, enum ur_whose whose,
 int ur_cq_move_ring(const struct uroce_cq *cq, enum ur_whose whose,
 		    const struct uroce_cq_place *place,
 		    struct uroce_cq_ring *ring);
-/* two_rings.c: add or drop a queue in the device as a user of the completion
- * queue. They do nothing in a context without an engine of its own. cq may be
- * NULL. ur_cq_use_device() returns 0 or an errno. */
-int ur_cq_use_device(struct ibv_cq *cq);
-void ur_cq_unuse_device(struct ibv_cq *cq);
-/* Maps a ring that another engine made for the queue, as *ring, and arms it as the others are. Lock
- * held. Returns 0 or an errno. */
-int ur_cq_add_ring(struct uroce_cq *cq, enum ur_whose whose,
-		   const struct uroce_cq_place *place,
-		   struct uroce_cq_ring **ring);
-/* Unmaps the rings of other engines. */
-void ur_cq_end_others(struct uroce_cq *cq);
-/* Maps the ring that the device has resized. Lock held. Returns 0 or an
- * errno. */
-int ur_cq_resized_device(struct uroce_cq *cq,
-			 const struct uroce_cq_place *place);
+/* Maps the ring that the shared engine made for the queue, and arms it as
+ * the own one is. Lock held. Returns 0 or an errno. */
+int ur_cq_add_shared_ring(struct uroce_cq *cq,
+			  const struct uroce_cq_place *place);
+/* Unmaps that ring, if there is one. */
+void ur_cq_end_shared_ring(struct uroce_cq *cq);
 
 /* ---- qp.c, qp_cmd.c, qp_map.c, send.c, wr.c, recv.c ---- */
 /* qp_cmd.c: give the commands, and nothing else. Return 0 or an errno. */

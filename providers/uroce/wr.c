@@ -242,7 +242,7 @@ static void wr_set_ud_addr(struct ibv_qp_ex *ex, struct ibv_ah *ah,
 	struct uroce_qp *qp = ur_to_qp_ex(ex);
 
 	if (qp->wr.ds)
-		ur_wqe_put_av(&qp->sq, ur_ah_number(qp, ah), dqpn, qkey, 0);
+		ur_wqe_put_av(&qp->sq, ur_ah_number(ah), dqpn, qkey, 0);
 }
 
 static void wr_set_xrc_srqn(struct ibv_qp_ex *ex, uint32_t srqn)

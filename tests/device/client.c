@@ -485,7 +485,6 @@ int client_session(const struct daemon_proc *d)
 	int sock = client_open(d, "uverbs0", NULL);
 
 	CHECK_EQ(client_get_context(sock, &ctx), 0);
-	close(ctx.wake_fd);
 	return sock;
 }
 

@@ -60,7 +60,6 @@ static int bare_session(bool self, bool right)
 	CHECK_EQ(open_bare(sock, UROCE_TUN_F_MEMORY, self, right), 0);
 	CHECK_EQ(client_get_context(sock, &ctx), 0);
 	CHECK(ctx.db_map_len); /* the answer came */
-	close(ctx.wake_fd);
 	return sock;
 }
 

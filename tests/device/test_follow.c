@@ -2,19 +2,16 @@
 /*
  * The thread of a connection runs where its client says that it runs, if that is
  * a processor of ours, and nowhere in particular where the client says nothing
- * or does not know the word. And the device says where its engine runs.
+ * or does not know the word.
  */
 #include <dirent.h>
-#include <errno.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "kernel-abi/uroce-ring.h"
 #include "tests/device/client.h"
 
 static struct daemon_proc dev;
@@ -112,55 +109,6 @@ static void test_not_asked(int cpu)
 	client_settle(&dev);
 }
 
-/* All threads of the device, but for those that end meanwhile. */
-static void bind_device(const cpu_set_t *set)
-{
-	char path[64];
-	struct dirent *e;
-	DIR *dir;
-
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)dev.pid);
-	dir = opendir(path);
-	CHECK(dir);
-	while ((e = readdir(dir)))
-		if (e->d_name[0] != '.' &&
-		    sched_setaffinity(atoi(e->d_name), sizeof(*set), set))
-			CHECK_EQ(errno, ESRCH);
-	closedir(dir);
-}
-
-static void test_says_where(const int cpu[2], const cpu_set_t *all)
-{
-	struct timespec ms = {.tv_nsec = 1000000};
-	struct uroce_alloc_ucontext_resp ctx;
-	int visible, sock = client_open(&dev, "uverbs0", &visible);
-	const struct uroce_db_page *page;
-	uint64_t one = 1;
-
-	CHECK_EQ(client_get_context(sock, &ctx), 0);
-	page = mmap(NULL, ctx.db_map_len, PROT_READ, MAP_SHARED, visible,
-		    (off_t)ctx.db_map_off);
-	CHECK(page != MAP_FAILED);
-	for (int i = 0; i < 4; i++) {
-		cpu_set_t set;
-
-		CPU_ZERO(&set);
-		CPU_SET(cpu[i % 2], &set);
-		bind_device(&set);
-		while (__atomic_load_n(&page->device_cpu, __ATOMIC_RELAXED) !=
-		       (uint32_t)cpu[i % 2] + 1) {
-			CHECK_EQ(write(ctx.wake_fd, &one, sizeof(one)),
-				 sizeof(one));
-			nanosleep(&ms, NULL);
-		}
-	}
-	bind_device(all);
-	munmap((void *)page, ctx.db_map_len);
-	close(ctx.wake_fd);
-	close(sock);
-	client_settle(&dev);
-}
-
 int main(int argc, char **argv)
 {
 	int cpu[2] = {-1, -1}, n = 0;
@@ -180,7 +128,6 @@ int main(int argc, char **argv)
 	daemon_start(&dev, argv[1], 0);
 	STEP(test_follows(cpu[0], cpu[1]));
 	STEP(test_not_asked(cpu[0]));
-	STEP(test_says_where(cpu, &set));
 	client_check(&dev);
 	daemon_stop(&dev);
 	return cases_status();

@@ -355,10 +355,8 @@ static int reopen(int sock, int context)
 	if (sock >= 0)
 		close(sock);
 	sock = client_open(&dev, "uverbs0", NULL);
-	if (context) {
+	if (context)
 		CHECK_EQ(client_get_context(sock, &ctx), 0);
-		close(ctx.wake_fd);
-	}
 	return sock;
 }
 

@@ -99,12 +99,10 @@ static void test_adverse(void)
 			CHECK_EQ(resp.adverse, rows[i].has);
 			CHECK_EQ(resp.adverse_seed,
 				 rows[i].has ? req.adverse_seed : 0);
-			close(resp.wake_fd);
 		} else {
 			/* Nothing of it stays: the file can have another. */
 			CHECK_EQ(client_get_context(sock, &resp), 0);
 			CHECK_EQ(resp.adverse, 0);
-			close(resp.wake_fd);
 		}
 		close(sock);
 		client_settle(&dev);
@@ -120,7 +118,7 @@ static void test_errors(void)
 		struct ib_uverbs_ioctl_hdr hdr;
 		struct ib_uverbs_attr attr[2];
 	} cmd = {.hdr = {.length = sizeof(cmd.hdr)}};
-	uint64_t dead[64] = {0}, db;
+	uint64_t dead[64] = {0};
 	uint32_t pd;
 
 	/* Before the context there is nothing. */
@@ -142,8 +140,6 @@ static void test_errors(void)
 	CHECK(mmap(NULL, ctx.db_map_len, PROT_READ | PROT_WRITE, MAP_SHARED,
 		   visible, (off_t)ctx.db_map_off) != MAP_FAILED);
 	CHECK(ftruncate(visible, 0) < 0 && errno == EPERM);
-	db = 1;
-	CHECK_EQ(write(ctx.wake_fd, &db, sizeof(db)), sizeof(db));
 	/* Unknown method, unknown attribute, wrong driver. */
 	cmd.hdr.method_id = 100;
 	CHECK_EQ(client_ioctl(sock, &cmd), (int64_t)-EPROTONOSUPPORT);
@@ -175,7 +171,6 @@ static void test_errors(void)
 	CHECK_EQ(dealloc_pd(sock, pd), (int64_t)-EBUSY);
 	close(sock);
 	close(visible);
-	close(ctx.wake_fd);
 }
 
 /* Joins the file whose visible descriptor is given. */
@@ -239,7 +234,6 @@ static void test_join(void)
 	close(sock);
 	close(visible);
 	close(other);
-	close(ctx.wake_fd);
 }
 
 /* A client that dies leaves nothing behind. */

@@ -350,7 +350,6 @@ static void test_join(void)
 	cookie = msg.opened.cookie;
 	CHECK(cookie);
 	CHECK_EQ(client_get_context(parent, &ctx), 0);
-	close(ctx.wake_fd);
 	pd = client_alloc_pd(parent);
 
 	msg = (struct uroce_tun_msg){.op = UROCE_TUN_OPEN,

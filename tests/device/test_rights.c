@@ -159,7 +159,6 @@ static int64_t raw_qp_of(int sock)
 	uint32_t resp[128], pd;
 
 	CHECK_EQ(client_get_context(sock, &ctx), 0);
-	close(ctx.wake_fd);
 	CHECK_EQ(client_open_engine(sock), 0);
 	pd = client_alloc_pd(sock);
 	CHECK_EQ(client_legacy(sock, IB_USER_VERBS_CMD_CREATE_CQ, &req,

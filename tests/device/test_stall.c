@@ -121,7 +121,6 @@ static void test_closed_while_made(int async, int64_t answer)
 	uint32_t number = 0;
 
 	CHECK_EQ(client_get_context(sock, &ctx), 0);
-	close(ctx.wake_fd);
 	other = join(visible);
 	alloc.attr.attr_id = UVERBS_ATTR_ASYNC_EVENT_ALLOC_FD_HANDLE;
 	alloc.attr.flags = UVERBS_ATTR_F_MANDATORY;
@@ -166,7 +165,6 @@ static void test_event_flood(const char *uroced)
 		small.as = geteuid() ? 0 : STRANGER;
 		sock = client_open(&small, "uverbs0", NULL);
 		CHECK_EQ(client_get_context(sock, &ctx), 0);
-		close(ctx.wake_fd);
 		for (n = 0; n < 200; n++) {
 			ret = client_legacy(
 				sock, IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL,
@@ -199,7 +197,6 @@ static void test_domain_file(void)
 
 	CHECK(fd >= 0);
 	CHECK_EQ(client_get_context(sock, &ctx), 0);
-	close(ctx.wake_fd);
 	req.fd = (uint32_t)fd;
 	CHECK_EQ(client_legacy(sock, IB_USER_VERBS_CMD_OPEN_XRCD, &req,
 			       sizeof(req), &resp, sizeof(resp)),
@@ -259,7 +256,6 @@ static int begin_reg(void *p)
 	int sock = client_open(&dev, "uverbs0", NULL);
 
 	CHECK_EQ(client_get_context(sock, &ctx), 0);
-	close(ctx.wake_fd);
 	CHECK_EQ(client_legacy(sock, IB_USER_VERBS_CMD_ALLOC_PD, &pd_req,
 			       sizeof(pd_req), &pd, sizeof(pd)),
 		 0);

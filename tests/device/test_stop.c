@@ -239,7 +239,6 @@ int main(int argc, char **argv)
 	begin_hold(&inode, visible, 0, write_far);
 	STEP(test_rings(&user));
 	STEP(check_stop());
-	close(ctx.wake_fd);
 	close(visible);
 	close(user.sock);
 	daemon_start(&dev, argv[1], 0);

@@ -54,10 +54,9 @@ int ur_guest_place_wq(struct uroce_context *ctx, struct uroce_wq *wq,
 {
 	if (ctx->guest && !ur_guest_makes_here(ctx) && ctx->guest)
 		return EIO;
-	if (ctx->imported)
+	if (!ctx->guest || ctx->imported || !ctx->door->has_raw)
 		return EOPNOTSUPP;
-	wq->qp.in_device = ctx->guest && !ctx->door->has_raw;
-	return wq->qp.in_device && ctx->resumes ? EOPNOTSUPP : 0;
+	return 0;
 }
 
 int ur_guest_create_wq(struct uroce_context *ctx, struct uroce_wq *wq,
@@ -74,10 +73,8 @@ int ur_guest_create_wq(struct uroce_context *ctx, struct uroce_wq *wq,
 	};
 	int err;
 
-	if (!ctx->guest || wq->qp.in_device)
-		return 0;
 	if (!ur_guest_is_here(ctx))
-		return ctx->guest ? EIO : 0;
+		return EIO;
 	init.pdn = ur_to_pd(attr->pd)->pdn;
 	init.recv_cq = ur_to_cq(attr->cq)->guest;
 	wq->qp.handle = wq->ibv.handle;

@@ -22,7 +22,7 @@ static int setup(struct ibv_context *context, struct uroce_wq *wq,
 	struct uroce_qp *qp = &wq->qp;
 	int err;
 
-	qp->db = qp->in_device ? ctx->device_db : ctx->db;
+	qp->db = ctx->db;
 	qp->rq.max_sge = attr->max_sge;
 	qp->rq.lock.elided = ur_pd_single_threaded(attr->pd);
 	err = ur_qp_map(context, qp, drv);
@@ -47,7 +47,7 @@ static int create_by(struct ibv_context *context, struct uroce_wq *wq,
 {
 	int err = 0;
 
-	if (ur_may_renew(context) && !wq->qp.in_device)
+	if (ur_may_renew(context))
 		err = ur_guest_renew_parts(attr->pd, NULL, attr->cq, NULL);
 	return err ? err : ur_wq_cmd_create(context, wq, attr, drv);
 }
@@ -90,24 +90,17 @@ struct ibv_wq *uroce_create_wq(struct ibv_context *context,
 	if (!wq)
 		return NULL;
 	err = ur_guest_place_wq(ur_to_ctx(context), wq, attr->pd);
-	if (!err && wq->qp.in_device)
-		err = ur_cq_use_device(attr->cq);
-	if (err)
-		goto err_free;
-	err = create_wq(context, wq, attr);
-	if (err)
-		goto err_unuse;
+	if (!err)
+		err = create_wq(context, wq, attr);
+	if (err) {
+		free(wq);
+		errno = err;
+		return NULL;
+	}
 	wq->qp.pd = ur_pd_hold(attr->pd);
 	wq->ibv.state = IBV_WQS_RESET;
 	wq->ibv.post_recv = post_recv;
 	return &wq->ibv;
-err_unuse:
-	if (wq->qp.in_device)
-		ur_cq_unuse_device(attr->cq);
-err_free:
-	free(wq);
-	errno = err;
-	return NULL;
 }
 
 static int modify_wq(struct uroce_wq *wq, struct ibv_wq_attr *attr)
@@ -143,8 +136,6 @@ int uroce_destroy_wq(struct ibv_wq *ibwq)
 
 	if (err)
 		return err;
-	if (wq->qp.in_device)
-		ur_cq_unuse_device(ibwq->cq);
 	ur_qp_table_set(ur_to_ctx(ibwq->context), ibwq->wq_num, NULL);
 	ur_cq_forget_qp(ibwq->cq, ibwq->wq_num);
 	ur_qp_unmap(&wq->qp);

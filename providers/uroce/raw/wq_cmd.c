@@ -7,7 +7,7 @@ int ur_wq_cmd_create(struct ibv_context *context, struct uroce_wq *wq,
 		     struct uroce_create_qp_resp *drv)
 {
 	UR_REQ_EX(ib_uverbs_ex_create_wq, struct uroce_create_qp_req drv)
-	req = {.drv = ur_guest_wants(ur_to_ctx(context), &wq->qp)};
+	req = {.drv = {wq->qp.number ? UROCE_QP_F_AGAIN : 0, wq->qp.number}};
 	UR_RESP(ib_uverbs_ex_create_wq_resp, struct uroce_create_qp_resp drv)
 	resp = {0};
 	int err = ibv_cmd_create_wq(context, attr, &wq->ibv, &req, sizeof(req),

@@ -273,7 +273,7 @@ static void take_turn(struct uroce_guest *guest)
 static const struct uroce_door door = {.poll = take_turn};
 static const u32 here = 1;
 
-/* The queue of f has that of g as the device's. */
+/* The queue of f has that of g as the ring of the shared engine. */
 static void two_rings(struct fake *f, struct fake *g)
 {
 	fake_init(f, UR_SENDS_RC, 4, 16, 4);
@@ -282,7 +282,7 @@ static void two_rings(struct fake *f, struct fake *g)
 	f->ctx.door = &door;
 	f->ctx.db.own = &here;
 	f->cq->guest = (void *)f;
-	f->cq->device = &g->cq->ring;
+	f->cq->shared_ring = &g->cq->ring;
 	turns = 0;
 }
 
@@ -295,7 +295,7 @@ static void test_two_rings(void)
 
 	two_rings(&f, &g);
 	cq = &f.cq->vcq.cq;
-	CHECK_EQ(uroce_guest_poll_cq(cq, 16, wc), 0);
+	CHECK_EQ(uroce_poll_cq(cq, 16, wc), 0);
 	CHECK_EQ(turns, 1);
 	for (u64 i = 0; i < 8; i++) {
 		fake_complete(&f, i, 0x11);
@@ -303,12 +303,12 @@ static void test_two_rings(void)
 	}
 	/* By turns, each in its order. */
 	for (u64 i = 0; i < 4; i++) {
-		CHECK_EQ(uroce_guest_poll_cq(cq, 1, wc), 1);
+		CHECK_EQ(uroce_poll_cq(cq, 1, wc), 1);
 		devices += wc[0].qp_num == 0x22;
 		CHECK_EQ(wc[0].wr_id % 100, i / 2);
 	}
 	CHECK_EQ(devices, 2);
-	CHECK_EQ(uroce_guest_poll_cq(cq, 16, wc), 12);
+	CHECK_EQ(uroce_poll_cq(cq, 16, wc), 12);
 	CHECK_EQ(f.cq->ring.hdr->cons, 8);
 	CHECK_EQ(g.cq->ring.hdr->cons, 8);
 	CHECK_EQ(turns, 1);
@@ -317,7 +317,7 @@ static void test_two_rings(void)
 		fake_complete(&g, i, i & 1 ? 0x11 : 0x22);
 	}
 	ur_cq_forget_qp(cq, 0x11);
-	CHECK_EQ(uroce_guest_poll_cq(cq, 16, wc), 2);
+	CHECK_EQ(uroce_poll_cq(cq, 16, wc), 2);
 	for (int i = 0; i < 2; i++)
 		CHECK_EQ(wc[i].qp_num, 0x22);
 	uroce_req_notify_cq(cq, 1);
