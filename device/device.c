@@ -176,6 +176,7 @@ static int start_engine(struct ur_device *dev)
 		.one_path = dev->virtual_pair,
 		.raw_packet = daemon->raw_ethernet && dev->ethernet,
 		.options = daemon->engine_options,
+		.no_rings = true,
 	};
 
 	if (getrandom(&config.seed, sizeof(config.seed), 0) !=

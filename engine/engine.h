@@ -121,6 +121,8 @@ struct ur_engine_config {
 	/* Raw packet queue pairs: the netdev is Ethernet, and there is
 	 * CAP_NET_RAW. */
 	bool raw_packet;
+	/* Its queues are those of engines in other processes, and have no rings: uroced's. */
+	bool no_rings;
 	struct ur_loop *loop;
 	const struct ur_engine_events *events;
 	void *ctx; /* of events */
@@ -303,7 +305,8 @@ int ur_ectx_create(struct ur_engine *engine, int memfd, struct ur_user_mem *mem,
 /* Makes the context's card a hostile one (UROCE_ADVERSE_*), with that seed. No
  * queue may have been made. Returns 0 or -ENOMEM. */
 int ur_ectx_set_adverse(struct ur_ectx *ectx, u32 what, u32 seed);
-/* Says in the context's doorbell page that its file is imported. May release the control lock meanwhile. */
+/* Says in the context's page that its file is imported. The client can make the writer wait: the control lock
+ * is released meanwhile, where the thread acts for a user. */
 void ur_ectx_set_imported(struct ur_ectx *ectx);
 /* Fetches what was posted to the context's queue pairs so far, and sends what
  * needs no answer: a piece of it. *run is 0 at first, and then the function's.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Mappings, addresses and memory of rings and regions, counted by user: converts what a
+ * Mappings, addresses and memory of regions and device memory, counted by user: converts what a
  * context has mapped, as reported by the engine, into units of quotas.
  */
 #include <errno.h>
@@ -98,22 +98,15 @@ static int charge(struct ur_ufile *file, u64 bytes)
 	return 0;
 }
 
-static int room_for_ring(void *arg, u64 bytes)
+static int room_for(void *arg, u64 bytes)
 {
-	struct ur_ufile *file = arg;
-
-	return file->shrinking ? 0 : charge(file, bytes);
+	return charge(arg, bytes);
 }
 
 void ur_maps_open(struct ur_ufile *file)
 {
 	settle_all(file);
-	ur_ectx_set_room(file->ectx, room_for_ring, file);
-}
-
-bool ur_rings_room(struct ur_ufile *file)
-{
-	return !file->ectx || (settle_all(file) && fits(&maps, file->uid, 2));
+	ur_ectx_set_room(file->ectx, room_for, file);
 }
 
 bool ur_region_room(struct ur_ufile *file, u64 bytes)

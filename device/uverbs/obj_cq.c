@@ -38,7 +38,6 @@ static void report_cq(const struct ur_object *obj, void *out)
 static const struct ur_object_type cq_type = {
 	.id = UVERBS_OBJECT_CQ,
 	.name = "completion queues",
-	.rings = true,
 	.size = sizeof(struct ur_obj_cq),
 	.kib = UR_KIB_CQ,
 	.destroy = destroy_cq,
@@ -194,12 +193,7 @@ int ur_w_resize_cq(struct ur_cmd *cmd, const void *in, void *out)
 
 	if (!cq || !req->cqe || req->cqe > cmd->dev->daemon->limits.max_cqe)
 		return -EINVAL;
-	/* Shrinking is always allowed: both rings exist for a moment only. */
-	if (req->cqe >= cq->entries && !ur_rings_room(cmd->file))
-		return -ENOMEM;
-	cmd->file->shrinking = req->cqe < cq->entries;
 	err = ur_ecq_resize(cq->cq, req->cqe, &udata);
-	cmd->file->shrinking = false;
 	if (err)
 		return err;
 	cq->entries = udata.entries;

@@ -43,11 +43,11 @@ static void target_put(struct ur_xrc_target *t)
 
 static void choose_owner(const struct ur_xrc_target *t)
 {
-	ur_eqp_set_owner(t->qp,
-			 ur_list_empty(&t->opened)
-				 ? NULL
-				 : ur_list_first(&t->opened, struct ur_obj_qp,
-						 opener));
+	ur_eqp_set_owner(
+		t->qp,
+		ur_list_empty(&t->opened)
+			? NULL
+			: ur_list_first(&t->opened, struct ur_obj_qp, opener));
 }
 
 static void close_target(struct ur_obj_qp *qp, struct ur_events_left *async)
@@ -104,7 +104,6 @@ static void report_qp(const struct ur_object *obj, void *out)
 static const struct ur_object_type qp_type = {
 	.id = UVERBS_OBJECT_QP,
 	.name = "queue pairs",
-	.rings = true,
 	.size = sizeof(struct ur_obj_qp),
 	.kib = UR_KIB_QP,
 	.destroy = destroy_qp,

@@ -36,7 +36,6 @@ static void report_srq(const struct ur_object *obj, void *out)
 static const struct ur_object_type srq_type = {
 	.id = UVERBS_OBJECT_SRQ,
 	.name = "shared receive queues",
-	.rings = true,
 	.size = sizeof(struct ur_obj_srq),
 	.destroy = destroy_srq,
 	.report = report_srq,
@@ -215,13 +214,12 @@ int ur_w_modify_srq(struct ur_cmd *cmd, const void *in, void *out)
 	struct ur_obj_srq *srq = get_srq(cmd, req->srq_handle);
 	struct uroce_create_srq_resp resp = {0};
 	struct uroce_modify_srq_req udata;
-	u32 max_wr, max_sge, limit, had;
+	u32 max_wr, max_sge, limit;
 	int err;
 
 	if (!srq || (req->attr_mask & ~(SRQ_MAX_WR | SRQ_LIMIT)))
 		return -EINVAL;
 	ur_esrq_query(srq->srq, &max_wr, &max_sge, &limit);
-	had = max_wr;
 	if (req->attr_mask & SRQ_MAX_WR)
 		max_wr = req->max_wr;
 	if (!max_wr || max_wr > cmd->dev->daemon->limits.max_srq_wr)
@@ -232,12 +230,7 @@ int ur_w_modify_srq(struct ur_cmd *cmd, const void *in, void *out)
 		ur_udata_in(cmd, &udata, sizeof(udata));
 		if (!udata.resp_addr)
 			return -EINVAL;
-		/* Shrinking is always allowed. */
-		if (max_wr >= had && !ur_rings_room(cmd->file))
-			return -ENOMEM;
-		cmd->file->shrinking = max_wr < had;
 		err = ur_esrq_resize(srq->srq, max_wr, &resp);
-		cmd->file->shrinking = false;
 		if (!err)
 			err = ur_cmd_out(cmd, udata.resp_addr, &resp,
 					 sizeof(resp));

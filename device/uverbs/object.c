@@ -89,8 +89,6 @@ void *ur_object_new_of(struct ur_ufile *file, const struct ur_object_type *type,
 		h->first_free++;
 	if (h->first_free == h->size && grow_handles(h))
 		return NULL;
-	if (type->rings && !ur_rings_room(file))
-		return NULL;
 	q->what = type->name;
 	q->where = file->dev->name;
 	q->max = type->max ? type->max

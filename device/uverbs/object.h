@@ -23,7 +23,6 @@ struct ur_object_type {
 	 * there is none. */
 	u32 max;
 	const char *name; /* plural; for types with a limit */
-	bool rings;	  /* has rings, which take mappings */
 	u32 kib;	  /* device/memory.h; 0: UR_KIB_OBJECT */
 	/* Destroys the object except for its memory. Returns 0, or -EBUSY with nothing
 	 * changed. */

@@ -69,8 +69,9 @@ struct ur_obj_xrcd {
 struct ur_xrc_target {
 	struct ur_list node;
 	struct ur_eqp *qp;
-	u32 openers;	 /* with those that wait for the engine */
-	struct ur_list opened; /* struct ur_obj_qp; the first one is its owner */
+	u32 openers; /* with those that wait for the engine */
+	struct ur_list
+		opened; /* struct ur_obj_qp; the first one is its owner */
 };
 
 struct ur_obj_srq {

@@ -54,7 +54,6 @@ struct ur_ufile {
 	struct ur_handles handles;
 	/* charged, maps.c */
 	u32 maps, region_units, kib;
-	bool shrinking; /* the command shrinks a ring */
 	/* The default asynchronous event file: the first that was made. */
 	struct ur_obj_async *async;
 };

@@ -165,19 +165,36 @@ static void place_ring(struct ur_ecq *cq, const struct ur_block *block,
 static void fill_resp(const struct ur_ecq *cq, struct uroce_create_cq_resp *r)
 {
 	memset(r, 0, sizeof(*r));
+	r->entries = cq->entries;
+	if (!cq->hdr)
+		return;
 	r->map_off = cq->block.off;
 	r->map_len = cq->block.len;
 	r->hdr_off = 0;
 	r->cqe_off = CQE_OFF;
-	r->entries = cq->entries;
+}
+
+/* The engine first sees the queue with the first queue pair that uses it. */
+static int begin_ring(struct ur_ecq *cq, u32 entries)
+{
+	struct ur_block block;
+	int err;
+
+	cq->entries = entries;
+	if (cq->ectx->engine->config.no_rings)
+		return 0;
+	err = make_ring(cq, entries, 0, &block);
+	if (err)
+		return err;
+	place_ring(cq, &block, entries);
+	ur_ectx_clear(cq->ectx, &block, CQE_OFF);
+	return 0;
 }
 
 int ur_ecq_create(struct ur_ectx *ectx, const struct ur_ecq_init *init,
 		  struct ur_ecq **ret_cq, struct uroce_create_cq_resp *resp)
 {
-	struct ur_block block;
 	struct ur_ecq *cq;
-	u32 entries;
 	int err;
 
 	if (!init->entries || init->entries > MAX_ENTRIES)
@@ -195,18 +212,14 @@ int ur_ecq_create(struct ur_ectx *ectx, const struct ur_ecq_init *init,
 	ur_list_init(&cq->due_node);
 	ur_evsrc_init(&cq->comp_src, init->user_handle);
 	ur_evsrc_init(&cq->async_src, init->user_handle);
-	entries = ur_roundup_pow2(init->entries);
 	err = ur_adverse_make_cq(cq);
 	if (!err)
-		err = make_ring(cq, entries, 0, &block);
+		err = begin_ring(cq, ur_roundup_pow2(init->entries));
 	if (err) {
 		ur_adverse_free_cq(cq);
 		free(cq);
 		return err;
 	}
-	/* The engine first sees the queue with the first queue pair that uses it. */
-	place_ring(cq, &block, entries);
-	ur_ectx_clear(ectx, &block, CQE_OFF);
 	fill_resp(cq, resp);
 	*ret_cq = cq;
 	return 0;
@@ -248,18 +261,13 @@ static int resize(struct ur_engine *engine, struct ur_ecq *cq, u32 entries,
 }
 UR_ENGINE_CALL(4, resize, struct ur_ecq *, u32, u32, struct ur_block *);
 
-int ur_ecq_resize(struct ur_ecq *cq, u32 entries,
-		  struct uroce_resize_cq_resp *resp)
+static int change_ring(struct ur_ecq *cq, u32 entries)
 {
-	struct uroce_create_cq_resp r;
 	struct ur_block block;
 	bool aside;
 	u32 first;
 	int err;
 
-	if (!entries || entries > MAX_ENTRIES)
-		return -EINVAL;
-	entries = ur_roundup_pow2(entries);
 	aside = ur_ectx_step_aside(cq->ectx);
 	first = __atomic_load_n(&cq->hdr->cons, __ATOMIC_ACQUIRE);
 	if (aside)
@@ -269,6 +277,22 @@ int ur_ecq_resize(struct ur_ecq *cq, u32 entries,
 		return err;
 	err = call_resize(cq->ectx->engine, cq, entries, first, &block);
 	ur_arena_free(&cq->ectx->arena, &block);
+	return err;
+}
+
+int ur_ecq_resize(struct ur_ecq *cq, u32 entries,
+		  struct uroce_resize_cq_resp *resp)
+{
+	struct uroce_create_cq_resp r;
+	int err = 0;
+
+	if (!entries || entries > MAX_ENTRIES)
+		return -EINVAL;
+	entries = ur_roundup_pow2(entries);
+	if (cq->hdr)
+		err = change_ring(cq, entries);
+	else
+		cq->entries = entries;
 	if (err)
 		return err;
 	fill_resp(cq, &r);
@@ -342,7 +366,8 @@ int ur_ecq_destroy(struct ur_ecq *cq, struct ur_events_left *comp,
 	err = call_destroy_cq(cq->ectx->engine, cq, comp, async);
 	if (err)
 		return err;
-	ur_arena_free(&cq->ectx->arena, &cq->block);
+	if (cq->hdr)
+		ur_arena_free(&cq->ectx->arena, &cq->block);
 	ur_adverse_free_cq(cq);
 	free(cq);
 	return 0;

@@ -119,12 +119,16 @@ static void woken(struct ur_watch *watch, u32 events)
 	ur_wait_ring(x->engine, x);
 }
 
+/* Nobody rings where there are no rings. */
 static int create(struct ur_engine *engine, struct ur_ectx *x)
 {
-	int err = ur_engine_watch(engine, x->wake_fd, EPOLLIN | EPOLLET,
-				  &x->wake_watch);
+	int err;
 
 	ur_assert(x->engine == engine);
+	if (engine->config.no_rings)
+		return 0;
+	err = ur_engine_watch(engine, x->wake_fd, EPOLLIN | EPOLLET,
+			      &x->wake_watch);
 	if (!err)
 		ur_wait_add(engine, x);
 	/* An engine in a program has one context. */
@@ -240,23 +244,19 @@ static int destroy(struct ur_engine *engine, struct ur_ectx *x)
 		ur_port_set_bounce(engine->port, NULL);
 	ur_adverse_end(x);
 	ur_idle_forget(&engine->idle, &x->predictor);
-	ur_engine_unwatch(engine, x->wake_fd);
+	if (!engine->config.no_rings)
+		ur_engine_unwatch(engine, x->wake_fd);
 	return 0;
 }
 UR_ENGINE_CALL(1, destroy, struct ur_ectx *);
 
-/* The engine writes to the page, since the client can make a writer wait. */
-static int set_imported(struct ur_engine *engine, struct ur_ectx *ectx)
-{
-	ur_assert(ectx->engine == engine);
-	__atomic_store_n(&ectx->db->imported, 1, __ATOMIC_SEQ_CST);
-	return 0;
-}
-UR_ENGINE_CALL(1, set_imported, struct ur_ectx *);
-
 void ur_ectx_set_imported(struct ur_ectx *ectx)
 {
-	call_set_imported(ectx->engine, ectx);
+	bool aside = ur_ectx_step_aside(ectx);
+
+	__atomic_store_n(&ectx->db->imported, 1, __ATOMIC_SEQ_CST);
+	if (aside)
+		ur_ectx_relock(ectx);
 }
 
 void ur_ectx_destroy(struct ur_ectx *ectx)

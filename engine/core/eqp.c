@@ -176,6 +176,8 @@ int ur_eqp_create(struct ur_ectx *ectx, struct ur_eqp_init *init,
 	err = ur_qp_rings_plan(init, has_av, &rings);
 	if (err)
 		return err;
+	if (ectx->engine->config.no_rings)
+		rings.bytes = 0;
 	qp = calloc(1, sizeof(*qp));
 	if (!qp)
 		return -ENOMEM;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Things that users make the device hold are charged before it holds them: descriptors,
- * with few of them; rings and mapped regions, in a control group with little
+ * with few of them; mapped regions, in a control group with little
  * memory, which the kernel ends when it takes more.
  *
  * usage: test_charge UROCED
@@ -257,15 +257,6 @@ static void start(struct daemon_proc *d, const char *uroced)
 	CHECK(!chmod(d->dir, 0755));
 }
 
-static int64_t make_cq(int sock, uint32_t entries)
-{
-	struct ib_uverbs_create_cq req = {.cqe = entries, .comp_channel = -1};
-	struct ib_uverbs_create_cq_resp resp;
-
-	return client_legacy(sock, IB_USER_VERBS_CMD_CREATE_CQ, &req,
-			     sizeof(req), &resp, sizeof(resp));
-}
-
 static int user_session(struct daemon_proc *d, uid_t uid)
 {
 	int sock;
@@ -274,32 +265,6 @@ static int user_session(struct daemon_proc *d, uid_t uid)
 	sock = client_session(d);
 	d->as = 0;
 	return sock;
-}
-
-/* Several connections at once may each have one more: all together they have
- * the one user's part, and each context takes 2 MiB of it. */
-static void test_rings(struct daemon_proc *d)
-{
-	const uint32_t entries = 1u << 17; /* 8 MiB and a page: 10 MiB */
-	int socks[6], other = user_session(d, OTHER);
-	unsigned int n = 0;
-	int64_t ret;
-
-	for (unsigned int i = 0; i < 6; i++)
-		socks[i] = user_session(d, GREEDY);
-	for (unsigned int i = 0; i < 6; i++) {
-		ret = make_cq(socks[i], entries);
-		CHECK(!ret || ret == -ENOMEM);
-		n += !ret;
-	}
-	CHECK_EQ(n, 1);
-	for (unsigned int i = 0; i < 6; i++)
-		CHECK_EQ(make_cq(socks[i], 1u << 20), (int64_t)-ENOMEM);
-	CHECK_EQ(make_cq(other, 1u << 16), 0);
-	for (unsigned int i = 0; i < 6; i++)
-		close(socks[i]);
-	close(other);
-	client_settle(d);
 }
 
 static int64_t dereg(int sock, uint32_t mr)
@@ -389,12 +354,10 @@ static void test_memory(const char *uroced)
 		SKIP("no control group of memory can be made here");
 	atexit(remove_groups);
 	start(&inside, uroced);
-	test_rings(&inside);
 	test_regions(&inside);
 	end(&inside);
 	hide_groups();
 	start(&inside, uroced);
-	test_rings(&inside);
 	end(&inside);
 }
 

@@ -227,68 +227,6 @@ static void test_regions(void)
 	close(fd);
 }
 
-static int64_t resize_cq(struct user *u, uint32_t cqe)
-{
-	struct ib_uverbs_resize_cq req = {.cq_handle = u->cq, .cqe = cqe};
-	struct {
-		struct ib_uverbs_resize_cq_resp core;
-		struct uroce_resize_cq_resp udata;
-	} resp;
-
-	return client_legacy(u->sock, IB_USER_VERBS_CMD_RESIZE_CQ, &req,
-			     sizeof(req), &resp, sizeof(resp));
-}
-
-/* Rings that nobody touches: they could be. */
-static void test_rings(void)
-{
-	struct user greedy = come(GREEDY), other = come(OTHER), mine;
-	struct ib_uverbs_create_qp req = {.pd_handle = greedy.pd,
-					  .send_cq_handle = greedy.cq,
-					  .recv_cq_handle = greedy.cq,
-					  .max_send_wr = UR_MAX_QP_WR,
-					  .max_recv_wr = 1,
-					  .max_send_sge = 1,
-					  .max_recv_sge = 1,
-					  .qp_type = IB_UVERBS_QPT_RC};
-	struct ib_uverbs_create_qp_resp resp;
-	int64_t ret;
-
-	CHECK_EQ(resize_cq(&greedy, 1000), 0);
-	/* Large ones, then smaller ones into what those leave. */
-	for (; req.max_send_wr > 8; req.max_send_wr /= 8) {
-		do
-			ret = client_legacy(greedy.sock,
-					    IB_USER_VERBS_CMD_CREATE_QP, &req,
-					    sizeof(req), &resp, sizeof(resp));
-		while (!ret);
-		CHECK_EQ(ret, (int64_t)-ENOMEM);
-	}
-	CHECK_EQ(said("KiB of memory") + said("mappings"), 1);
-	mine = greedy;
-	do
-		ret = make_cq(&mine);
-	while (!ret);
-	CHECK_EQ(ret, (int64_t)-ENOMEM);
-	CHECK_EQ(resize_cq(&greedy, 2000), (int64_t)-ENOMEM);
-	CHECK_EQ(resize_cq(&greedy, 10), 0);
-	do
-		ret = make_srq(&mine);
-	while (!ret);
-	CHECK_EQ(ret, (int64_t)-ENOMEM);
-	do
-		ret = make_cq(&mine);
-	while (!ret);
-	CHECK_EQ(ret, (int64_t)-ENOMEM);
-	CHECK_EQ(resize_cq(&other, 1000), 0);
-	CHECK_EQ(make_cq(&other), 0);
-	go(&greedy, 2);
-	greedy = come(GREEDY);
-	CHECK_EQ(resize_cq(&greedy, 1000), 0);
-	go(&greedy, 2);
-	go(&other, 0);
-}
-
 /* Each takes half of what the others leave, so that there is something left for
  * one more, however many have taken all they can get. */
 static void test_three(void)
@@ -327,7 +265,6 @@ int main(int argc, char **argv)
 	dev.user_share = NULL;
 	daemon_start(&dev, argv[1], 0);
 	CHECK(!chmod(dev.dir, 0755));
-	STEP(test_rings());
 	STEP(test_regions());
 	STEP(test_three());
 	daemon_stop(&dev);

@@ -11,7 +11,6 @@
 #include <rdma/ib_user_verbs.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -227,8 +226,6 @@ static void test_verbs(uint64_t version, bool window)
 		struct ib_uverbs_create_cq_resp core;
 		struct old_create_cq_resp driver;
 	} cq = {0};
-	struct old_cq_hdr *head;
-	uint8_t *map;
 	struct reply r;
 	int sock = open_as(OLD_UVERBS, version, 0, &r), file = r.fds[0];
 
@@ -247,19 +244,8 @@ static void test_verbs(uint64_t version, bool window)
 			 sizeof(create), &cq, sizeof(cq), window),
 		 sizeof(create));
 	CHECK(cq.driver.entries >= 100);
-	CHECK(cq.driver.cqe_off + cq.driver.entries * OLD_CQE_SIZE <=
-	      cq.driver.map_len);
-	map = mmap(NULL, cq.driver.map_len, PROT_READ | PROT_WRITE, MAP_SHARED,
-		   file, (off_t)cq.driver.map_off);
-	CHECK(map != MAP_FAILED);
-	head = (struct old_cq_hdr *)(map + cq.driver.hdr_off);
-	CHECK_EQ(head->cons | head->arm | head->prod | head->overrun, 0);
-	/* No entry of a new ring is valid: its owner bit is not 1. */
-	for (uint32_t i = 0; i < cq.driver.entries; i++)
-		CHECK_EQ(map[cq.driver.cqe_off + i * OLD_CQE_SIZE +
-			     OLD_CQE_OWNER],
-			 0);
-	munmap(map, cq.driver.map_len);
+	/* The ring is in the engine of the context. */
+	CHECK_EQ(cq.driver.map_len, 0);
 	close_all(sock, &r);
 }
 

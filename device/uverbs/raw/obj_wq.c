@@ -39,7 +39,6 @@ static void report_wq(const struct ur_object *obj, void *out)
 static const struct ur_object_type wq_type = {
 	.id = UVERBS_OBJECT_WQ,
 	.name = "work queues",
-	.rings = true,
 	.size = sizeof(struct ur_obj_wq),
 	.kib = UR_KIB_QP,
 	.max = UR_MAX_WQ,
