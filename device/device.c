@@ -163,7 +163,6 @@ static int start_engine(struct ur_device *dev)
 	struct ur_engine_config config = {
 		.netdev = dev->netdev,
 		.ifindex = dev->ifindex,
-		.by_user = daemon->user_engines,
 		.mtu_bytes = dev->mtu_bytes,
 		.max_qp = UR_MAX_QP + UR_MAX_WQ,
 		.max_mr = UR_MAX_MR + UR_MAX_MW,
@@ -174,7 +173,6 @@ static int start_engine(struct ur_device *dev)
 		.isolated = daemon->by_user,
 		.roce_v1 = dev->roce_v1,
 		.one_path = dev->virtual_pair,
-		.raw_packet = daemon->raw_ethernet && dev->ethernet,
 		.options = daemon->engine_options,
 		.no_rings = true,
 	};

@@ -103,8 +103,6 @@ struct ur_daemon {
 	bool by_user;
 	const char *engine_options;
 	bool engines_apart; /* no engine is in a program: the option guests */
-	/* no two users share an engine */
-	bool user_engines;
 	const struct ur_daemon_options *options; /* NULL: none */
 	/* By enum uroce_tun_kind; NULL: files of this kind cannot be opened. */
 	const struct ur_file_ops *file_ops[UR_FILE_KINDS];

@@ -407,7 +407,6 @@ int main(int argc, char **argv)
 	daemon.by_user = o->isolation == UR_ISOLATION_USER;
 	daemon.engine_options = *o->engine ? o->engine : NULL;
 	daemon.engines_apart = !ur_engine_has_guests(daemon.engine_options);
-	daemon.user_engines = o->user_engines != UR_USER_ENGINES_NO;
 	daemon.options = o;
 	daemon.argv = argv;
 	daemon.group = *o->group ? o->group : NULL;

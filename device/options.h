@@ -28,12 +28,6 @@ enum ur_confine {
 	UR_CONFINE_NO,
 };
 
-enum ur_user_engines {
-	UR_USER_ENGINES_UNSAID, /* yes */
-	UR_USER_ENGINES_YES,	/* no two users share an engine */
-	UR_USER_ENGINES_NO,
-};
-
 struct ur_daemon_options {
 	char netdev[UR_MAX_NETDEVS][IF_NAMESIZE];
 	/* The name of the device on each netdev, or of the default device where
@@ -44,7 +38,6 @@ struct ur_daemon_options {
 	int last;	   /* the netdev that was given last */
 	char run_dir[256]; /* empty: the default */
 	char engine[256];
-	enum ur_user_engines user_engines;
 	char group[64]; /* who may connect; empty: everybody */
 	const char *config;
 	int on_demand;	  /* above 0: yes */

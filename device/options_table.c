@@ -99,7 +99,7 @@ static int add_fault(struct ur_daemon_options *o, const char *value)
 
 static int ignore_engines(struct ur_daemon_options *o, const char *value)
 {
-	fputs("uroced: engines: does nothing any more, since each context has an engine of its own\n",
+	fputs("uroced: engines, user-engines: do nothing any more, since each context has an engine of its own\n",
 	      stderr);
 	return 0;
 }
@@ -192,11 +192,8 @@ const struct ur_daemon_option ur_daemon_option_table[] = {
 	 UR_DAEMON_OPTION_ON_LINE, UR_DAEMON_OPTION_OTHER, .take = add_fault},
 	{"engines", "N", NULL, UR_DAEMON_OPTION_BOTH, UR_DAEMON_OPTION_OTHER,
 	 .take = ignore_engines},
-	{"user-engines", "yes|no",
-	 "no two users share an engine of a device; default\n"
-	 "yes",
-	 UR_DAEMON_OPTION_BOTH, UR_DAEMON_OPTION_WORD, FIELD(user_engines),
-	 .words = "yes|no"},
+	{"user-engines", "yes|no", NULL, UR_DAEMON_OPTION_BOTH,
+	 UR_DAEMON_OPTION_OTHER, .take = ignore_engines},
 	{"engine-opt", "LIST", "name=value,... for the engine",
 	 UR_DAEMON_OPTION_BOTH, UR_DAEMON_OPTION_TEXT, FIELD(engine)},
 	{"set", "IF|* NAME VALUE", NULL, UR_DAEMON_OPTION_IN_FILE,
@@ -210,8 +207,6 @@ const struct ur_daemon_option ur_daemon_option_table[] = {
 const size_t ur_daemon_option_rows = UR_ARRAY_SIZE(ur_daemon_option_table);
 
 _Static_assert(UR_ISOLATION_ALL == 1 && UR_ISOLATION_USER == 2,
-	       "the places of the words");
-_Static_assert(UR_USER_ENGINES_YES == 1 && UR_USER_ENGINES_NO == 2,
 	       "the places of the words");
 _Static_assert(UR_CONFINE_YES == 1 && UR_CONFINE_NO == 2,
 	       "the places of the words");

@@ -61,10 +61,6 @@ struct ur_engine_events {
 	void (*failed)(void *ctx, u32 qpn);
 };
 
-/* The engine that has all raw packet queue pairs: their rules are of the whole
- * device. */
-#define UR_SHARD_RAW 0u
-
 /* Packet sockets that receive and send, on the netdev and on the loopback interface; TX_HIGH: with
  * priority 7. And a socket of rtnetlink. */
 enum {
@@ -107,9 +103,6 @@ struct ur_lent {
 struct ur_engine_config {
 	const char *netdev;
 	u32 ifindex;
-	/* No two users share an engine, as far as there are enough: more start when somebody
-	 * needs them. Not in a program. */
-	bool by_user;
 	u32 mtu_bytes; /* active MTU of the transport: 256..4096 */
 	u32 max_qp, max_mr;
 	u64 seed;
@@ -118,9 +111,6 @@ struct ur_engine_config {
 	bool isolated; /* users do not reach each other inside the device */
 	bool roce_v1;  /* RoCEv1 beside v2; needs CAP_NET_RAW */
 	bool one_path; /* the netdev has another of this host at its end */
-	/* Raw packet queue pairs: the netdev is Ethernet, and there is
-	 * CAP_NET_RAW. */
-	bool raw_packet;
 	/* Its queues are those of engines in other processes, and have no rings: uroced's. */
 	bool no_rings;
 	struct ur_loop *loop;
@@ -183,12 +173,7 @@ u32 ur_engine_turns(const struct ur_engine *engine);
  * signal. */
 void ur_engine_finish(struct ur_engine *engine);
 
-/* Returns how many engines the device has now. Any thread. */
-u32 ur_engine_count(const struct ur_engine *engine);
-
-/* Returns when the engine has answered: it does not hang. Where users have their
- * own, only the first one is asked: another may wait for the memory of its user,
- * who could make it look as if the device hung. */
+/* Returns when the engine has answered: it does not hang. */
 void ur_engine_sync(struct ur_engine *engine);
 
 enum ur_gid_type {
@@ -331,14 +316,6 @@ void ur_ectx_set_room(struct ur_ectx *ectx, int (*room)(void *arg, u64 bytes),
 /* Frees the context. All its objects must have been destroyed. The control lock
  * is released while memory is unmapped, where the thread acts for a user. */
 void ur_ectx_destroy(struct ur_ectx *ectx);
-
-/* Returns which of the device's engines has the context, from 0 on. */
-u32 ur_ectx_shard(const struct ur_ectx *ectx);
-/* Gives a context to another engine of the device. Its objects in the engine
- * are only regions without windows, device memory, completion queues that
- * nothing uses, and event files. Returns 0, or -EOPNOTSUPP with nothing
- * changed: events wait, or the engine has no room for one of the keys. */
-int ur_ectx_move(struct ur_ectx *ectx, u32 shard);
 
 /* ---- event files: a socket pair; one datagram is one event ---- */
 

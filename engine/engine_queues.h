@@ -138,8 +138,6 @@ bool ur_eqp_failure(struct ur_eqp *qp, bool peers, struct ur_failure *failure);
 void ur_eqp_set_owner(struct ur_eqp *qp, void *owner);
 /* Returns the owner of the queue pair with that number, or NULL. */
 void *ur_engine_qp_owner(struct ur_engine *engine, u32 qpn);
-/* Does so for this engine alone, and waits for it as a command does. */
-void *ur_engine_qp_owner_here(struct ur_engine *engine, u32 qpn);
 /* Destroys the queue pair. *async: what is left of its events. Returns 0, or
  * -EBUSY while it is attached to multicast groups. */
 int ur_eqp_destroy(struct ur_eqp *qp, struct ur_events_left *async);

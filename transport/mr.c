@@ -54,27 +54,6 @@ int ur_mr_create(struct ur_port *port, const struct ur_mr_attr *attr,
 	return 0;
 }
 
-int ur_mr_leave(struct ur_mr *mr)
-{
-	ur_assert(ur_table_lookup(&mr->port->keys, mr->k.id) == &mr->k);
-	if (mr->windows)
-		return -EBUSY;
-	ur_mem_ended(mr->port);
-	ur_table_remove(&mr->port->keys, mr->k.id);
-	return 0;
-}
-
-int ur_mr_join(struct ur_port *port, struct ur_mr *mr)
-{
-	int err = ur_table_put(&port->keys, &mr->k, mr->k.id);
-
-	if (err)
-		return err;
-	mr->port = port;
-	ur_mem_changed(port);
-	return 0;
-}
-
 int ur_mr_rereg(struct ur_mr *mr, const struct ur_mr_attr *attr)
 {
 	int err = check_attr(attr);
@@ -91,11 +70,13 @@ int ur_mr_rereg(struct ur_mr *mr, const struct ur_mr_attr *attr)
 
 int ur_mr_destroy(struct ur_mr *mr)
 {
-	int err = ur_mr_leave(mr);
-
-	if (!err)
-		free(mr);
-	return err;
+	ur_assert(ur_table_lookup(&mr->port->keys, mr->k.id) == &mr->k);
+	if (mr->windows)
+		return -EBUSY;
+	ur_mem_ended(mr->port);
+	ur_table_remove(&mr->port->keys, mr->k.id);
+	free(mr);
+	return 0;
 }
 
 struct ur_mr *ur_mr_lookup(struct ur_port *port, u32 key)

@@ -250,13 +250,6 @@ void ur_port_expire(struct ur_port *port, ur_time now);
  * until the region is destroyed or registered anew. */
 int ur_mr_create(struct ur_port *port, const struct ur_mr_attr *attr,
 		 struct ur_mr **mr);
-/* Removes a region from its port, to move it to another port of the device.
- * Nothing there may use it. Returns 0, or -EBUSY while windows are bound. */
-int ur_mr_leave(struct ur_mr *mr);
-/* Adds a region that has left its port to this one, with its key. Returns 0;
- * -EEXIST or -ENOMEM where the key is not available here. Its old port can take
- * it back as long as nothing else was created there. */
-int ur_mr_join(struct ur_port *port, struct ur_mr *mr);
 /* Registers the region anew with attr: domain, rights and memory change, the
  * key stays. Returns 0, -EINVAL as above, or -EBUSY while windows are bound. */
 int ur_mr_rereg(struct ur_mr *mr, const struct ur_mr_attr *attr);

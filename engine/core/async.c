@@ -18,7 +18,6 @@ int ur_easync_create(struct ur_ectx *ectx, struct ur_easync **async, int *fd)
 		free(a);
 		return err;
 	}
-	a->ectx = ectx;
 	ur_list_init(&a->borrowed);
 	ur_evsrc_init(&a->loose, 0);
 	ur_list_add_tail(&ectx->asyncs, &a->node);
@@ -55,27 +54,11 @@ static int push(struct ur_engine *engine, struct ur_easync *async, u64 element,
 	ur_evsock_send(&async->sock, &async->loose, type);
 	return 0;
 }
-UR_ENGINE_ORDER(3, push, struct ur_easync *, u64, u32);
+UR_ENGINE_CALL(3, push, struct ur_easync *, u64, u32);
 
 void ur_easync_push(struct ur_easync *async, u64 element, u32 type)
 {
-	if (!async->ectx->moves) {
-		order_push(async->sock.engine, async, element, type);
-		return;
-	}
-	async->later |= 1ull << (type & 63);
-	async->later_element = element;
-}
-
-void ur_easync_push_later(struct ur_ectx *ectx)
-{
-	ur_list_for_each(it, &ectx->asyncs) {
-		struct ur_easync *a = ur_list_entry(it, struct ur_easync, node);
-
-		for (; a->later; a->later &= a->later - 1)
-			order_push(a->sock.engine, a, a->later_element,
-				   (u32)__builtin_ctzll(a->later));
-	}
+	call_push(async->sock.engine, async, element, type);
 }
 
 void ur_host_srq_event(void *srq_ctx, enum ur_event ev)

@@ -9,7 +9,6 @@
 #include "engine/faults/adverse.h"
 #include "engine/core/engine_impl.h"
 #include "engine/core/ringing.h"
-#include "engine/several/shards.h"
 #include "engine/core/transmit.h"
 #include "engine/core/wait.h"
 #include "engine/ground/loop.h"
@@ -146,11 +145,7 @@ int ur_ectx_create(struct ur_engine *engine, int memfd, struct ur_user_mem *mem,
 
 	if (!x)
 		return -ENOMEM;
-	err = ur_shards_join(engine, mem->uid, &x->engine);
-	if (err) {
-		free(x);
-		return err;
-	}
+	x->engine = engine;
 	x->realm = realm;
 	ur_list_init(&x->node);
 	ur_list_init(&x->ring_node);
@@ -189,14 +184,8 @@ err_arena:
 err_close:
 	close(x->wake_fd);
 err_free:
-	ur_shards_leave(x->engine);
 	free(x);
 	return err;
-}
-
-u32 ur_ectx_shard(const struct ur_ectx *ectx)
-{
-	return ectx->engine->shard;
 }
 
 /* Returns whether the engine still has the context: it may have ended or moved since the call was made. */
@@ -262,7 +251,6 @@ void ur_ectx_set_imported(struct ur_ectx *ectx)
 void ur_ectx_destroy(struct ur_ectx *ectx)
 {
 	call_destroy(ectx->engine, ectx);
-	ur_shards_leave(ectx->engine);
 	ur_arena_free(&ectx->arena, &ectx->db_block);
 	end_arena(ectx);
 	close(ectx->wake_fd);

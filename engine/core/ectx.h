@@ -37,7 +37,6 @@ struct ur_ectx {
 	struct ur_spin_predictor
 		predictor; /* for waits after this context's doorbell */
 	bool complained;   /* a corrupt ring was logged */
-	bool moves;	   /* is moving to another engine. Control */
 	u32 next_slot;
 	struct ur_db_client *db_clients[UROCE_DB_SLOTS];
 	struct ur_eah **ahs; /* by number - 1 */

@@ -17,7 +17,6 @@
 #include "engine/gsi/gsi.h"
 #include "engine/gpu/gpu.h"
 #include "engine/core/poll_loop.h"
-#include "engine/several/shards.h"
 #include "engine/wire/wire.h"
 #include "engine/ground/recorder.h"
 #include "engine/grant/lend_counters.h"
@@ -144,7 +143,7 @@ static void called(struct ur_watch *watch, u32 events)
 	/* The eventfd is edge triggered and never read: the mailbox has the calls. */
 }
 
-void ur_engine_free_one(struct ur_engine *e)
+static void free_engine(struct ur_engine *e)
 {
 	ur_wire_destroy(e);
 	ur_faults_fini(e);
@@ -170,17 +169,15 @@ void ur_engine_free_one(struct ur_engine *e)
 	free(e);
 }
 
-int ur_engine_create_one(const struct ur_engine_config *config,
-			 struct ur_shards *shards, u32 shard,
-			 struct ur_engine **engine)
+int ur_engine_create(const struct ur_engine_config *config,
+		     struct ur_engine **engine)
 {
 	struct ur_engine *e = calloc(1, sizeof(*e));
 	int err;
 
 	if (!e)
 		return -ENOMEM;
-	e->shards = shards;
-	e->shard = shards ? shard : ur_slot_prefix(config->lent.slot);
+	e->shard = ur_slot_prefix(config->lent.slot);
 	e->shard_bits = config->slot_bits;
 	e->config = *config;
 	e->shown_mtu = config->mtu_bytes;
@@ -235,7 +232,7 @@ int ur_engine_create_one(const struct ur_engine_config *config,
 	err = create_port(e);
 	if (err)
 		goto err_free;
-	err = config->guest || e->shard ? 0 : ur_gsi_create(e);
+	err = config->guest ? 0 : ur_gsi_create(e);
 	if (err)
 		goto err_free;
 	err = ur_wire_create(e);
@@ -251,7 +248,7 @@ int ur_engine_create_one(const struct ur_engine_config *config,
 	*engine = e;
 	return 0;
 err_free:
-	ur_engine_free_one(e);
+	free_engine(e);
 	return err;
 }
 
@@ -266,79 +263,26 @@ static int stop(struct ur_engine *engine)
 	engine->stop = true;
 	return 0;
 }
-UR_ENGINE_ORDER(0, stop);
-
-void ur_engine_stop_one(struct ur_engine *engine)
-{
-	if (engine->stop)
-		return;
-	order_stop(engine);
-	pthread_join(engine->thread, NULL);
-}
-
-/* Leaves an engine that does not respond as it is. */
-static void abandon(struct ur_engine *engine)
-{
-	struct stop_args none;
-
-	if (!engine->stop) {
-		if (ur_engine_ask(engine, run_stop, &none, 0)) {
-			ur_wire_hang_up(engine);
-			return;
-		}
-		pthread_join(engine->thread, NULL);
-	}
-	ur_wire_destroy(engine);
-}
-
-int ur_engine_create(const struct ur_engine_config *config,
-		     struct ur_engine **engine)
-{
-	struct ur_shards *shards;
-	int err;
-
-	if (config->guest || !config->by_user)
-		return ur_engine_create_one(config, NULL, 0, engine);
-	shards = ur_shards_create();
-	if (!shards)
-		return -ENOMEM;
-	err = ur_shards_grow(shards, config);
-	if (err)
-		ur_shards_destroy(shards);
-	else
-		*engine = shards->engine[0];
-	return err;
-}
+UR_ENGINE_CALL(0, stop);
 
 void ur_engine_stop(struct ur_engine *engine)
 {
-	ur_shards_for_each(e, engine)
-		ur_engine_stop_one(e);
+	if (engine->stop)
+		return;
+	call_stop(engine);
+	pthread_join(engine->thread, NULL);
 }
 
 void ur_engine_abandon(struct ur_engine *engine)
 {
-	ur_shards_for_each(e, engine)
-		abandon(e);
+	ur_engine_stop(engine);
+	ur_wire_destroy(engine);
 }
 
 void ur_engine_destroy(struct ur_engine *engine)
 {
-	struct ur_shards *shards = engine->shards;
-
 	ur_engine_stop(engine);
-	if (!shards) {
-		ur_engine_free_one(engine);
-		return;
-	}
-	for (u32 i = 0; i < ur_shards_running(shards); i++)
-		ur_engine_free_one(shards->engine[i]);
-	ur_shards_destroy(shards);
-}
-
-u32 ur_engine_count(const struct ur_engine *engine)
-{
-	return ur_shards_count(engine);
+	free_engine(engine);
 }
 
 bool ur_engine_sl_refused(struct ur_engine *engine)
@@ -353,21 +297,15 @@ static int set_cc(struct ur_engine *engine, struct ur_cc_config cc, u8 ecn)
 	ur_engine_apply_cc(engine, &cc, ecn);
 	return 0;
 }
-UR_ENGINE_ORDER(2, set_cc, struct ur_cc_config, u8);
+UR_ENGINE_CALL(2, set_cc, struct ur_cc_config, u8);
 
 void ur_engine_set_cc(struct ur_engine *engine, const struct ur_cc_config *cc,
 		      u8 ecn)
 {
-	ur_shards_for_each(e, engine)
-		order_set_cc(e, *cc, ecn);
+	call_set_cc(engine, *cc, ecn);
 	engine->shown_cc = *cc;
 	engine->shown_ecn = ecn;
 	ur_settings_show(engine);
-}
-
-void ur_engine_copy_cc(const struct ur_engine *from, struct ur_engine *to)
-{
-	order_set_cc(to, from->cc, from->ecn);
 }
 
 bool ur_engine_cc(const struct ur_engine *engine)
@@ -377,16 +315,14 @@ bool ur_engine_cc(const struct ur_engine *engine)
 
 void ur_engine_counters(struct ur_engine *engine, u64 *values, u64 *programs)
 {
-	u64 one[UR_CNT_COUNT];
+	u64 own[UR_CNT_COUNT];
 
 	ur_counters_lent(engine, values);
 	if (programs)
-		memcpy(programs, values, sizeof(one));
-	ur_shards_for_each(e, engine) {
-		ur_counters_read(e->counters, one);
-		for (u32 i = 0; i < UR_CNT_COUNT; i++)
-			values[i] += one[i];
-	}
+		memcpy(programs, values, sizeof(own));
+	ur_counters_read(engine->counters, own);
+	for (u32 i = 0; i < UR_CNT_COUNT; i++)
+		values[i] += own[i];
 }
 
 static int nothing(struct ur_engine *engine)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/grant/lend_settings.h"
-#include "engine/several/shards.h"
+#include "engine/core/engine_impl.h"
 #include "engine/wire/wire.h"
 #include "util/assert.h"
 
@@ -47,30 +47,22 @@ static int set_gid(struct ur_engine *engine, u32 index, struct ur_egid entry)
 	}
 	return 0;
 }
-UR_ENGINE_ORDER(2, set_gid, u32, struct ur_egid);
+UR_ENGINE_CALL(2, set_gid, u32, struct ur_egid);
 
 int ur_engine_set_gid(struct ur_engine *engine, u32 index, const u8 *gid,
 		      enum ur_gid_type type)
 {
-	struct ur_egid before, now = {.used = gid, .type = type};
+	struct ur_egid now = {.used = gid, .type = type};
+	int err;
 
 	if (index >= UR_ENGINE_GIDS)
 		return -EINVAL;
 	if (gid)
 		memcpy(now.gid, gid, 16);
-	/* All engines have the same table, and control alone changes it. */
-	before = engine->gids[index];
-	for (u32 i = 0; i < ur_shards_count(engine); i++) {
-		int err = order_set_gid(ur_shards_nth(engine, i), index, now);
-
-		if (!err)
-			continue;
-		while (i--)
-			order_set_gid(ur_shards_nth(engine, i), index, before);
-		return err;
-	}
-	ur_settings_show_gid(engine, index);
-	return 0;
+	err = call_set_gid(engine, index, now);
+	if (!err)
+		ur_settings_show_gid(engine, index);
+	return err;
 }
 
 void ur_engine_forget_addrs(struct ur_engine *engine)
@@ -117,16 +109,6 @@ void ur_engine_follow_gids(struct ur_engine *e, const struct ur_lent_gids *gids)
 			give_up(e, g);
 	}
 	e->guest.gids_seen = generation;
-}
-
-int ur_engine_copy_gids(const struct ur_engine *from, struct ur_engine *to)
-{
-	int err = 0;
-
-	for (u32 i = 0; !err && i < UR_ENGINE_GIDS; i++)
-		if (from->gids[i].used)
-			err = order_set_gid(to, i, from->gids[i]);
-	return err;
 }
 
 static int gid_free(struct ur_engine *engine, const u8 *gid,

@@ -34,7 +34,6 @@
 
 struct ur_wire;
 struct ur_flow_table;
-struct ur_shards;
 struct ur_recorder;
 struct ur_lent_record;
 struct ur_lent_fault;
@@ -70,10 +69,9 @@ struct ur_engine {
 	struct ur_engine_config config;
 	char netdev[32];
 	struct ur_engine_options opt;
-	struct ur_cc_config cc;	  /* last setting by control */
-	u8 ecn;			  /* UR_ECN_*: ur_engine_set_cc() */
-	struct ur_shards *shards; /* shards.h; NULL: the only engine */
-	u32 shard; /* this engine's number in shards, or its slot's prefix */
+	struct ur_cc_config cc; /* last setting by control */
+	u8 ecn;			/* UR_ECN_*: ur_engine_set_cc() */
+	u32 shard; /* its slot's prefix, with which its numbers begin; uroced's: 0 */
 	u32 shard_bits;
 	struct ur_slot_set slots; /* granted to programs. Control (lend.c) */
 	uid_t lent_to[UR_SLOTS];
@@ -159,15 +157,11 @@ struct ur_engine {
 	u64 own_counters[UR_CNT_COUNT];
 };
 
-/* Makes one engine in *engine and starts its thread. shards, shard: the set that
- * it belongs to and its number there; shards NULL: the only engine. Returns 0 or
- * -errno. */
-int ur_engine_create_one(const struct ur_engine_config *config,
-			 struct ur_shards *shards, u32 shard,
-			 struct ur_engine **engine);
-/* Stop the engine's thread, if it runs; and free an engine whose thread does not. */
-void ur_engine_stop_one(struct ur_engine *engine);
-void ur_engine_free_one(struct ur_engine *engine);
+/* Returns whether the queue pair with that number, if there is one, is the engine's. */
+static inline bool ur_engine_has(const struct ur_engine *engine, u32 qpn)
+{
+	return ur_shard_of(qpn, engine->shard_bits) == engine->shard;
+}
 
 /* Adds n to a counter of the engine. */
 static inline void ur_engine_tally(struct ur_engine *engine, enum ur_counter c,
@@ -190,10 +184,6 @@ static inline void ur_engine_woken(struct ur_engine *engine)
 void ur_engine_tell_failed(struct ur_engine *engine, u32 qpn);
 void ur_engine_tell_gsi(struct ur_engine *engine, const struct ur_rx_meta *meta,
 			u32 src_qpn, const u8 *mad);
-/* Copy settings to a new engine: addresses; congestion control. The first returns
- * 0 or -errno. Control. */
-int ur_engine_copy_gids(const struct ur_engine *from, struct ur_engine *to);
-void ur_engine_copy_cc(const struct ur_engine *from, struct ur_engine *to);
 /* Applies congestion control and ECN. Engine thread. */
 static inline void ur_engine_apply_cc(struct ur_engine *engine,
 				      const struct ur_cc_config *cc, u8 ecn)
@@ -212,8 +202,8 @@ void ur_engine_follow_gids(struct ur_engine *engine,
 			   const struct ur_lent_gids *gids);
 /* Removes all addresses. */
 void ur_engine_give_up_gids(struct ur_engine *engine);
-/* lend.c: returns the first slot that is granted. */
-u32 ur_lend_first_slot(const struct ur_engine *engine);
+/* The first slot that is granted. */
+#define UR_LEND_FIRST 1u
 /* The slot's sockets are not in use any more. */
 void ur_lend_rest(struct ur_engine *engine, u32 slot);
 /* Returns the name of the slot's stored UR_KEPT_LIFE (ground/keep.h). */

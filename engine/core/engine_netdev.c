@@ -4,7 +4,6 @@
 #include <string.h>
 #include "engine/core/engine_impl.h"
 #include "engine/grant/lend_settings.h"
-#include "engine/several/shards.h"
 #include "engine/wire/udp_own.h"
 #include "engine/wire/wire.h"
 
@@ -14,12 +13,11 @@ static int set_mtu(struct ur_engine *engine, u32 mtu_bytes)
 	ur_port_set_mtu(engine->port, mtu_bytes);
 	return 0;
 }
-UR_ENGINE_ORDER(1, set_mtu, u32);
+UR_ENGINE_CALL(1, set_mtu, u32);
 
 void ur_engine_set_mtu(struct ur_engine *engine, u32 mtu_bytes)
 {
-	ur_shards_for_each(e, engine)
-		order_set_mtu(e, mtu_bytes);
+	call_set_mtu(engine, mtu_bytes);
 	engine->shown_mtu = mtu_bytes;
 	ur_settings_show(engine);
 }
@@ -30,12 +28,11 @@ static int set_ifindex(struct ur_engine *engine, u32 ifindex)
 	ur_wire_rebind(engine);
 	return 0;
 }
-UR_ENGINE_ORDER(1, set_ifindex, u32);
+UR_ENGINE_CALL(1, set_ifindex, u32);
 
 void ur_engine_set_ifindex(struct ur_engine *engine, u32 ifindex)
 {
-	ur_shards_for_each(e, engine)
-		order_set_ifindex(e, ifindex);
+	call_set_ifindex(engine, ifindex);
 	ur_udp_own_move(engine->lent_device, ifindex);
 	ur_settings_show(engine);
 }
@@ -49,15 +46,14 @@ static int set_netdev(struct ur_engine *engine, struct netdev_name name)
 	memcpy(engine->netdev, name.text, sizeof(engine->netdev));
 	return 0;
 }
-UR_ENGINE_ORDER(1, set_netdev, struct netdev_name);
+UR_ENGINE_CALL(1, set_netdev, struct netdev_name);
 
 void ur_engine_set_netdev(struct ur_engine *engine, const char *netdev)
 {
 	struct netdev_name name;
 
 	snprintf(name.text, sizeof(name.text), "%s", netdev);
-	ur_shards_for_each(e, engine)
-		order_set_netdev(e, name);
+	call_set_netdev(engine, name);
 }
 
 static int link_downed(struct ur_engine *engine)

@@ -4,7 +4,7 @@
  * lock. */
 #include <stdlib.h>
 #include <string.h>
-#include "engine/several/shards.h"
+#include "engine/core/engine_impl.h"
 #include "engine/ground/loop.h"
 
 struct told {
@@ -54,16 +54,12 @@ void ur_engine_tell_woken(struct ur_engine *e)
 
 void ur_engine_tell_waking(struct ur_engine *engine)
 {
-	for (u32 i = 0; i < ur_shards_count(engine); i++)
-		atomic_store(&ur_shards_nth(engine, i)->tell_waking, true);
+	atomic_store(&engine->tell_waking, true);
 }
 
 bool ur_engine_asleep(struct ur_engine *engine)
 {
-	for (u32 i = 0; i < ur_shards_count(engine); i++)
-		if (!atomic_load(&ur_shards_nth(engine, i)->asleep))
-			return false;
-	return true;
+	return atomic_load(&engine->asleep);
 }
 
 static void hear_failed(void *arg)

@@ -12,7 +12,6 @@
 #include "engine/grant/lend_counters.h"
 #include "engine/grant/lend_failures.h"
 #include "engine/grant/lend_numbers.h"
-#include "engine/several/shards.h"
 #include "engine/core/transmit.h"
 #include "engine/ground/user.h"
 #include "engine/wire/wire.h"
@@ -104,7 +103,7 @@ UR_ENGINE_CALL(1, create_qp, struct ur_eqp *);
 /* A program's numbers are drawn in a fixed order (lend_numbers.h). The engine's table may have no room for the next one. */
 static int create_with_number(struct ur_engine *engine, struct ur_eqp *qp)
 {
-	struct ur_lent_numbers *numbers = ur_shards_nth(engine, 0)->numbers;
+	struct ur_lent_numbers *numbers = engine->numbers;
 	u32 away = qp->init.away;
 	int err;
 
@@ -362,15 +361,15 @@ static int set_class(struct ur_engine *engine, struct ur_eqp *qp,
 	ur_eqp_take_class(engine, qp, traffic_class, hop_limit);
 	return 0;
 }
-UR_ENGINE_ORDER(3, set_class, struct ur_eqp *, u8, u8);
+UR_ENGINE_CALL(3, set_class, struct ur_eqp *, u8, u8);
 
 void ur_eqp_set_class(struct ur_eqp *qp, u8 traffic_class, u8 hop_limit)
 {
 	if (qp->init.away)
-		ur_settings_put_class(ur_shards_nth(qp->engine, 0), qp->qpn,
-				      traffic_class, hop_limit);
+		ur_settings_put_class(qp->engine, qp->qpn, traffic_class,
+				      hop_limit);
 	if (!qp->ends)
-		order_set_class(qp->engine, qp, traffic_class, hop_limit);
+		call_set_class(qp->engine, qp, traffic_class, hop_limit);
 }
 
 static int query(struct ur_engine *engine, struct ur_eqp *qp,
@@ -477,7 +476,7 @@ int ur_eqp_destroy(struct ur_eqp *qp, struct ur_events_left *async)
 	if (err)
 		return err;
 	if (qp->init.away)
-		ur_settings_forget_class(ur_shards_nth(qp->engine, 0), qp->qpn);
+		ur_settings_forget_class(qp->engine, qp->qpn);
 	if (qp->has_rings)
 		ur_arena_free(&qp->ectx->arena, &qp->block);
 	free_qp(qp);

@@ -4,8 +4,8 @@
 #include <pthread.h>
 #include <string.h>
 #include "engine/core/call.h"
+#include "engine/core/engine_impl.h"
 #include "engine/grant/lend_failures.h"
-#include "engine/several/shards.h"
 #include "transport/qp.h"
 
 /* For so long a packet refused by the kernel counts as the cause of a failure. */
@@ -45,8 +45,7 @@ void ur_eqp_forget_failures(struct ur_eqp *qp)
 bool ur_eqp_failure(struct ur_eqp *qp, bool peers, struct ur_failure *failure)
 {
 	if (qp->init.away)
-		return ur_failures_lent(ur_shards_nth(qp->engine, 0), qp->qpn,
-					peers, failure);
+		return ur_failures_lent(qp->engine, qp->qpn, peers, failure);
 	pthread_mutex_lock(&qp->failure_lock);
 	*failure = qp->failure[peers];
 	pthread_mutex_unlock(&qp->failure_lock);
@@ -81,29 +80,10 @@ static int find_qp(struct ur_engine *engine, void *arg)
 	return 0;
 }
 
-static void *find_in(struct ur_engine *engine, u32 qpn)
-{
-	struct find f = {.qpn = qpn};
-
-	return ur_engine_ask(engine, find_qp, &f, sizeof(f)) ? NULL : f.owner;
-}
-
-void *ur_engine_qp_owner_here(struct ur_engine *engine, u32 qpn)
+void *ur_engine_qp_owner(struct ur_engine *engine, u32 qpn)
 {
 	struct find f = {.qpn = qpn};
 
 	ur_engine_call(engine, find_qp, &f);
 	return f.owner;
-}
-
-/* The queue pair of an engine in a program is found through its context. */
-void *ur_engine_qp_owner(struct ur_engine *engine, u32 qpn)
-{
-	void *owner = NULL;
-
-	if (ur_shards_have(engine, qpn))
-		return find_in(ur_shards_of(engine, qpn), qpn);
-	for (u32 i = 0; i < ur_shards_count(engine) && !owner; i++)
-		owner = find_in(ur_shards_nth(engine, i), qpn);
-	return owner;
 }

@@ -3,7 +3,6 @@
 #include <string.h>
 #include "engine/core/engine_impl.h"
 #include "engine/grant/lend_counters.h"
-#include "engine/several/shards.h"
 #include "transport/qp.h"
 #include "util/assert.h"
 
@@ -25,8 +24,7 @@ static int look_at_qp(struct ur_engine *engine, void *arg)
 /* Only the first engine grants slots. */
 static bool is_shown(const struct ur_eqp *qp, u64 *shown)
 {
-	return ur_counters_lent_qp(ur_shards_nth(qp->engine, 0), qp->qpn,
-				   shown);
+	return ur_counters_lent_qp(qp->engine, qp->qpn, shown);
 }
 
 /* Takes the state as the program shows it, if it is possible. */
@@ -45,8 +43,10 @@ void ur_eqp_look(struct ur_eqp *qp, struct ur_qp_attr *attr,
 	struct look l = {.qp = qp};
 	u64 shown[UR_QP_SHOWN];
 
-	if (!qp->ends && !ur_engine_ask(qp->engine, look_at_qp, &l, sizeof(l)))
+	if (!qp->ends) {
+		ur_engine_call(qp->engine, look_at_qp, &l);
 		qp->seen = l.attr;
+	}
 	*attr = qp->seen;
 	if (qp->init.away && is_shown(qp, shown))
 		take_shown(attr, shown);

@@ -42,14 +42,7 @@ struct ur_easync {
 	struct ur_list node;	 /* of the context */
 	struct ur_list borrowed; /* engine->guest.asyncs */
 	struct ur_evsrc loose;	 /* events that belong to no queue */
-	/* later: types of events that came while the context moved, a bit each;
-	 * later_element: their element. Control. */
-	struct ur_ectx *ectx;
-	u64 later, later_element;
 };
-
-/* Sends the events that came while the context moved to another engine. */
-void ur_easync_push_later(struct ur_ectx *ectx);
 
 /* Opens the socket pair. Returns 0 or -errno. */
 int ur_evsock_open(struct ur_evsock *sock, struct ur_engine *engine,

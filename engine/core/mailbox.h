@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Carries calls from control to the engine (call.h, call.c): one function at a
- * time, run by the engine's thread or, while that sleeps, by the caller. Orders are
- * calls with a time limit. They run before any later call. */
+ * time, run by the engine's thread or, while that sleeps, by the caller. */
 #ifndef UR_ENGINE_CORE_MAILBOX_H
 #define UR_ENGINE_CORE_MAILBOX_H
 
@@ -12,28 +11,18 @@
 #include "util/bytes.h"
 
 struct ur_engine;
-struct ur_order;
 
 struct ur_mailbox {
 	int (*fn)(struct ur_engine *engine, void *arg);
 	void *arg;
 	int ret;
 	u64 spent_ns;	     /* ground/hold_time.h */
-	_Atomic int pending; /* UR_MAILBOX_*: set by control, cleared by the
-				engine */
+	_Atomic int pending; /* set by control, cleared by the engine */
 	sem_t done;
 	pthread_mutex_t lock; /* one caller at a time */
 	/* The owner lock. Its holder runs the engine: the engine's thread while
 	 * awake, a caller while that thread sleeps. */
 	pthread_mutex_t owner;
-	pthread_mutex_t orders_lock; /* guards orders and orders_tail; a leaf */
-	struct ur_order *orders, **orders_tail;
-	u64 late_ns; /* when an order was last late; 0: never. Control */
-};
-
-enum {
-	UR_MAILBOX_CALL = 1,
-	UR_MAILBOX_ORDERS = 2,
 };
 
 /* Initializes a mailbox. Returns 0 or -errno. */
@@ -45,8 +34,7 @@ void ur_mailbox_wake(struct ur_engine *engine);
 /* Returns whether a call waits to be run. A later look at the doorbells finds all
  * that clients rang before they made the call. Engine thread. */
 bool ur_mailbox_waits(struct ur_engine *engine);
-/* Runs the waiting orders and call. Returns whether there were any. Engine
- * thread. */
+/* Runs the waiting call. Returns whether there was one. Engine thread. */
 bool ur_mailbox_run(struct ur_engine *engine);
 /* Releases the owner lock: until ur_mailbox_acquire(), callers may run the engine.
  * Engine thread, before the system call that it sleeps in. */

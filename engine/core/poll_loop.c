@@ -12,7 +12,7 @@
 #include "engine/core/poll_loop.h"
 #include "engine/record/record.h"
 #include "engine/core/ringing.h"
-#include "engine/several/shards.h"
+#include "engine/core/engine_impl.h"
 #include "engine/core/transmit.h"
 #include "engine/core/wait.h"
 #include "engine/wire/wire.h"
@@ -102,10 +102,6 @@ bool ur_poll_turn(struct ur_engine *e)
 	any = answer_doorbells(e, called);
 	any |= look_at_wire(e);
 	ur_dispatch_end_rx(e);
-	if (ur_shards_several(e)) {
-		ur_shards_show(e);
-		any |= ur_shards_receive(e);
-	}
 	if (e->now >= ur_port_deadline(e->port)) {
 		ur_port_expire(e->port, e->now);
 		any = true;

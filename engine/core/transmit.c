@@ -10,7 +10,7 @@
 #include "engine/faults/faults.h"
 #include "engine/gsi/gsi.h"
 #include "engine/record/record.h"
-#include "engine/several/shards.h"
+#include "engine/core/engine_impl.h"
 #include "engine/core/transmit.h"
 #include "util/os/clock.h"
 #include "engine/wire/wire.h"
@@ -36,7 +36,7 @@
 static bool loops(const struct ur_engine *e, const struct ur_tx_desc *d)
 {
 	return d->av->loop &&
-	       ur_shards_have(e, ur_get_be24(e->tx.buf + d->off + 5));
+	       ur_engine_has(e, ur_get_be24(e->tx.buf + d->off + 5));
 }
 
 static void feed_one(struct ur_engine *e, u32 i)
@@ -45,9 +45,7 @@ static void feed_one(struct ur_engine *e, u32 i)
 	struct ur_rx_meta meta;
 
 	ur_av_meta(d->av, &meta);
-	if (ur_shards_several(e) && ur_shards_elsewhere(e, e->tx.buf + d->off))
-		; /* handed over */
-	else if (ur_faults_spoils(e, i))
+	if (ur_faults_spoils(e, i))
 		ur_engine_tally(e, UR_CNT_rx_icrc_encapsulated, 1);
 	else
 		ur_engine_rx(e, &meta, e->tx.buf + d->off, d->len);
@@ -117,8 +115,6 @@ static bool flush(struct ur_engine *e)
 		e->tx_sent = i;
 		return false;
 	}
-	if (ur_shards_several(e))
-		ur_shards_send(e);
 	feed_loop(e, 0);
 	if (e->tx_blocked) {
 		for (u32 k = 0; k < tx->n_desc; k++)

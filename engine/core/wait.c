@@ -10,7 +10,7 @@
 #include "engine/faults/faults.h"
 #include "engine/inproc/guest_end.h"
 #include "engine/core/ringing.h"
-#include "engine/several/shards.h"
+#include "engine/core/engine_impl.h"
 #include "engine/core/wait.h"
 #include "engine/wire/wire.h"
 #include "util/os/first_thread.h"
@@ -86,7 +86,7 @@ bool ur_work_waits(struct ur_engine *e)
 {
 	return atomic_load(&e->mailbox.pending) || ur_asides_wait(&e->asides) ||
 	       !ur_list_empty(&e->kicks) || ur_ringing_waits(e) ||
-	       ur_shards_wait(e) || ur_chores_wait(e) ||
+	       ur_chores_wait(e) ||
 	       ((e->config.guest || e->forwards) && ur_wire_waits(e));
 }
 

@@ -41,45 +41,19 @@ bool ur_adverse_draw_event(struct ur_rng *rng)
 
 /* ---- contexts ---- */
 
-int ur_adverse_join(struct ur_engine *engine, const struct ur_ectx *ectx)
-{
-	int err = ur_faults_begin(engine);
-
-	if (!err && (ectx->adverse->what & UROCE_ADVERSE_NUMBERS))
-		err = ur_port_spend_numbers(engine->port);
-	if (err)
-		return err;
-	engine->faults->n_adverse++;
-	ur_faults_choose_ways(engine);
-	return 0;
-}
-
-void ur_adverse_leave(struct ur_engine *engine, const struct ur_ectx *ectx)
-{
-	ur_assert(engine->faults->n_adverse);
-	engine->faults->n_adverse--;
-	ur_faults_choose_ways(engine);
-}
-
-bool ur_adverse_late(const struct ur_engine *engine, const struct ur_ectx *ectx)
-{
-	ur_list_for_each(it, &engine->faults->late_cqs)
-		if (ur_list_entry(it, struct ur_adverse_cq, node)->cq->ectx ==
-		    ectx)
-			return true;
-	return false;
-}
-
 static int begin(struct ur_engine *engine, struct ur_ectx *ectx,
 		 struct ur_adverse *a)
 {
-	int err;
+	int err = ur_faults_begin(engine);
 
-	ectx->adverse = a;
-	err = ur_adverse_join(engine, ectx);
+	if (!err && (a->what & UROCE_ADVERSE_NUMBERS))
+		err = ur_port_spend_numbers(engine->port);
 	if (err)
-		ectx->adverse = NULL;
-	return err;
+		return err;
+	ectx->adverse = a;
+	engine->faults->n_adverse++;
+	ur_faults_choose_ways(engine);
+	return 0;
 }
 UR_ENGINE_CALL(2, begin, struct ur_ectx *, struct ur_adverse *);
 
@@ -102,7 +76,9 @@ void ur_adverse_end(struct ur_ectx *ectx)
 {
 	if (!ectx->adverse)
 		return;
-	ur_adverse_leave(ectx->engine, ectx);
+	ur_assert(ectx->engine->faults->n_adverse);
+	ectx->engine->faults->n_adverse--;
+	ur_faults_choose_ways(ectx->engine);
 	free(ectx->adverse);
 	ectx->adverse = NULL;
 }

@@ -72,13 +72,6 @@ bool ur_adverse_draw_event(struct ur_rng *rng);
 
 /* Undoes ur_ectx_set_adverse() when the context ends. */
 void ur_adverse_end(struct ur_ectx *ectx);
-/* Add such a context to the engine; remove it. The context has no queue pairs then.
- * Adding returns 0 or -ENOMEM. */
-int ur_adverse_join(struct ur_engine *engine, const struct ur_ectx *ectx);
-void ur_adverse_leave(struct ur_engine *engine, const struct ur_ectx *ectx);
-/* Returns whether completions of the context are delayed now. */
-bool ur_adverse_late(const struct ur_engine *engine,
-		     const struct ur_ectx *ectx);
 /* Give a queue its state before it is made. Any thread. Return 0 or -ENOMEM. */
 int ur_adverse_make_cq(struct ur_ecq *cq);
 int ur_adverse_make_qp(struct ur_eqp *qp, struct ur_ectx *ectx);

@@ -5,7 +5,7 @@
 #include "engine/faults/faults.h"
 #include "engine/grant/lend_faults.h"
 #include "engine/record/record.h"
-#include "engine/several/shards.h"
+#include "engine/core/engine_impl.h"
 
 int ur_faults_begin(struct ur_engine *e)
 {
@@ -53,7 +53,7 @@ static int fault_add(struct ur_engine *e, struct ur_efault *f)
 	ur_faults_choose_ways(e);
 	return 0;
 }
-UR_ENGINE_ORDER(1, fault_add, struct ur_efault *);
+UR_ENGINE_CALL(1, fault_add, struct ur_efault *);
 
 static int fault_del(struct ur_engine *e, struct ur_efault *f)
 {
@@ -63,7 +63,7 @@ static int fault_del(struct ur_engine *e, struct ur_efault *f)
 		ur_faults_choose_ways(e);
 	return 0;
 }
-UR_ENGINE_ORDER(1, fault_del, struct ur_efault *);
+UR_ENGINE_CALL(1, fault_del, struct ur_efault *);
 
 static int add_one(struct ur_engine *engine, const struct ur_fault_rule *rule,
 		   struct ur_efault **fault)
@@ -76,7 +76,7 @@ static int add_one(struct ur_engine *engine, const struct ur_fault_rule *rule,
 	f->engine = engine;
 	f->rule = *rule;
 	ur_fault_begin(&f->state, rule);
-	err = order_fault_add(engine, f);
+	err = call_fault_add(engine, f);
 	if (err) {
 		free(f);
 		return err;
@@ -86,65 +86,22 @@ static int add_one(struct ur_engine *engine, const struct ur_fault_rule *rule,
 	return 0;
 }
 
-/* A rule for one queue pair is added to its engine only, others to all engines. */
 int ur_engine_fault_add(struct ur_engine *engine,
 			const struct ur_fault_rule *rule,
 			struct ur_efault **fault)
 {
-	struct ur_efault *all = NULL;
+	struct ur_efault *f = NULL;
+	int err = add_one(engine, rule, &f);
 
-	for (u32 i = ur_shards_count(engine); i--;) {
-		struct ur_engine *e = ur_shards_nth(engine, i);
-		int err;
-
-		if (rule->by_qp && e != ur_shards_of(engine, rule->qpn))
-			continue;
-		err = add_one(e, rule, &all);
-		if (err) {
-			if (all)
-				ur_engine_fault_del(engine, all);
-			return err;
-		}
+	if (err)
+		return err;
+	err = ur_faults_lend(engine, rule, &f->lent);
+	if (err) {
+		ur_engine_fault_del(engine, f);
+		return err;
 	}
-	if (all) {
-		int err = ur_faults_lend(engine, rule, &all->lent);
-
-		if (err) {
-			ur_engine_fault_del(engine, all);
-			return err;
-		}
-		ur_settings_show(engine);
-	}
-	*fault = all;
-	return 0;
-}
-
-static void undo_copy(const struct ur_engine *from, struct ur_engine *to)
-{
-	ur_list_for_each(it, &from->faults->rules) {
-		struct ur_efault *f = ur_list_entry(it, struct ur_efault, node);
-		struct ur_efault *copy = f->more;
-
-		if (!copy || copy->engine != to)
-			continue;
-		f->more = copy->more;
-		order_fault_del(to, copy);
-	}
-}
-
-int ur_faults_copy(const struct ur_engine *from, struct ur_engine *to)
-{
-	if (!from->faults)
-		return 0;
-	ur_list_for_each(it, &from->faults->rules) {
-		struct ur_efault *f = ur_list_entry(it, struct ur_efault, node);
-		int err = f->rule.by_qp ? 0 : add_one(to, &f->rule, &f->more);
-
-		if (err) {
-			undo_copy(from, to);
-			return err;
-		}
-	}
+	ur_settings_show(engine);
+	*fault = f;
 	return 0;
 }
 
@@ -155,7 +112,7 @@ void ur_engine_fault_del(struct ur_engine *engine, struct ur_efault *fault)
 
 		ur_faults_lend_del(fault->lent);
 		ur_settings_show(engine);
-		order_fault_del(fault->engine, fault);
+		call_fault_del(fault->engine, fault);
 		fault = more;
 	}
 }

@@ -136,9 +136,6 @@ static inline u32 ur_engine_rx_apart(struct ur_engine *engine,
 				payload, len, n, frail);
 }
 
-/* Copies the rules that are not for one queue pair to another engine of the device.
- * Returns 0, or -ENOMEM with nothing changed. Control. */
-int ur_faults_copy(const struct ur_engine *from, struct ur_engine *to);
 /* In a program: takes over the device's UR_LENT_FAULTS rules. */
 void ur_faults_follow(struct ur_engine *engine,
 		      const struct ur_lent_rule *rules);

@@ -8,12 +8,10 @@
 #include "engine/grant/lend_numbers.h"
 #include "engine/grant/lend_record.h"
 #include "engine/grant/lend_settings.h"
-#include "engine/several/shards.h"
 #include "engine/wire/udp_own.h"
 #include "engine/wire/wire.h"
 
-_Static_assert(UR_PLACES <= 32 && UR_SHARDS_MAX < UR_SHARED_FIRST,
-	       "large slots are bits of 32");
+_Static_assert(UR_PLACES <= 32, "large slots are bits of 32");
 
 static int lend_port(struct ur_engine *engine, struct ur_lent *lent)
 {
@@ -33,12 +31,7 @@ UR_ENGINE_CALL(2, lend_relay, struct ur_lent *, bool);
 
 u32 ur_engine_lend_room(const struct ur_engine *engine)
 {
-	return UR_SHARED_FIRST - ur_lend_first_slot(engine);
-}
-
-u32 ur_lend_first_slot(const struct ur_engine *engine)
-{
-	return engine->shards ? UR_SHARDS_MAX : 1;
+	return UR_SHARED_FIRST - UR_LEND_FIRST;
 }
 
 /* Returns the slot that has been free longest, since packets of its last holder may not be
@@ -48,8 +41,7 @@ static u32 free_slot(const struct ur_engine *engine, bool small)
 	return small ? ur_lent_numbers_rested(engine->numbers, &engine->slots,
 					      UR_SMALL_FIRST, UR_SLOTS)
 		     : ur_lent_numbers_rested(engine->numbers, &engine->slots,
-					      ur_lend_first_slot(engine),
-					      UR_SHARED_FIRST);
+					      UR_LEND_FIRST, UR_SHARED_FIRST);
 }
 
 int ur_engine_lend(struct ur_engine *engine, uid_t uid, pid_t pid, bool small,

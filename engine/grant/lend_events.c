@@ -60,7 +60,6 @@ int ur_easync_borrow(struct ur_ectx *ectx, int tx, int rx,
 
 	if (!async)
 		return -ENOMEM;
-	async->ectx = ectx;
 	ur_evsock_init(&async->sock, ectx->engine, tx, rx, true);
 	ur_list_init(&async->borrowed);
 	ur_evsrc_init(&async->loose, 0);

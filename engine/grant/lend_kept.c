@@ -7,7 +7,6 @@
 #include "engine/grant/lend_counters.h"
 #include "engine/grant/lend_numbers.h"
 #include "engine/grant/lend_settings.h"
-#include "engine/several/shards.h"
 #include "engine/wire/udp_own.h"
 #include "engine/wire/wire.h"
 
@@ -27,7 +26,7 @@ static int inherit_slot(struct ur_engine *engine, u32 slot,
 		return -1;
 	*life = (struct ur_kept_life){fd, (uid_t)(what.value >> 32),
 				      (pid_t)(u32)what.value};
-	if (slot >= ur_lend_first_slot(engine) && engine->numbers &&
+	if (slot >= UR_LEND_FIRST && engine->numbers &&
 	    !ur_counters_inherit(engine, slot)) {
 		engine->lent_to[slot] = life->uid;
 		return fd;
@@ -48,7 +47,7 @@ void ur_engine_inherit(struct ur_engine *engine, struct ur_slot_set *slots,
 	for (u32 slot = 1; slot < UR_SLOTS; slot++) {
 		if (inherit_slot(engine, slot, &life[slot]) >= 0)
 			ur_slot_set_add(slots, slot);
-		else if (slot >= ur_lend_first_slot(engine) &&
+		else if (slot >= UR_LEND_FIRST &&
 			 (slot < UR_SHARED_FIRST || ur_slot_is_small(slot)))
 			ur_lend_rest(engine, slot);
 	}

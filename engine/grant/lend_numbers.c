@@ -11,7 +11,6 @@
 #include <unistd.h>
 #include "engine/core/engine_impl.h"
 #include "engine/ground/keep.h"
-#include "engine/several/shards.h"
 #include "util/assert.h"
 #include "util/os/map_shared.h"
 #include "util/secret.h"

@@ -91,11 +91,6 @@ struct ur_recorder *ur_recorder_borrow(struct ur_recorder_ring *ring, u32 kib,
 	return rec;
 }
 
-void ur_recorder_share(struct ur_recorder *rec)
-{
-	rec->shared = true;
-}
-
 void ur_recorder_keep(struct ur_recorder *rec)
 {
 	atomic_fetch_add(&rec->refs, 1);
@@ -160,11 +155,7 @@ static void put_slots(struct ur_recorder *rec, const void *from, u32 slots)
 
 static void put_in_turn(struct ur_recorder *rec, const void *from, u32 slots)
 {
-	if (rec->shared)
-		pthread_mutex_lock(&rec->lock);
 	put_slots(rec, from, slots);
-	if (rec->shared)
-		pthread_mutex_unlock(&rec->lock);
 }
 
 void ur_recorder_put(struct ur_recorder *rec, const struct uroce_record *r)

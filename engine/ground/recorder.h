@@ -30,8 +30,6 @@ u32 ur_recorder_kib(const struct ur_recorder *rec);
 /* Adds a reference. Any thread that has one. */
 void ur_recorder_keep(struct ur_recorder *rec);
 
-/* Allows several threads to write from now on. */
-void ur_recorder_share(struct ur_recorder *rec);
 /* Adds a record, which is copied. The writer. */
 void ur_recorder_put(struct ur_recorder *rec, const struct uroce_record *r);
 /* Adds a packet record in the same way. */

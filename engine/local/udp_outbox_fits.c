@@ -2,7 +2,7 @@
 #include "engine/local/udp_outbox_fits.h"
 
 #include "engine/engine_lend.h"
-#include "engine/several/shards.h"
+#include "engine/core/engine_impl.h"
 #include "engine/local/udp_outbox.h"
 #include "engine/wire/wire.h"
 #include "transport/frame.h"

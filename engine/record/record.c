@@ -3,7 +3,7 @@
  * record and call the ordinary ones; and packets. */
 #include "engine/grant/lend_record.h"
 #include "engine/record/record.h"
-#include "engine/several/shards.h"
+#include "engine/core/engine_impl.h"
 #include "engine/core/wait.h"
 #include "engine/ground/lent_record.h"
 #include "engine/ground/user.h"
@@ -373,7 +373,6 @@ void ur_record_probes_changed(struct ur_engine *e)
 	choose(e);
 }
 
-/* An engine that is late (ur_engine_ask()) writes to the old ring until it runs this. */
 static int record(struct ur_engine *e, struct ur_recorder *rec)
 {
 	ur_recorder_free(e->record.recorder);
@@ -382,21 +381,13 @@ static int record(struct ur_engine *e, struct ur_recorder *rec)
 	choose(e);
 	return 0;
 }
-UR_ENGINE_ORDER(1, record, struct ur_recorder *);
-
-static void tell_record(struct ur_engine *e, struct ur_recorder *rec)
-{
-	if (rec)
-		ur_recorder_keep(rec);
-	order_record(e, rec);
-}
+UR_ENGINE_CALL(1, record, struct ur_recorder *);
 
 void ur_engine_record(struct ur_engine *engine, struct ur_recorder *rec)
 {
-	if (rec && engine->shards)
-		ur_recorder_share(rec);
-	for (u32 i = 0; i < ur_shards_count(engine); i++)
-		tell_record(ur_shards_nth(engine, i), rec);
+	if (rec)
+		ur_recorder_keep(rec);
+	call_record(engine, rec);
 	ur_record_lend_begin(engine, rec ? ur_recorder_kib(rec) : 0);
 }
 
@@ -414,12 +405,6 @@ void ur_record_follow(struct ur_engine *e, u32 run, u32 kib)
 				kib, ur_slot_is_small(e->config.lent.slot)),
 			run);
 	record(e, rec);
-}
-
-void ur_record_copy(const struct ur_engine *from, struct ur_engine *to)
-{
-	if (from->record.recorder)
-		tell_record(to, from->record.recorder);
 }
 
 static int record_cm(struct ur_engine *e, const struct uroce_record *r)

@@ -26,8 +26,6 @@ void ur_record_received(struct ur_engine *engine, const struct ur_rx_meta *meta,
 /* In a program: follows the device's recording. run: its number, new for each; kib: size of
  * the ring, 0: recording is off. */
 void ur_record_follow(struct ur_engine *engine, u32 run, u32 kib);
-/* Makes a new engine record to the recorder of another engine. Control. */
-void ur_record_copy(const struct ur_engine *from, struct ur_engine *to);
 
 /* Checks whether tools use probes. Once a turn. */
 static inline void ur_record_look(struct ur_engine *engine)

@@ -36,8 +36,7 @@ struct rx_group {
 
 struct ur_udp_group {
 	pthread_mutex_t lock;
-	u32 refs;
-	u32 bits, engines, device;
+	u32 bits, device;
 	bool steers;
 	struct ur_list groups;
 	struct ur_list node; /* of all devices */
@@ -65,7 +64,7 @@ static bool can_steer(void)
 	return can;
 }
 
-struct ur_udp_group *ur_udp_group_create(u32 bits, u32 engines, u32 device)
+struct ur_udp_group *ur_udp_group_create(u32 bits, u32 device)
 {
 	struct ur_udp_group *g = calloc(1, sizeof(*g));
 
@@ -73,9 +72,7 @@ struct ur_udp_group *ur_udp_group_create(u32 bits, u32 engines, u32 device)
 	if (!g)
 		return NULL;
 	pthread_mutex_init(&g->lock, NULL);
-	g->refs = 1;
 	g->bits = bits;
-	g->engines = engines;
 	g->device = device;
 	g->steers = can_steer();
 	ur_list_init(&g->groups);
@@ -87,24 +84,9 @@ struct ur_udp_group *ur_udp_group_create(u32 bits, u32 engines, u32 device)
 	return g;
 }
 
-struct ur_udp_group *ur_udp_group_get(struct ur_udp_group *g)
+void ur_udp_group_destroy(struct ur_udp_group *g)
 {
-	pthread_mutex_lock(&g->lock);
-	g->refs++;
-	pthread_mutex_unlock(&g->lock);
-	return g;
-}
-
-void ur_udp_group_put(struct ur_udp_group *g)
-{
-	u32 left;
-
 	if (!g)
-		return;
-	pthread_mutex_lock(&g->lock);
-	left = --g->refs;
-	pthread_mutex_unlock(&g->lock);
-	if (left)
 		return;
 	pthread_mutex_lock(&all_lock);
 	ur_list_del(&g->node);
@@ -211,13 +193,12 @@ static bool is_whole(const struct rx_group *a)
 	return seen == (a->n < 32 ? (1u << a->n) - 1 : ~0u);
 }
 
-/* Closes the granted sockets if no engine has the address any more. */
+/* Closes the granted sockets if the device has the address no more. */
 static void free_unused(const struct ur_udp_group *g, struct rx_group *a)
 {
-	for (u32 i = 0; i < g->engines; i++)
-		if (a->fd[i] >= 0)
-			return;
-	for (u32 i = g->engines; i < UR_PLACES; i++)
+	if (a->fd[0] >= 0)
+		return;
+	for (u32 i = 1; i < UR_PLACES; i++)
 		if (a->fd[i] >= 0)
 			close_one(g, a, i);
 	ur_list_del(&a->node);
@@ -311,7 +292,7 @@ static int add_socket(struct ur_udp_group *g, struct rx_group *a, u32 place,
 	err = keep(g, a, place);
 	if (!err && a->n > 1)
 		err = steer(g, a, fd);
-	if (!err || place < g->engines)
+	if (!err || !place)
 		return 0;
 	forget_socket(g, a, place);
 	return err;
@@ -372,8 +353,8 @@ static void take_one(struct ur_udp_group *g, struct ur_kept *what)
 	a->fd[place] = ur_keep_take(what);
 	a->index[place] = ur_min_u64(what->value, NOWHERE);
 	a->n++;
-	if (place < g->engines)
-		a->left |= 1u << place;
+	if (!place)
+		a->left |= 1;
 }
 
 static void inherit(struct ur_udp_group *g)
@@ -395,10 +376,7 @@ static void inherit(struct ur_udp_group *g)
 
 static bool is_away(const struct ur_udp_group *g, const struct rx_group *a)
 {
-	for (u32 i = 0; i < g->engines; i++)
-		if (a->fd[i] >= 0 && !(a->left >> i & 1))
-			return false;
-	return true;
+	return a->fd[0] < 0 || (a->left & 1);
 }
 
 /* Ends the oldest of them beyond the limit. */
@@ -532,7 +510,7 @@ int ur_udp_group_take(struct ur_udp_group *g, const u8 gid[16], u32 place)
 	struct rx_group *a;
 	int fd = -1;
 
-	ur_assert(place < g->engines);
+	ur_assert(!place);
 	pthread_mutex_lock(&g->lock);
 	a = find(g, gid);
 	if (a && (a->left >> place & 1)) {
@@ -576,7 +554,7 @@ void ur_udp_group_rest(struct ur_udp_group *g, u32 place,
 		       void (*left)(void *arg, const u8 gid[16], int fd),
 		       void *arg)
 {
-	ur_assert(place >= g->engines && place < UR_PLACES);
+	ur_assert(place && place < UR_PLACES);
 	pthread_mutex_lock(&g->lock);
 	ur_list_for_each(it, &g->groups) {
 		struct rx_group *a = ur_list_entry(it, struct rx_group, node);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The groups of receiving sockets of a device with several engines, or with grants to programs. All
+ * The groups of receiving sockets of a device with grants to programs. All
  * sockets of an address are one SO_REUSEPORT group of the kernel. A classic BPF filter selects the
- * socket by the first bits of the queue pair's number, its place: the engines of the device have the
- * first places, granted slots the others (engine_lend.h).
+ * socket by the first bits of the queue pair's number, its place: the device's own engine has the
+ * first place, granted slots have the others (engine_lend.h).
  *
  * The kernel numbers sockets in the order in which they join; the group maps places to these numbers.
  * A datagram for a place without a socket goes to number 0, the first engine's, which passes it on or
@@ -21,12 +21,11 @@
 
 struct ur_udp_group;
 
-/* Makes the groups of a device with 2^bits places, of which the first "engines" are its engines'. device: its number of
- * udp_own.h, or 0; the last reference returns it. Returns NULL without memory. */
-struct ur_udp_group *ur_udp_group_create(u32 bits, u32 engines, u32 device);
-struct ur_udp_group *ur_udp_group_get(struct ur_udp_group *group);
+/* Makes the groups of a device with 2^bits places, of which the first is its own. device: its number of udp_own.h, or
+ * 0; ur_udp_group_destroy() returns it. Returns NULL without memory. */
+struct ur_udp_group *ur_udp_group_create(u32 bits, u32 device);
 /* group may be NULL. */
-void ur_udp_group_put(struct ur_udp_group *group);
+void ur_udp_group_destroy(struct ur_udp_group *group);
 u32 ur_udp_group_device(const struct ur_udp_group *group);
 /* Returns whether the kernel can select sockets. If not, granted places get none. */
 bool ur_udp_group_steers(const struct ur_udp_group *group);

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <sys/socket.h>
-#include "engine/several/shards.h"
+#include "engine/core/engine_impl.h"
 #include "engine/wire/wire.h"
 #include "engine/raw/wire_raw.h"
 #include "transport/frame.h"
@@ -42,9 +42,7 @@ int ur_wire_create(struct ur_engine *engine)
 		if (err)
 			return err;
 	}
-	return engine->config.raw_packet && engine->shard == UR_SHARD_RAW
-		       ? ur_wire_raw_create(engine, &engine->raw)
-		       : 0;
+	return 0;
 }
 
 struct ur_wire *ur_wire_of(const struct ur_engine *engine, bool v1)
@@ -173,7 +171,7 @@ void ur_wire_leave(struct ur_engine *engine, const u8 gid[16])
 
 void ur_wire_priority_refused(struct ur_engine *engine)
 {
-	if (atomic_exchange(&ur_shards_nth(engine, 0)->sl_refused, true))
+	if (atomic_exchange(&engine->sl_refused, true))
 		return;
 	fprintf(stderr,
 		"uroced: %s: service level 7 takes CAP_NET_ADMIN or "

@@ -16,7 +16,7 @@
 #include "engine/wire/wire_udp.h"
 #include "engine/ground/keep.h"
 #include "engine/ground/log.h"
-#include "engine/several/shards.h"
+#include "engine/core/engine_impl.h"
 #include "transport/wire_format.h"
 #include "util/assert.h"
 #include "util/rng.h"
@@ -284,7 +284,7 @@ static void end_lending(struct ur_wire_udp *w)
 	for (u32 v4 = 0; v4 < 2; v4++)
 		if (w->wakes[v4] >= 0)
 			close(w->wakes[v4]);
-	ur_udp_group_put(w->group);
+	ur_udp_group_destroy(w->group);
 }
 
 /* Takes over the granted sockets of an earlier uroced. */
@@ -338,21 +338,13 @@ static int borrow_port(struct ur_wire_udp *w, const struct ur_lent *lent)
 	return err;
 }
 
-/* All engines of a device share the first one's group. */
-static struct ur_udp_group *find_group(const struct ur_engine *e)
+static struct ur_udp_group *make_group(const struct ur_engine *e)
 {
-	const struct ur_wire_udp *first;
 	struct ur_udp_group *group;
 	u32 device;
 
-	if (e->shards && e->shard) {
-		first = ur_container_of(ur_wire_of(e->shards->engine[0], false),
-					struct ur_wire_udp, wire);
-		return ur_udp_group_get(first->group);
-	}
 	device = ur_udp_own_device(e->config.ifindex);
-	group = ur_udp_group_create(e->shard_bits,
-				    e->shards ? UR_SHARDS_MAX : 1, device);
+	group = ur_udp_group_create(e->shard_bits, device);
 	if (!group)
 		ur_udp_own_device_end(device);
 	return group;
@@ -367,7 +359,7 @@ int ur_udp_find_own(struct ur_wire_udp *w)
 	w->own = ur_udp_own_mine();
 	if (!w->own)
 		return -ENOMEM;
-	w->group = find_group(e);
+	w->group = make_group(e);
 	if (!w->group)
 		return -ENOMEM;
 	w->device = ur_udp_group_device(w->group);

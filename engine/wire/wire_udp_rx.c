@@ -11,7 +11,7 @@
  * see udp_ids.h.
  */
 #include "engine/faults/faults.h"
-#include "engine/several/shards.h"
+#include "engine/core/engine_impl.h"
 #include "engine/wire/wire_udp.h"
 #include "transport/frame.h"
 
@@ -212,10 +212,7 @@ static void hand_in_one(struct ur_engine *e, const struct ur_rx_meta *meta,
 {
 	u8 *bth = p->data + (size_t)i * p->seg;
 
-	if (ur_shards_several(e) && ur_shards_elsewhere(e, bth))
-		ur_shards_pass(e, meta, bth, bytes_of(p, i));
-	else
-		ur_engine_rx(e, meta, bth, bytes_of(p, i));
+	ur_engine_rx(e, meta, bth, bytes_of(p, i));
 }
 
 /* Returns whether the part is a request and an acknowledgement to us (put_answer_last() in engine/core/transmit.c).

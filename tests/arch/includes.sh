@@ -37,19 +37,18 @@ rule engine '<.*>|"(engine|transport|kernel-abi|util)/.*"'
 floor() { # floor FOLDER 'OTHERS'
 	rule "engine/$1" "<.*>|\"engine/([^/]*|(ground|$1${2:+|$2})/[^/]*)\"|\"(transport|kernel-abi|util)/.*\"" 1
 }
-floor core 'faults|gpu|grant|gsi|inproc|record|several|wire|raw'
-floor wire 'core|local|faults|several|raw'
-floor wire/v1 'core|faults|several|wire'
+floor core 'faults|gpu|grant|gsi|inproc|record|wire|raw'
+floor wire 'core|local|faults|raw'
+floor wire/v1 'core|faults|wire'
 floor raw 'core|wire'
-floor local 'core|wire|grant|faults|inproc|several'
-floor grant 'core|wire|several'
+floor local 'core|wire|grant|faults|inproc'
+floor grant 'core|wire'
 floor inproc 'core|wire|grant|faults|record'
 floor inproc/door 'inproc|gpu|raw'
 floor gpu core
 floor gsi core
-floor faults 'core|grant|gsi|record|several'
-floor record 'core|grant|several'
-floor several 'core|faults|record'
+floor faults 'core|grant|gsi|record'
+floor record 'core|grant'
 # Control meets the engine at its door and on the ground that both stand on.
 door='"engine/(engine|fault_rule)\.h"|"engine/ground/[^/]*"|"(kernel-abi|util)/.*"'
 below='"device/[^/]*"'

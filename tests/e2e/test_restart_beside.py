@@ -24,17 +24,6 @@ def restart(pair, *more):
     pair.a.serve(*GUESTS, *more)
 
 
-def test_engines(pair):
-    """The device's own engines have places among the slots: eight, one, and eight again."""
-    with connected(pair, "restart_more") as programs:
-        for each in "no", "no", "yes":
-            restart(pair, "--user-engines", each)
-            go_on(programs)
-            with connected(pair, "restart_more") as others:
-                end(*others)
-        end(*programs)
-
-
 def sockets(host, address):
     """How many of the host are bound to the port of RoCEv2 of that address."""
     return len(host.run("ss", "-Huan", "src", f"{address}:4791").splitlines())

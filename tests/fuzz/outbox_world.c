@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include "engine/ground/loop.h"
-#include "engine/several/shards.h"
+#include "engine/core/engine_impl.h"
 #include "tests/check.h"
 #include "tests/lo_engine.h"
 #include "tests/own_net.h"

@@ -10,7 +10,7 @@
 #include "engine/core/call.h"
 #include "engine/ground/loop.h"
 #include "engine/ground/own_memory.h"
-#include "engine/several/shards.h"
+#include "engine/core/engine_impl.h"
 #include "engine/local/udp_pair.h"
 #include "engine/local/udp_relay_impl.h"
 #include "tests/check.h"

@@ -65,7 +65,7 @@ int ur_process_open_target(struct uroce_guest_qp *qp,
 {
 	/* No other queue pair has an owner here. */
 	struct ur_process_target *t =
-		ur_engine_qp_owner_here(qp->guest->engine, in->qpn);
+		ur_engine_qp_owner(qp->guest->engine, in->qpn);
 
 	return t && t->xrcdn == in->xrcdn ? add_opener(qp, t, in->user_handle)
 					  : -ENOENT;

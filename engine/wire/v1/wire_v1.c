@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <unistd.h>
-#include "engine/several/shards.h"
+#include "engine/core/engine_impl.h"
 #include "engine/wire/v1/wire_v1.h"
 #include "util/os/high_fd.h"
 

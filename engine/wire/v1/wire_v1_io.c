@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "engine/faults/faults.h"
-#include "engine/several/shards.h"
+#include "engine/core/engine_impl.h"
 #include "engine/wire/v1/wire_v1.h"
 #include "transport/frame.h"
 
@@ -68,9 +68,6 @@ static void take_frame(const struct ur_wire_v1 *w, bool lo,
 			ur_engine_tally(e, UR_CNT_bad_gid, 1);
 		return;
 	}
-	/* The frame came before the socket had its filter. */
-	if (ur_shards_several(e) && ur_shards_elsewhere(e, f.bth))
-		return;
 	memcpy(meta.saddr, f.addr.sgid, 16);
 	memcpy(meta.daddr, f.addr.dgid, 16);
 	meta.v4 = ur_gid_is_v4(meta.daddr);

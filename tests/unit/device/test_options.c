@@ -53,11 +53,7 @@ static void test_good(void)
 	CHECK_EQ(o.speed, 100000);
 	CHECK_EQ(o.isolation, UR_ISOLATION_USER);
 	CHECK_EQ(o.confine, UR_CONFINE_NO);
-	CHECK_EQ(o.user_engines, UR_USER_ENGINES_NO);
 	CHECK_EQ(o.verbose, 0);
-	CHECK_EQ(parse("user-engines=yes"), 0);
-	CHECK_EQ(o.user_engines, UR_USER_ENGINES_YES);
-	CHECK_EQ(parse("user-engines=1"), -EINVAL);
 }
 
 static void test_parts(void)

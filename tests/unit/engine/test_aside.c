@@ -173,7 +173,7 @@ static void test_when(void)
 	e.faults = faults;
 	CHECK(!ur_aside_begin(&e));
 	e.faults = NULL;
-	e.mailbox.pending = UR_MAILBOX_CALL;
+	e.mailbox.pending = 1;
 	CHECK(!ur_aside_begin(&e));
 	e.mailbox.pending = 0;
 	for (u32 i = 0; i < 1000; i++)

@@ -95,110 +95,6 @@ static void test_typed(void)
 	CHECK_EQ(call_none(engine), 1);
 }
 
-static sem_t goes_on;
-static u32 seen[4], n_seen;
-
-/* As where a client's memory does not come. */
-static int be_held_up(struct ur_engine *e)
-{
-	while (sem_wait(&goes_on) < 0)
-		;
-	return 0;
-}
-UR_ENGINE_ORDER(0, be_held_up);
-
-static int note(struct ur_engine *e, u32 value)
-{
-	seen[n_seen++] = value;
-	return -EDOM;
-}
-UR_ENGINE_ORDER(1, note, u32);
-
-static int count_seen(struct ur_engine *e)
-{
-	return (int)n_seen;
-}
-UR_ENGINE_CALL(0, count_seen);
-
-static void *let_go_on(void *arg)
-{
-	poll(NULL, 0, 50);
-	sem_post(&goes_on);
-	return NULL;
-}
-
-/* An order has its result where the engine obeys soon, does not wait for one that
- * is held up, and comes before the next call. Other engines than a user's are waited
- * for. */
-static void test_orders(void)
-{
-	pthread_t thread;
-
-	sem_init(&goes_on, 0, 0);
-	engine->config.by_user = true;
-	engine->shard = 1;
-	while (order_note(engine, 0) != -EDOM)
-		; /* a busy machine */
-	n_seen = 0;
-	CHECK_EQ(order_be_held_up(engine), 0);
-	for (u32 i = 1; i <= 3; i++)
-		CHECK_EQ(order_note(engine, i), 0);
-	sem_post(&goes_on);
-	CHECK_EQ(call_count_seen(engine), 3);
-	for (u32 i = 0; i < 3; i++)
-		CHECK_EQ(seen[i], i + 1);
-
-	engine->shard = 0;
-	n_seen = 0;
-	CHECK(!pthread_create(&thread, NULL, let_go_on, NULL));
-	CHECK_EQ(order_be_held_up(engine), 0);
-	CHECK_EQ(order_note(engine, 7), -EDOM);
-	CHECK_EQ(n_seen, 1);
-	pthread_join(thread, NULL);
-	CHECK(engine->mailbox.late_ns);
-	engine->mailbox.late_ns = 0;
-	engine->config.by_user = false;
-	sem_destroy(&goes_on);
-}
-
-static void *call_for_user(void *arg)
-{
-	ur_loop_act_for(65534);
-	ur_loop_lock(arg);
-	CHECK_EQ(call_count_seen(engine), n_seen);
-	CHECK(ur_loop_mine(arg));
-	ur_loop_unlock(arg);
-	return NULL;
-}
-
-/* A thread that acts for a user does not keep the control lock while an engine that is
- * not root's is held up, and has it again afterwards. */
-static void test_leaves_lock(void)
-{
-	struct ur_loop *loop;
-	pthread_t thread;
-
-	CHECK(!ur_loop_create(&loop));
-	sem_init(&goes_on, 0, 0);
-	engine->config.loop = loop;
-	engine->config.by_user = true;
-	engine->shard = 1;
-	CHECK_EQ(order_be_held_up(engine), 0);
-	CHECK(!pthread_create(&thread, NULL, call_for_user, loop));
-	while (!(atomic_load(&engine->mailbox.pending) & UR_MAILBOX_CALL))
-		poll(NULL, 0, 1);
-	ur_loop_lock(loop);
-	sem_post(&goes_on);
-	ur_loop_unlock(loop);
-	CHECK(!pthread_join(thread, NULL));
-	engine->shard = 0;
-	engine->config.by_user = false;
-	engine->config.loop = NULL;
-	engine->mailbox.late_ns = 0;
-	sem_destroy(&goes_on);
-	ur_loop_destroy(loop);
-}
-
 /* A descriptor that is ready from the start, as long as it is watched. */
 struct ready {
 	struct ur_watch watch;
@@ -408,8 +304,6 @@ int main(int argc, char **argv)
 	CHECK_EQ(ur_engine_create(&config, &engine), 0);
 	STEP(test_asleep());
 	STEP(test_typed());
-	STEP(test_orders());
-	STEP(test_leaves_lock());
 	STEP(test_drives());
 	STEP(test_ends_another());
 	STEP(test_together());

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include "engine/core/engine_impl.h"
 #include "engine/grant/lend_numbers.h"
-#include "engine/several/shards.h"
 #include "tests/check.h"
 
 #define BITS	      (24 - UR_PLACE_BITS)

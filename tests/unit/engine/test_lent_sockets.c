@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include "engine/ground/loop.h"
 #include "engine/ground/user.h"
-#include "engine/several/shards.h"
+#include "engine/core/engine_impl.h"
 #include "engine/wire/wire.h"
 #include "tests/check.h"
 #include "tests/lo_engine.h"
@@ -22,7 +22,6 @@
 
 static struct ur_engine_config config = {
 	LO_ENGINE,
-	.by_user = true,
 	.options = "guests=1",
 };
 
@@ -34,11 +33,11 @@ static int sockets[2];
 
 /* Returns how many datagrams came to an engine. Each has a length that no packet has; from our own
  * IPv6 address it is refused before anybody looks at that. */
-static u64 seen(u32 shard)
+static u64 seen(void)
 {
 	u64 values[UR_CNT_COUNT];
 
-	ur_port_read_counters(ur_shards_nth(engine, shard)->port, values);
+	ur_port_read_counters(engine->port, values);
 	return values[UR_CNT_bad_length] + values[UR_CNT_bad_gid];
 }
 
@@ -73,14 +72,14 @@ static void send_to(const u8 *gid, u32 place)
 	}
 }
 
-static void expect_engine(const u8 *gid, u32 place, u32 shard)
+static void expect_engine(const u8 *gid, u32 place)
 {
-	u64 before = seen(shard);
+	u64 before = seen();
 
 	send_to(gid, place);
-	while (seen(shard) < before + EACH)
+	while (seen() < before + EACH)
 		poll(NULL, 0, 1);
-	CHECK_EQ(seen(shard), before + EACH);
+	CHECK_EQ(seen(), before + EACH);
 	CHECK_EQ(take(sockets[0]) + take(sockets[1]), 0);
 }
 
@@ -91,14 +90,15 @@ static void expect_lent(const u8 *gid, u32 i)
 	CHECK_EQ(take(sockets[i]), EACH);
 }
 
-static void expect_all(const u8 *gid, u32 engines)
+static void expect_all(const u8 *gid)
 {
-	for (u32 place = 0; place < 8; place++)
-		expect_engine(gid, place, place < engines ? place : 0);
+	expect_engine(gid, 0);
 	expect_lent(gid, 0);
 	expect_lent(gid, 1);
-	/* Nobody's. */
-	expect_engine(gid, UR_PLACES - 2, 0);
+	/* Without a socket, or nobody's. */
+	for (u32 place = 3; place < 8; place++)
+		expect_engine(gid, place);
+	expect_engine(gid, UR_PLACES - 2);
 }
 
 static void borrow(u32 i, u32 index)
@@ -119,22 +119,6 @@ static void lend(u32 index)
 	borrow(0, index);
 }
 
-static u32 come(struct ur_user_mem *mem, uid_t uid)
-{
-	int fd = memfd_create("rings", MFD_CLOEXEC);
-	struct ur_ectx_info info;
-	struct ur_ectx *x;
-	u32 shard;
-
-	CHECK(fd >= 0 && !ftruncate(fd, 64 << 20));
-	mem->uid = uid;
-	CHECK(!ur_ectx_create(engine, fd, mem, 0, &x, &info));
-	shard = ur_ectx_shard(x);
-	ur_ectx_destroy(x);
-	close(fd);
-	return shard;
-}
-
 static void test_places(void)
 {
 	struct ur_lent lent;
@@ -143,38 +127,22 @@ static void test_places(void)
 		CHECK(!ur_engine_lend(engine, 0, getpid(), false,
 				      UR_LEND_SOCKETS, &lent));
 		slots[i] = lent.slot;
-		/* The places before are engines', here or to come. */
-		CHECK_EQ(lent.slot, 8 + i);
+		CHECK_EQ(lent.slot, UR_LEND_FIRST + i);
 	}
 	for (u32 i = 0; i < 2; i++)
 		CHECK(!ur_engine_set_gid(engine, i, gids[i], UR_GID_ROCE_V2));
 	for (u32 i = 0; i < 2; i++) {
 		lend(i);
-		expect_all(gids[i], 1);
+		expect_all(gids[i]);
 	}
 }
 
-static void test_more_engines(void)
-{
-	struct ur_user_mem *self;
-	int fd = open("/proc/self/mem", O_RDWR);
-
-	CHECK(!ur_user_mem_create(fd, getpid(), &self));
-	CHECK_EQ(come(self, 65534), 1);
-	CHECK_EQ(come(self, 0), 0);
-	for (u32 i = 0; i < 2; i++) {
-		lend(i);
-		expect_all(gids[i], 2);
-	}
-	ur_user_mem_put(self);
-}
-
-/* Twenty-four. The one that has rested longest is lent first. */
+/* The one that has rested longest is lent first. */
 static void test_all_lent(void)
 {
 	struct ur_lent lent;
 
-	for (u32 i = 2; i < UR_SHARED_FIRST - 8; i++)
+	for (u32 i = 2; i < UR_SHARED_FIRST - UR_LEND_FIRST; i++)
 		CHECK(!ur_engine_lend(engine, 0, getpid(), false,
 				      UR_LEND_SOCKETS, &lent));
 	CHECK_EQ(ur_engine_lend(engine, 0, getpid(), false, UR_LEND_SOCKETS,
@@ -200,20 +168,20 @@ static void test_ended(void)
 		u64 before;
 
 		lend(i);
-		before = seen(0);
+		before = seen();
 		send_to(gids[i], slots[0]);
-		CHECK_EQ(seen(0), before);
+		CHECK_EQ(seen(), before);
 		ur_engine_lend_end(engine, slots[0]);
-		CHECK_EQ(seen(0), before + EACH);
+		CHECK_EQ(seen(), before + EACH);
 		CHECK_EQ(take(sockets[0]), 0);
-		expect_engine(gids[i], slots[0], 0);
+		expect_engine(gids[i], slots[0]);
 		expect_lent(gids[i], 1);
 		CHECK(!ur_engine_lend(engine, 0, getpid(), false,
 				      UR_LEND_SOCKETS, &lent));
 		CHECK_EQ(lent.slot, slots[0]);
-		expect_engine(gids[i], slots[0], 0);
+		expect_engine(gids[i], slots[0]);
 		borrow(0, i);
-		expect_all(gids[i], 2);
+		expect_all(gids[i]);
 	}
 }
 
@@ -234,11 +202,11 @@ static void test_address_goes(void)
 		CHECK_EQ(errno, EADDRINUSE);
 		CHECK(!ur_engine_set_gid(engine, 0, gids[0], UR_GID_ROCE_V2));
 		lend(0);
-		expect_all(gids[0], 2);
+		expect_all(gids[0]);
 	}
 	close(copy);
 	close(other);
-	expect_all(gids[0], 2);
+	expect_all(gids[0]);
 }
 
 int main(int argc, char **argv)
@@ -252,7 +220,6 @@ int main(int argc, char **argv)
 	ur_loop_lock(config.loop);
 	CHECK(!ur_engine_create(&config, &engine));
 	STEP(test_places());
-	STEP(test_more_engines());
 	STEP(test_address_goes());
 	STEP(test_all_lent());
 	STEP(test_ended());

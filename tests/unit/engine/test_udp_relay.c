@@ -12,7 +12,6 @@
 #include "engine/core/engine_impl.h"
 #include "engine/ground/loop.h"
 #include "engine/grant/lend_numbers.h"
-#include "engine/several/shards.h"
 #include "engine/local/udp_pair.h"
 #include "engine/wire/wire.h"
 #include "tests/check.h"
@@ -28,7 +27,6 @@
 
 static struct ur_engine_config config = {
 	LO_ENGINE,
-	.by_user = true,
 	.options = "guests=1",
 };
 

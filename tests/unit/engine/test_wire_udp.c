@@ -13,7 +13,7 @@
 #include "engine/core/datagrams.h"
 #include "engine/faults/faults.h"
 #include "engine/raw/flow.h"
-#include "engine/several/shards.h"
+#include "engine/core/engine_impl.h"
 #include "engine/wire/wire_udp.h"
 #include "transport/frame.h"
 #include "transport/packet.h"
@@ -77,13 +77,6 @@ void ur_chore_steps_aside(struct ur_engine *engine)
 }
 
 bool ur_chore_steps_back(struct ur_engine *engine)
-{
-	abort();
-}
-
-/* There is one engine. */
-void ur_shards_pass(struct ur_engine *engine, const struct ur_rx_meta *meta,
-		    const u8 *bth, u32 len)
 {
 	abort();
 }
