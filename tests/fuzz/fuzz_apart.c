@@ -238,7 +238,7 @@ static void check_answer(u32 i, const struct uroce_apart_msg *m,
 {
 	CHECK_EQ(reply->op, m->op);
 	CHECK(reply->ret <= 1);
-	if (m->op == UROCE_APART_BEGIN) {
+	if (m->op == UROCE_APART_BEGIN && !reply->ret) {
 		CHECK_EQ(n, 2);
 		CHECK(apart_door_is_rings(i, fds[0]));
 		CHECK(apart_door_is_wake(i, fds[1]));

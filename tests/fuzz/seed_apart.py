@@ -75,6 +75,7 @@ SEEDS = {
     "ends": begin(0) + begin(2) + step(4, 0) + b"\1" + begin(1) + msg(1, CREATE_AH, 0, 0, 1) + hang_up(0)
     + step(4, 0) + b"\0" + msg(2, CREATE_AH, 0, 0, 1) + fail(1) + begin(0) + begin(0, kib=3) + msg(0, REG_MR, 0, 1, 1)
     + fail(4) + msg(0, REG_MR, 0, 1, 1) + msg(0, CREATE_CQ, 1) + msg(0, CREATE_QP, 2) + msg(0, REG_MR, 0, 1, 1),
+    "long": begin(0) + msg(0, BEGIN, fds=6) + (208 + 4).to_bytes(2, "little") + msg(0, BEGIN),
     "raw": QUEUES + msg(0, HAS_RAW) + msg(0, BORROW_RAW) + msg(0, BORROW_RAW, fds=SOCKETS | 2)
     + msg(0, BORROW_RAW, fds=PACKETS | 2) + msg(0, BORROW_RAW, fds=PACKETS | 2) + msg(0, HAS_RAW)
     + msg(0, CREATE_QP, 1, 0, RAW) + msg(0, CREATE_FLOW, 2, 0) + msg(0, CREATE_FLOW, 2, 3) + msg(0, CREATE_FLOW, 2, 4)
