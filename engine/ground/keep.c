@@ -27,7 +27,7 @@ struct left {
 };
 
 /* A message for which the link has no room. */
-struct waiting {
+struct unsent {
 	u32 op;
 	struct ur_kept what;
 	int fd; /* -1: none */
@@ -39,10 +39,10 @@ static struct {
 	const struct ur_keep_store
 		*store; /* in the keeper's place; NULL: none */
 	bool stays;
-	u32 owed;		 /* messages to which there is no reply yet */
-	u32 used;		 /* of UR_KEEP_MAX, as the last reply says */
-	bool late;		 /* has not replied in time, and owes still */
-	struct waiting *waiting; /* in order */
+	u32 owed;		/* messages to which there is no reply yet */
+	u32 used;		/* of UR_KEEP_MAX, as the last reply says */
+	bool late;		/* has not replied in time, and owes still */
+	struct unsent *waiting; /* in order */
 	u32 n_waiting;
 	struct left *left;
 	u32 n;
@@ -195,7 +195,7 @@ static void catch_up(void)
 static bool is_waiting(u32 op, const struct ur_kept *what)
 {
 	for (u32 i = 0; i < keep.n_waiting; i++) {
-		struct waiting *w = &keep.waiting[i];
+		struct unsent *w = &keep.waiting[i];
 
 		if (w->op != op || !ur_kept_is_same(&w->what, what))
 			continue;
@@ -207,7 +207,7 @@ static bool is_waiting(u32 op, const struct ur_kept *what)
 
 static void say_later(u32 op, const struct ur_kept *what, int fd)
 {
-	struct waiting *more;
+	struct unsent *more;
 
 	if (is_waiting(op, what))
 		return;
@@ -217,7 +217,7 @@ static void say_later(u32 op, const struct ur_kept *what, int fd)
 		return;
 	}
 	keep.waiting = more;
-	more[keep.n_waiting++] = (struct waiting){
+	more[keep.n_waiting++] = (struct unsent){
 		op, *what, fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0)};
 }
 
