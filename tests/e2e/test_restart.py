@@ -201,6 +201,7 @@ def test_slot_is_its_programs(pair, running, monkeypatch):
     s, c = start(pair, "steal", (pair.a, pair.a))
     for p in c, s:
         assert p.wait(60) == 0 and "stolen 0" in p.text(), p.report()
+        assert "others 39" in p.text(), p.report()
     go_on(running)
     end(*running)
 
