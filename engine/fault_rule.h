@@ -75,8 +75,6 @@ struct ur_fault_state {
 	struct ur_rng rng;
 };
 
-/* Returns the action's name, as in the text form. */
-const char *ur_fault_name(enum ur_fault_action action);
 /* Returns whether the action is one of packets. */
 bool ur_fault_of_packets(enum ur_fault_action action);
 /* Makes *rule of text. Returns 0, or -EINVAL with *why, a static text that says

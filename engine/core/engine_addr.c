@@ -144,11 +144,6 @@ static struct join *find_join(struct ur_engine *engine, const u8 *gid)
 	return NULL;
 }
 
-bool ur_engine_joined(struct ur_engine *engine, const u8 *gid)
-{
-	return find_join(engine, gid) != NULL;
-}
-
 int ur_engine_join(struct ur_engine *engine, const u8 *gid)
 {
 	struct join *j = find_join(engine, gid);

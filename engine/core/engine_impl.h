@@ -213,7 +213,5 @@ struct ur_kept ur_lend_life(const struct ur_engine *engine, u32 slot);
 int ur_engine_join(struct ur_engine *engine, const u8 *gid);
 /* Undoes one join. The last one leaves the group on the wire. */
 void ur_engine_leave(struct ur_engine *engine, const u8 *gid);
-/* Returns whether the engine is in the group. */
-bool ur_engine_joined(struct ur_engine *engine, const u8 *gid);
 
 #endif

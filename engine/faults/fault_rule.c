@@ -88,11 +88,6 @@ static const struct action {
 	[UR_FAULT_DEVICE_FATAL] = {"device-fatal"},
 };
 
-const char *ur_fault_name(enum ur_fault_action action)
-{
-	return actions[action].name;
-}
-
 bool ur_fault_of_packets(enum ur_fault_action action)
 {
 	return action <= UR_FAULT_STALL;

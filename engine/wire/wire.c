@@ -203,13 +203,3 @@ void ur_wire_destroy(struct ur_engine *engine)
 	if (engine->raw)
 		engine->raw->ops->destroy(engine->raw);
 }
-
-void ur_wire_hang_up(struct ur_engine *engine)
-{
-	u32 type = UR_WIRES;
-	struct ur_wire *wire;
-
-	while ((wire = next_wire(engine, &type)))
-		if (wire->ops->hang_up)
-			wire->ops->hang_up(wire);
-}

@@ -150,9 +150,6 @@ struct ur_wire_ops {
 	 * only. */
 	void (*rebind)(struct ur_wire *wire);
 	void (*destroy)(struct ur_wire *wire);
-	/* Closes the sockets that occupy ports, of an engine that never uses the wire
-	 * again. NULL: the wire has none. */
-	void (*hang_up)(struct ur_wire *wire);
 };
 
 struct ur_wire {
@@ -199,9 +196,6 @@ void ur_wire_rebind(struct ur_engine *engine);
 int ur_wire_join(struct ur_engine *engine, const u8 gid[16]);
 void ur_wire_leave(struct ur_engine *engine, const u8 gid[16]);
 void ur_wire_destroy(struct ur_engine *engine);
-/* Frees the ports, for other processes, of an engine whose thread hangs. The thread keeps
- * the rest until this process ends. */
-void ur_wire_hang_up(struct ur_engine *engine);
 /* Closes the RoCEv2 sockets of all lost addresses. Any thread. */
 void ur_wire_udp_end_away(struct ur_wire *wire);
 /* Fills in slot, slot_bits, loan and realm of *meta for a packet of the engine in that slot of this

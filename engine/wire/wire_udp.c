@@ -332,25 +332,6 @@ void ur_wire_udp_end_away(struct ur_wire *wire)
 		ur_udp_group_end_away(w->group);
 }
 
-static void hang_up(struct ur_wire *wire)
-{
-	struct ur_wire_udp *w = to_udp(wire);
-
-	ur_list_for_each(it, &w->addrs) {
-		const struct ur_udp_addr *a =
-			ur_list_entry(it, struct ur_udp_addr, node);
-
-		close_rx(w, a->gid, a->mcast, a->fd);
-	}
-	ur_wire_udp_end_away(wire);
-	for (u32 i = 0; i < UR_UDP_OUTS; i++) {
-		if (w->outs[i].fd >= 0)
-			close(w->outs[i].fd);
-		if (w->outs[i].fd >= 0 && w->outs[i].guard >= 0)
-			close(w->outs[i].guard);
-	}
-}
-
 static const struct ur_wire_ops udp_ops = {
 	.name = "udp",
 	.addr_add = addr_add,
@@ -388,7 +369,6 @@ static const struct ur_wire_ops udp_ops = {
 	.pack_send = ur_udp_pack_send,
 	.pack_end = ur_udp_pack_end,
 	.destroy = destroy,
-	.hang_up = hang_up,
 };
 
 /* The wire of a program that has an outbox. */
