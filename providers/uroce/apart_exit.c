@@ -15,7 +15,9 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ur_list all = {&all, &all};
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+/* pthread_once() always calls futex(), and ends a process where a filter refuses that. */
+static pthread_mutex_t beginning = PTHREAD_MUTEX_INITIALIZER;
+static bool begun;
 /* Without the handlers a child that opens a context could wait for the lock for ever: there is no list. */
 static bool registered;
 
@@ -43,18 +45,29 @@ static void after_fork(void)
 
 static void begin(void)
 {
-	registered = &uroce_forks &&
-		     uroce_forks.version == UROCE_FORKS_VERSION &&
-		     !pthread_atfork(before_fork, after_fork, after_fork);
-	if (registered)
-		uroce_forks.tell_end(last);
+	begun = true;
+	if (!&uroce_forks || uroce_forks.version != UROCE_FORKS_VERSION ||
+	    pthread_atfork(before_fork, after_fork, after_fork))
+		return;
+	uroce_forks.tell_end(last);
+	__atomic_store_n(&registered, true, __ATOMIC_RELEASE);
+}
+
+/* A thread of the parent may have held the lock when it forked. */
+static bool is_registered(void)
+{
+	if (!ur_lock_within(&beginning, LAST_NS))
+		return false;
+	if (!begun)
+		begin();
+	pthread_mutex_unlock(&beginning);
+	return registered;
 }
 
 void ur_apart_exit_add(struct ur_apart *a)
 {
-	pthread_once(&once, begin);
 	ur_list_init(&a->node);
-	if (!registered)
+	if (!is_registered())
 		return;
 	pthread_mutex_lock(&lock);
 	ur_list_add_tail(&all, &a->node);
@@ -64,7 +77,7 @@ void ur_apart_exit_add(struct ur_apart *a)
 void ur_apart_exit_del(struct ur_apart *a)
 {
 	ur_apart_settle(a, ur_clock_ns(CLOCK_MONOTONIC) + LAST_NS);
-	if (!registered)
+	if (!__atomic_load_n(&registered, __ATOMIC_ACQUIRE))
 		return;
 	pthread_mutex_lock(&lock);
 	ur_list_del(&a->node);

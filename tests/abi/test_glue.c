@@ -44,13 +44,20 @@ static void check_qp(struct sim_state *sim, const struct offsets *o,
 				 struct ibv_qp_init_attr_ex *) =
 		sim->ops[o->create_qp_ex / 8];
 	int (*destroy)(struct ibv_qp *) = sim->ops[o->destroy_qp / 8];
+	union {
+		struct ibv_pd ibv;
+		u8 whole[256];
+	} domain = {.whole = {0}};
 	struct ibv_qp_init_attr_ex attr = {
 		.qp_type = IBV_QPT_RC,
+		.pd = &domain.ibv,
 		.comp_mask = IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
 		.send_ops_flags = IBV_QP_EX_WITH_SEND,
 	};
-	struct ibv_qp *qp = create(ctx, &attr);
+	struct ibv_qp *qp;
 
+	domain.ibv.context = ctx;
+	qp = create(ctx, &attr);
 	CHECK(qp);
 	CHECK(to_ex(qp) == (void *)qp);
 	CHECK(((struct ibv_qp_ex *)(void *)qp)->wr_send);
@@ -115,12 +122,13 @@ static void check_reg_mr_ex(struct sim_state *sim, const struct offsets *o,
 				 .mask = 2,
 				 .addr = memory,
 				 .iova = 4096,
-				 .fd = 77,
+				 .fd = memfd_create("memory", MFD_CLOEXEC),
 				 .fd_offset = 512};
 	struct ibv_mr *mr;
 
 	if (!o->reg_mr_ex)
 		return;
+	CHECK(!ftruncate(attr.fd, 4096));
 	domain.ibv.context = ctx;
 	mr = reg(&domain.ibv, &attr);
 	CHECK(mr && sim->reg_fd == -1 && sim->reg_access == 5);
@@ -134,7 +142,7 @@ static void check_reg_mr_ex(struct sim_state *sim, const struct offsets *o,
 	CHECK_EQ(dereg(mr), 0);
 	attr.mask = 8 | 4 | 1;
 	mr = reg(&domain.ibv, &attr);
-	CHECK(mr && sim->reg_fd == 77 && sim->reg_access == 5);
+	CHECK(mr && sim->reg_fd == attr.fd && sim->reg_access == 5);
 	CHECK_EQ(sim->reg_addr, 512);
 	CHECK_EQ(sim->reg_iova, 4096);
 	CHECK_EQ(dereg(mr), 0);

@@ -289,14 +289,14 @@ def test_closes_all(pair, in_program):
 
 
 def test_device_is_gone(lab, engine):
-    """Who sleeps when the device ends is told; one that is killed ends no engine in a
-    program (test_restart.py)."""
+    """Who sleeps when the device ends is told; one that is killed ends no engine
+    (test_restart.py)."""
     for host in lab.a, lab.b:
         host.serve(*GUESTS)
     s, c = start(lab, "idle")
     try:
         wait_for("idle", lambda: "idle" in s.text() or not s.running())
-        lab.a.device.kill(signal.SIGTERM if engine == "process" else signal.SIGKILL)
+        lab.a.device.kill(signal.SIGTERM)
         assert s.wait(20) == 1, s.report()
         assert "rounds: Input/output error" in s.text()
     finally:

@@ -9,9 +9,7 @@ import signal
 import pytest
 
 from hosts import wait_for
-from test_cli import NOBODY
 from test_guest_engine import GUESTS
-from test_guest_host import As
 from test_restart import connected, end, go_on, keepers, kill, pair  # pylint: disable=unused-import
 
 
@@ -36,8 +34,8 @@ def kept(host):
 
 
 def test_engine_that_comes_no_more(pair):
-    """A user's, of whom no program has gone on: what it had is closed, so an address that goes can come
-    again."""
+    """A program's that has ended while there was no uroced: its socket is the next one's of the slot, and an
+    address that goes can come again."""
     address = "10.77.0.99"
     with connected(pair, "restart_more") as programs:
         pair.a.ip_all(f"addr add {address}/24 dev eth0")
@@ -45,18 +43,21 @@ def test_engine_that_comes_no_more(pair):
         # The kernel looks for another host with that one first.
         wait_for("the link-local address",
                  lambda: any(g.is_link_local for g, _ in pair.a.gids().values()))
-        before, all_before = sockets(pair.a, address), kept(pair.a)
-        user = As(pair.a, "device", *NOBODY).start("ibv_rc_pingpong")
-        wait_for("its engine", lambda: sockets(pair.a, address) > before)
-        restart(pair)
-        user.kill()
+        before = sockets(pair.a, address)
+        ended = pair.a.start("ibv_rc_pingpong", "-g", pair.a.gid(address), "-n", "100000000")
+        wait_for("it to listen", lambda: ended.listens(18515))
+        peer = pair.b.start("ibv_rc_pingpong", "-g", pair.b.gid(pair.b.addr4), "-n", "100000000", pair.a.addr4)
+        wait_for("its engine's socket", lambda: sockets(pair.a, address) > before)
+        kill(pair.a)
+        ended.kill()
+        peer.kill()
+        pair.a.serve(*GUESTS)
         go_on(programs)
-        wait_for("what nobody has to be closed",
-                 lambda: (sockets(pair.a, address), kept(pair.a)) == (before, all_before))
+        has = sockets(pair.a, address), kept(pair.a)
         pair.a.ip_all(f"addr del {address}/24 dev eth0")
         wait_for("the address to go", lambda: address not in
                  [str(g) for g, _ in pair.a.gids().values()])
-        assert sockets(pair.a, address) == before
+        assert (sockets(pair.a, address), kept(pair.a)) == has
         pair.a.ip_all(f"addr add {address}/24 dev eth0")
         pair.a.gid(address)
         go_on(programs)

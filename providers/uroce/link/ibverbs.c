@@ -10,16 +10,21 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "kernel-abi/uroce-abi.h"
+#include "kernel-abi/uroce-apart.h"
 #include "kernel-abi/uroce-ring.h"
 #include "link/ibverbs.h"
+#include "util/os/scm.h"
 
 /* SIM_QP_TAIL is x86-64's, where a pthread_mutex_t has 40 bytes. */
 #define QP_TAIL (SIM_QP_TAIL + sizeof(pthread_mutex_t) - 40)
@@ -129,6 +134,7 @@ int ibv_cmd_reg_mr(void *pd, void *addr, size_t length, uint64_t iova,
 	sim.reg_iova = iova;
 	sim.reg_access = access;
 	sim.reg_fd = -1;
+	memcpy(vmr, pd, sizeof(void *)); /* the context */
 	return 0;
 }
 
@@ -141,6 +147,7 @@ int ibv_cmd_reg_dmabuf_mr(void *pd, uint64_t offset, size_t length,
 	sim.reg_iova = iova;
 	sim.reg_access = access;
 	sim.reg_fd = fd;
+	memcpy(vmr, pd, sizeof(void *));
 	return driver ? EINVAL : 0;
 }
 
@@ -157,7 +164,61 @@ struct ioctl_command {
 	uint64_t hdr[3];
 };
 
-/* Answers a query of the port's speed, with the kernel's numbers. Knows no other method, as an older device. */
+/* ---- an engine process, which makes whatever it is asked for ---- */
+
+static void send_reply(int sock, struct uroce_apart_msg *msg)
+{
+	int fds[2] = {memfd_create("rings", MFD_CLOEXEC),
+		      eventfd(0, EFD_CLOEXEC)};
+	union ur_scm scm;
+	struct iovec iov = {msg, sizeof(*msg)};
+	struct msghdr mh = {.msg_iov = &iov, .msg_iovlen = 1};
+
+	if (ftruncate(fds[0], 4096))
+		abort();
+	ur_scm_put(&mh, &scm, fds, msg->op == UROCE_APART_BEGIN ? 2 : 0);
+	if (sendmsg(sock, &mh, MSG_NOSIGNAL) < 0)
+		abort();
+	close(fds[0]);
+	close(fds[1]);
+}
+
+static void *serve(void *arg)
+{
+	struct uroce_apart_msg msg;
+	uint32_t number = 0;
+	int sock = (int)(intptr_t)arg;
+
+	while (recv(sock, &msg, sizeof(msg), 0) > 0) {
+		msg = (struct uroce_apart_msg){.op = msg.op,
+					       .number = ++number};
+		if (msg.op == UROCE_APART_BEGIN)
+			msg.begun.db_map_len = 4096;
+		send_reply(sock, &msg);
+	}
+	close(sock);
+	return NULL;
+}
+
+static int begin_apart(const struct ib_uverbs_attr *attr)
+{
+	struct uroce_engine_apart resp = {.slot = 1};
+	pthread_t thread;
+	int sock[2];
+
+	if (attr->attr_id != UROCE_ATTR_ENGINE_APART_RESP ||
+	    attr->len != sizeof(resp) ||
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sock) ||
+	    pthread_create(&thread, NULL, serve, (void *)(intptr_t)sock[0]))
+		return EINVAL;
+	pthread_detach(thread);
+	resp.fd = sock[1];
+	memcpy((void *)(uintptr_t)attr->data, &resp, sizeof(resp));
+	return 0;
+}
+
+/* Answers a query of the port's speed, with the kernel's numbers, and lends an engine. Knows no other
+ * method, as an older device. */
 int execute_ioctl(void *context, struct ioctl_command *cmd)
 {
 	const struct ib_uverbs_attr *attr = cmd->next_attr - 2;
@@ -165,6 +226,9 @@ int execute_ioctl(void *context, struct ioctl_command *cmd)
 	struct ib_uverbs_ioctl_hdr hdr;
 
 	memcpy(&hdr, cmd->hdr, sizeof(hdr));
+	if (hdr.object_id == UVERBS_OBJECT_DEVICE &&
+	    hdr.method_id == UROCE_METHOD_ENGINE_APART)
+		return begin_apart(cmd->next_attr - 1);
 	if (hdr.object_id != 0 || hdr.method_id != 7 || attr[0].attr_id != 0 ||
 	    attr[1].attr_id != 1 || attr[1].len != sizeof(speed))
 		return EPROTONOSUPPORT;
