@@ -164,7 +164,7 @@ static uint32_t verb(int sock, uint32_t number, const void *body, size_t len,
 	return (uint32_t)*resp;
 }
 
-static void make_objects(int sock)
+static void make_objects(int sock, bool has_engine)
 {
 	static const uint8_t types[] = {IB_UVERBS_QPT_RC, IB_UVERBS_QPT_UC,
 					IB_UVERBS_QPT_UD};
@@ -195,12 +195,15 @@ static void make_objects(int sock)
 
 	verb(sock, IB_USER_VERBS_CMD_GET_CONTEXT, &ctx, sizeof(ctx), out,
 	     sizeof(out));
-	CHECK_EQ(command(sock, &msg), 0);
+	if (has_engine)
+		CHECK_EQ(command(sock, &msg), 0);
 	qp.pd_handle = srq.pd_handle = verb(sock, IB_USER_VERBS_CMD_ALLOC_PD,
 					    &pd, sizeof(pd), out, sizeof(out));
 	qp.recv_cq_handle = qp.send_cq_handle =
 		verb(sock, IB_USER_VERBS_CMD_CREATE_CQ, &cq, sizeof(cq), out,
 		     sizeof(out));
+	if (!has_engine)
+		return;
 	verb(sock, IB_USER_VERBS_CMD_CREATE_SRQ, &srq, sizeof(srq), out,
 	     sizeof(out));
 	for (size_t i = 0; i < sizeof(types); i++) {
@@ -560,7 +563,7 @@ void company_open(struct company *c)
 	snprintf(name, sizeof(name), "uverbs%u", c->uverbs);
 	c->verbs_sock =
 		open_kind(c, UROCE_TUN_UVERBS, name, NULL, &c->visible[0]);
-	make_objects(c->verbs_sock);
+	make_objects(c->verbs_sock, !c->no_engine);
 	c->cm_sock = open_kind(c, UROCE_TUN_RDMA_CM, "rdma_cm", NULL,
 			       &c->visible[1]);
 	make_ids(c->cm_sock);

@@ -27,11 +27,14 @@ struct company {
 	/* Connections. */
 	int verbs_sock, cm_sock, umad_sock, groups_sock, nl_sock, setting_sock,
 		status_sock;
-	int visible[3];	     /* of uverbs, rdma_cm, umad; -1: none */
-	int answer;	     /* that status_sock has in its hands */
-	bool full;	     /* with settings and the recorder */
-	bool plain;	     /* shows no right on connections */
-	unsigned int opened; /* connections */
+	int visible[3]; /* of uverbs, rdma_cm, umad; -1: none */
+	int answer;	/* that status_sock has in its hands */
+	bool full;	/* with settings and the recorder */
+	bool plain;	/* shows no right on connections */
+	/* has no engine, nor queues that need one; programs would exchange rings with it
+	 * that it never takes */
+	bool no_engine;
+	unsigned int opened;		 /* connections */
 	uint32_t n_devices, indices[16]; /* of netlink */
 };
 

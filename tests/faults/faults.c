@@ -84,8 +84,10 @@ static int connect_to(const void *arg)
 }
 
 /* Open all the while, so that whatever fails does so among all kinds. */
-static struct company company = {
-	.connect = connect_to, .arg = &device, .device = "uroce0"};
+static struct company company = {.connect = connect_to,
+				 .arg = &device,
+				 .device = "uroce0",
+				 .no_engine = true};
 
 int faults_show_right(int sock)
 {
