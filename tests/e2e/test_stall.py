@@ -115,26 +115,32 @@ def test_nobody_waits_for_his_commands(device, what):
             device.run(device.lab.bin("uroce"), "why")
             time.sleep(0.1)
         assert "done" not in p.text()
-        assert count(device, "qp") > 2 * len(watches), "his are still there"
+        # uroced waits for no engine with what it has of a program that ends, which waits for a second.
+        if what not in ("exit", "settle"):
+            assert count(device, "qp") > 2 * len(watches), "his are still there"
         for w in watches:
             w.kill(signal.SIGTERM)
         for w in watches:
             assert said(w)["longest_ns"] < 0.4 * SECOND
     finally:
         os.kill(other, signal.SIGKILL)
+        for w in watches:
+            if w.running():
+                w.kill()
     p.wait(20)
     wait_for("the end of what he had", lambda: not count(device, "qp"))
 
 
 def test_nothing_is_left(device):
     """What ends while its engine waits is his until then, and no longer: a user who
-    does that again and again runs out of nothing."""
+    does that again and again runs out of nothing. What a slot has stays for the next one who gets it:
+    there are 29."""
     had = []
-    for i in range(31):
+    for i in range(62):
         p, other = waits(device, ("exit", "destroy", "dereg")[i % 3])
         os.kill(other, signal.SIGKILL)
         p.wait(20)
-        if i % 30 == 0: # he has an engine
+        if i % 31 == 30: # all slots have been somebody's
             wait_for("the end of what he had", lambda: not count(device, "qp"))
             had.append((memory(device), fds(device)))
     assert had[1][0] - had[0][0] < 4 << 20 and had[1][1] <= had[0][1], had
