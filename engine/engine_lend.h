@@ -2,7 +2,7 @@
 /*
  * Grants of the device to an engine in a program: a slot (the first bits of its queue pair numbers), a
  * port to send from to engines of this host, and for each address a socket that receives the
- * packets of the slot. The first of several engines grants. A part of engine.h, which has the rules
+ * packets of the slot. uroced's engine grants. A part of engine.h, which has the rules
  * for threads and results.
  *
  * The holder of such a socket can detach the filter that gives each socket its packets

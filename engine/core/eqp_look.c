@@ -21,7 +21,7 @@ static int look_at_qp(struct ur_engine *engine, void *arg)
 	return 0;
 }
 
-/* Only the first engine grants slots. */
+/* Only uroced grants slots. */
 static bool is_shown(const struct ur_eqp *qp, u64 *shown)
 {
 	return ur_counters_lent_qp(qp->engine, qp->qpn, shown);

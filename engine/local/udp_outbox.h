@@ -2,7 +2,7 @@
 /*
  * The outbox lets a program of another network namespace send. With a socket of the device's
  * namespace it could send anything to anybody there, so it gets none. It writes packets into a ring
- * (peer_ring.h), and the device's first engine sends them from the port of the program's slot
+ * (peer_ring.h), and uroced sends them from the port of the program's slot
  * (udp_own.h). What comes for the program takes the relay (udp_relay.h).
  *
  * A record is the packets of one datagram, with room for their ICRCs, or it names another program of
@@ -14,7 +14,7 @@
  *
  * Both files and descriptors outlive uroced (ground/keep.h).
  *
- * Thread: the engine's, of the first engine or of the program.
+ * Thread: the engine's, of uroced or of the program.
  */
 #ifndef UR_ENGINE_LOCAL_UDP_OUTBOX_H
 #define UR_ENGINE_LOCAL_UDP_OUTBOX_H

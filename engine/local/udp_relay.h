@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The relay lets a program without a socket of the group receive. The holder of such a socket could
- * receive the packets of others (engine_lend.h). The device's first engine keeps the slot's sockets and
+ * receive the packets of others (engine_lend.h). uroced keeps the slot's sockets and
  * copies each datagram into a ring (peer_ring.h) that only the device writes, with the sender and
  * the other facts that a socket reports. The program checks packets as if it had received them itself.
  *
@@ -11,7 +11,7 @@
  *
  * The ring outlives uroced (ground/keep.h); the next uroced continues it.
  *
- * Thread: the first engine's.
+ * Thread: the engine's, in uroced.
  */
 #ifndef UR_ENGINE_LOCAL_UDP_RELAY_H
 #define UR_ENGINE_LOCAL_UDP_RELAY_H

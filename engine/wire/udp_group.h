@@ -6,7 +6,7 @@
  * first place, granted slots have the others (engine_lend.h).
  *
  * The kernel numbers sockets in the order in which they join; the group maps places to these numbers.
- * A datagram for a place without a socket goes to number 0, the first engine's, which passes it on or
+ * A datagram for a place without a socket goes to number 0, uroced's, which passes it on or
  * drops it. Where the kernel knows no such filter, as an emulated one may not, number 0 gets all.
  *
  * The sockets outlive uroced (ground/keep.h), and so keep their numbers.
@@ -30,7 +30,7 @@ u32 ur_udp_group_device(const struct ur_udp_group *group);
 /* Returns whether the kernel can select sockets. If not, granted places get none. */
 bool ur_udp_group_steers(const struct ur_udp_group *group);
 
-/* Binds fd to the address, as the socket of that place for gid. The first engine binds without SO_REUSEPORT, so that a port
+/* Binds fd to the address, as the socket of that place for gid. uroced binds without SO_REUSEPORT, so that a port
  * that any other program has is refused; then it lets others join, who must be of the same user. Returns 0 or -errno; on
  * error fd may be bound, and the caller closes it. */
 int ur_udp_group_join(struct ur_udp_group *group, const u8 gid[16], u32 place,

@@ -139,7 +139,7 @@ struct ur_wire_udp {
 	int lent_to[UR_SLOTS][2];  /* the device's copies of these, by slot */
 	/* A device's records of pairs; NULL before the first grant. */
 	struct ur_udp_lent_pair (*lent_pairs)[UR_PLACES];
-	/* A device's first engine: the relay of each slot. */
+	/* In uroced: the relay of each slot. */
 	struct ur_udp_relay *relays[UR_SLOTS];
 	/* The relay that all small slots of a place share. */
 	struct ur_udp_relay *shared[UR_SHARED_PLACES];

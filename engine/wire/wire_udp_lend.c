@@ -276,7 +276,7 @@ static void end_port(struct ur_wire_udp *w, u32 slot)
 	}
 }
 
-/* Only the first engine has grants. */
+/* Only uroced has grants. */
 static void end_lending(struct ur_wire_udp *w)
 {
 	for (u32 slot = 1; slot < UR_ARRAY_SIZE(w->lent_to); slot++)
