@@ -218,8 +218,17 @@ class Uroce(Host):
             stdout=subprocess.PIPE, text=True, check=True).stdout)
 
     def die(self):
+        """The power goes off: the engine processes, which outlive uroced, go as well."""
         self.daemon.kill()
         self.daemon.wait()
+        for pid in subprocess.run(["ip", "netns", "pids", self.netns], stdout=subprocess.PIPE,
+                                  text=True, check=True).stdout.split():
+            try:
+                with open(f"/proc/{pid}/comm") as f:
+                    if f.read().startswith("uroce-engine"):
+                        os.kill(int(pid), signal.SIGKILL)
+            except (FileNotFoundError, ProcessLookupError):
+                pass
 
     def boot(self):
         self.start_daemon()
