@@ -28,7 +28,7 @@ struct ur_apart_channel {
 
 /* ---- messages ---- */
 
-/* What goes with a message. */
+/* Descriptors and numbers that go with a message. */
 struct with {
 	const int *fds;
 	u32 n;

@@ -488,22 +488,31 @@ int client_session(const struct daemon_proc *d)
 	return sock;
 }
 
-int64_t client_open_engine(int sock)
+int64_t client_call_device(int sock, uint16_t method, uint16_t attr, void *resp,
+			   uint16_t len)
 {
-	struct uroce_engine_open open;
 	struct {
 		struct ib_uverbs_ioctl_hdr hdr;
 		struct ib_uverbs_attr attr;
 	} cmd = {.hdr = {.length = sizeof(cmd),
 			 .object_id = UVERBS_OBJECT_DEVICE,
-			 .method_id = UROCE_METHOD_ENGINE_OPEN,
+			 .method_id = method,
 			 .num_attrs = 1},
-		 .attr = {.attr_id = UROCE_ATTR_ENGINE_OPEN_RESP,
-			  .len = sizeof(open),
+		 .attr = {.attr_id = attr,
+			  .len = len,
 			  .flags = UVERBS_ATTR_F_MANDATORY,
-			  .data = (uintptr_t)&open}};
+			  .data = (uintptr_t)resp}};
 
 	return client_ioctl(sock, &cmd);
+}
+
+int64_t client_open_engine(int sock)
+{
+	struct uroce_engine_open open;
+
+	return client_call_device(sock, UROCE_METHOD_ENGINE_OPEN,
+				  UROCE_ATTR_ENGINE_OPEN_RESP, &open,
+				  sizeof(open));
 }
 
 int client_session_with_engine(const struct daemon_proc *d)

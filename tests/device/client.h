@@ -102,6 +102,9 @@ struct client_dmabuf {
 };
 void client_dmabuf_init(struct client_dmabuf *c, uint32_t pd, int fd,
 			uint64_t off, uint64_t length);
+/* A method of the device whose only attribute is its response, of len bytes. Returns the result. */
+int64_t client_call_device(int sock, uint16_t method, uint16_t attr, void *resp,
+			   uint16_t len);
 /* ENGINE_OPEN: its result. The descriptors that came with it stay open. */
 int64_t client_open_engine(int sock);
 /* client_session(), and an engine, which queue pairs and SRQs need. */

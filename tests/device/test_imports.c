@@ -19,30 +19,13 @@
 
 static struct daemon_proc dev;
 
-static int64_t ask(int sock, uint16_t method, uint16_t attr, void *resp,
-		   uint16_t bytes)
-{
-	struct {
-		struct ib_uverbs_ioctl_hdr hdr;
-		struct ib_uverbs_attr attr;
-	} cmd = {.hdr = {.length = sizeof(cmd),
-			 .object_id = UVERBS_OBJECT_DEVICE,
-			 .method_id = method,
-			 .num_attrs = 1},
-		 .attr = {.attr_id = attr,
-			  .len = bytes,
-			  .flags = UVERBS_ATTR_F_MANDATORY,
-			  .data = (uintptr_t)resp}};
-
-	return client_ioctl(sock, &cmd);
-}
-
 /* The descriptor that comes with a context is closed. */
 static int64_t import(int sock)
 {
 	struct uroce_engine_apart resp = {.fd = -1};
-	int64_t ret = ask(sock, UROCE_METHOD_ENGINE_IMPORT,
-			  UROCE_ATTR_ENGINE_IMPORT_RESP, &resp, sizeof(resp));
+	int64_t ret = client_call_device(sock, UROCE_METHOD_ENGINE_IMPORT,
+					 UROCE_ATTR_ENGINE_IMPORT_RESP, &resp,
+					 sizeof(resp));
 
 	if (!ret) {
 		CHECK(resp.slot && resp.fd >= 0);
@@ -55,8 +38,9 @@ static int64_t apart(int sock)
 {
 	struct uroce_engine_apart resp;
 
-	return ask(sock, UROCE_METHOD_ENGINE_APART,
-		   UROCE_ATTR_ENGINE_APART_RESP, &resp, sizeof(resp));
+	return client_call_device(sock, UROCE_METHOD_ENGINE_APART,
+				  UROCE_ATTR_ENGINE_APART_RESP, &resp,
+				  sizeof(resp));
 }
 
 static int64_t domain(int sock, uint32_t handle, uint32_t *pdn, uint16_t bytes)
@@ -123,12 +107,14 @@ static void test_often(void)
 
 	CHECK_EQ(client_open_engine(sock), 0);
 	for (int i = 0; i < MANY; i++) {
-		ret = ask(sock, UROCE_METHOD_ENGINE_IMPORT,
-			  UROCE_ATTR_ENGINE_IMPORT_RESP, (void *)8,
-			  sizeof(struct uroce_engine_apart));
+		ret = client_call_device(sock, UROCE_METHOD_ENGINE_IMPORT,
+					 UROCE_ATTR_ENGINE_IMPORT_RESP,
+					 (void *)8,
+					 sizeof(struct uroce_engine_apart));
 		CHECK(ret < 0);
-		CHECK_EQ(ask(sock, UROCE_METHOD_ENGINE_IMPORT,
-			     UROCE_ATTR_ENGINE_IMPORT_RESP, &ret, 4),
+		CHECK_EQ(client_call_device(sock, UROCE_METHOD_ENGINE_IMPORT,
+					    UROCE_ATTR_ENGINE_IMPORT_RESP, &ret,
+					    4),
 			 -EINVAL);
 		ret = import(sock);
 		CHECK(!ret || ret == -ENOMEM || ret == -EDQUOT ||

@@ -416,30 +416,12 @@ static void test_qp_refused(void)
 
 /* ---- packet sockets ---- */
 
-static int64_t call_device(int sock, uint16_t method, uint16_t attr, void *resp,
-			   uint16_t len)
-{
-	struct {
-		struct ib_uverbs_ioctl_hdr hdr;
-		struct ib_uverbs_attr attr;
-	} cmd = {.hdr = {.length = sizeof(cmd),
-			 .object_id = UVERBS_OBJECT_DEVICE,
-			 .method_id = method,
-			 .num_attrs = 1},
-		 .attr = {.attr_id = attr,
-			  .len = len,
-			  .flags = UVERBS_ATTR_F_MANDATORY,
-			  .data = (uintptr_t)resp}};
-
-	return client_ioctl(sock, &cmd);
-}
-
 static int64_t ask_sockets(int sock)
 {
 	struct uroce_engine_raw raw = {{-1, -1}};
-	int64_t ret =
-		call_device(sock, UROCE_METHOD_ENGINE_RAW,
-			    UROCE_ATTR_ENGINE_RAW_RESP, &raw, sizeof(raw));
+	int64_t ret = client_call_device(sock, UROCE_METHOD_ENGINE_RAW,
+					 UROCE_ATTR_ENGINE_RAW_RESP, &raw,
+					 sizeof(raw));
 
 	for (int i = 0; !ret && i < 2; i++) {
 		struct sockaddr_ll at;

@@ -423,21 +423,13 @@ static void give_up(int fd, uint64_t handle)
 static int open_given_up(void)
 {
 	struct uroce_engine_async async = {.given_up = -1};
-	struct {
-		struct ib_uverbs_ioctl_hdr hdr;
-		struct ib_uverbs_attr attr;
-	} cmd = {.hdr = {.length = sizeof(cmd),
-			 .object_id = UVERBS_OBJECT_DEVICE,
-			 .method_id = UROCE_METHOD_ENGINE_ASYNC,
-			 .num_attrs = 1},
-		 .attr = {.attr_id = UROCE_ATTR_ENGINE_ASYNC_RESP,
-			  .len = sizeof(async),
-			  .flags = UVERBS_ATTR_F_MANDATORY,
-			  .data = (uintptr_t)&async}};
 
 	CHECK_EQ(client_open_engine(sock), 0);
 	client_alloc_async(sock);
-	CHECK_EQ(client_ioctl(sock, &cmd), 0);
+	CHECK_EQ(client_call_device(sock, UROCE_METHOD_ENGINE_ASYNC,
+				    UROCE_ATTR_ENGINE_ASYNC_RESP, &async,
+				    sizeof(async)),
+		 0);
 	CHECK(async.given_up >= 0);
 	return async.given_up;
 }

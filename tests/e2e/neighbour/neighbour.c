@@ -197,28 +197,17 @@ static int last_thread(const char *pid, bool before)
 	return before ? second : last;
 }
 
-/* Of a context in an engine process the last thread serves commands, the one before is the engine. */
-static void watch_writes(double seconds, const char *pid)
+/* The last thread of an engine process with one context serves commands; the one before is the engine. */
+static void watch_thread(double seconds, const char *pid, bool before,
+			 void (*once)(struct bench *t))
 {
 	char schedstat[96];
 	struct bench t;
 
 	bench_open(&t, 16);
 	snprintf(schedstat, sizeof(schedstat), "/proc/%s/task/%d/schedstat",
-		 pid, last_thread(pid, true));
-	watch(&t, write_64, seconds, schedstat);
-	bench_close(&t);
-}
-
-static void watch_commands(double seconds, const char *pid)
-{
-	char schedstat[96];
-	struct bench t;
-
-	bench_open(&t, 16);
-	snprintf(schedstat, sizeof(schedstat), "/proc/%s/task/%d/schedstat",
-		 pid, last_thread(pid, false));
-	watch(&t, ask, seconds, schedstat);
+		 pid, last_thread(pid, before));
+	watch(&t, once, seconds, schedstat);
 	bench_close(&t);
 }
 
@@ -385,9 +374,9 @@ int main(int argc, char **argv)
 	size_t i = 0;
 
 	if (!strcmp(what, "watch") && argc == 4)
-		watch_writes(atof(argv[2]), argv[3]);
+		watch_thread(atof(argv[2]), argv[3], true, write_64);
 	else if (!strcmp(what, "ask") && argc == 4)
-		watch_commands(atof(argv[2]), argv[3]);
+		watch_thread(atof(argv[2]), argv[3], false, ask);
 	else if (!strcmp(what, "latency"))
 		latency(atof(argv[2]));
 	else if (!strcmp(what, "spin"))
