@@ -157,6 +157,30 @@ static int identify(struct ur_device *dev, const char *name)
 	return check_name(daemon, name);
 }
 
+/* Numbers 0 and 1 are those of management; the lowest keys and shared receive queues are no program's. */
+#define FIRST_QPN 17u
+#define FIRST_KEY 16u
+#define FIRST_SRQ 1u
+
+static void init_tables(struct ur_device *dev)
+{
+	ur_table_init(&dev->qps, FIRST_QPN, UR_QPN_MULTICAST - 1,
+		      UR_MAX_QP + UR_MAX_WQ, &dev->secret);
+	ur_table_init(&dev->keys, FIRST_KEY, UR_24BIT_MASK,
+		      UR_MAX_MR + UR_MAX_MW, &dev->secret);
+	ur_table_init(&dev->srqs, FIRST_SRQ, (1u << (24 - UR_PLACE_BITS)) - 1,
+		      1u << 20, &dev->secret);
+}
+
+static void free_numbers(struct ur_device *dev)
+{
+	ur_table_fini(&dev->qps);
+	ur_table_fini(&dev->keys);
+	ur_table_fini(&dev->srqs);
+	ur_numbers_fini(&dev->pdns);
+	ur_numbers_fini(&dev->xrcdns);
+}
+
 static int start_engine(struct ur_device *dev)
 {
 	struct ur_daemon *daemon = dev->daemon;
@@ -164,8 +188,6 @@ static int start_engine(struct ur_device *dev)
 		.netdev = dev->netdev,
 		.ifindex = dev->ifindex,
 		.mtu_bytes = dev->mtu_bytes,
-		.max_qp = UR_MAX_QP + UR_MAX_WQ,
-		.max_mr = UR_MAX_MR + UR_MAX_MW,
 		.node_guid = dev->node_guid,
 		.loop = daemon->loop,
 		.events = &engine_events,
@@ -174,13 +196,14 @@ static int start_engine(struct ur_device *dev)
 		.roce_v1 = dev->roce_v1,
 		.one_path = dev->virtual_pair,
 		.options = daemon->engine_options,
-		.no_rings = true,
 	};
 
 	if (getrandom(&config.seed, sizeof(config.seed), 0) !=
 		    sizeof(config.seed) ||
 	    getrandom(config.secret, sizeof(config.secret), 0) !=
-		    sizeof(config.secret))
+		    sizeof(config.secret) ||
+	    getrandom(dev->secret.key, sizeof(dev->secret.key), 0) !=
+		    sizeof(dev->secret.key))
 		return -EIO;
 	return ur_engine_create(&config, &dev->engine);
 }
@@ -238,6 +261,7 @@ int ur_device_create(struct ur_daemon *daemon, const char *netdev,
 	dev->nl_index = daemon->next_nl_index++ & INT32_MAX;
 	dev->pdns.words = UR_MAX_PD / 64;
 	dev->xrcdns.words = UR_MAX_XRCD / 64;
+	init_tables(dev);
 	dev->dm_bytes = (struct ur_quota){.what = "bytes of device memory",
 					  .where = dev->name,
 					  .max = UR_MAX_DM_BYTES};
@@ -276,8 +300,7 @@ err_engine:
 	ur_sysfs_del(dev);
 	ur_engine_destroy(dev->engine);
 err_free:
-	ur_numbers_fini(&dev->pdns);
-	ur_numbers_fini(&dev->xrcdns);
+	free_numbers(dev);
 	free(dev);
 	return err;
 }
@@ -318,8 +341,7 @@ static void end_device(struct ur_loop_after *after)
 	struct ur_device *dev = ur_container_of(after, struct ur_device, after);
 
 	ur_engine_destroy(dev->engine);
-	ur_numbers_fini(&dev->pdns);
-	ur_numbers_fini(&dev->xrcdns);
+	free_numbers(dev);
 	free(dev);
 }
 

@@ -17,6 +17,7 @@
 #include "device/options.h"
 #include "device/quota.h"
 #include "device/settings/traffic_class.h"
+#include "transport/table.h"
 #include "util/list.h"
 
 struct nl_sock;
@@ -206,8 +207,12 @@ struct ur_device {
 	struct ur_engine *engine;
 	/* struct ur_device_file, both kinds */
 	struct ur_list files;
-	struct ur_numbers pdns, xrcdns;	  /* of PDs and XRC domains */
-	struct ur_quota dm_bytes;	  /* device memory handed out */
+	struct ur_numbers pdns, xrcdns; /* of PDs and XRC domains */
+	struct ur_table qps;		/* struct ur_qpc */
+	struct ur_table keys;		/* regions and windows: their objects */
+	struct ur_table srqs;		/* their objects */
+	struct ur_secret secret;	/* draws their numbers */
+	struct ur_quota dm_bytes;	/* device memory handed out */
 	struct ur_quota lent, lent_small; /* slots of engines in programs */
 	/* By type (enum uverbs_default_objects). */
 	struct ur_quota objects[32];

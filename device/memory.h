@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Memory that the daemon, and the kernel on its behalf, hold for a user. It is charged to
- * the user in KiB, rounded up, at the most that an object of its kind takes. Rings and
- * mapped regions are charged by their bytes (uverbs/maps.h). doc/limits.md has the whole
+ * the user in KiB, rounded up, at the most that an object of its kind takes. doc/limits.md has the whole
  * table; tests/device/test_memory measures that the charges are enough.
  */
 #ifndef UR_DEVICE_MEMORY_H
@@ -14,13 +13,11 @@
 /* ---- what one costs, in KiB ---- */
 
 /* Domain, region, window, address handle, device memory, XRC domain, shared receive queue,
- * flow rule, counters object, each with its parts in control, engine and transport; and an
+ * flow rule, counters object; and an
  * rdma_cm event that a program wrote. */
 #define UR_KIB_OBJECT 1
 #define UR_KIB_CQ     2
-/* A queue pair with the maximum of outstanding READs, without its send queue
- * (ur_eqp_kib()). */
-#define UR_KIB_QP 24 /* a work queue too */
+#define UR_KIB_QP     4 /* a work queue too */
 /* An indirection table, with the copies in its queue pairs. */
 #define UR_KIB_RWQ_TABLE 5
 /* A completion channel or asynchronous event file: unread events in its socket. */

@@ -39,7 +39,6 @@ struct ur_eqp_ref;
 struct ur_emr;
 struct ur_emw;
 struct ur_eah;
-struct ur_edm;
 struct ur_efault;
 struct ur_fault_rule;
 struct ur_recorder;
@@ -111,8 +110,6 @@ struct ur_engine_config {
 	bool isolated; /* users do not reach each other inside the device */
 	bool roce_v1;  /* RoCEv1 beside v2; needs CAP_NET_RAW */
 	bool one_path; /* the netdev has another of this host at its end */
-	/* Its queues are those of engines in other processes, and have no rings: uroced's. */
-	bool no_rings;
 	struct ur_loop *loop;
 	const struct ur_engine_events *events;
 	void *ctx; /* of events */
@@ -290,31 +287,17 @@ int ur_ectx_create(struct ur_engine *engine, int memfd, struct ur_user_mem *mem,
 /* Makes the context's card a hostile one (UROCE_ADVERSE_*), with that seed. No
  * queue may have been made. Returns 0 or -ENOMEM. */
 int ur_ectx_set_adverse(struct ur_ectx *ectx, u32 what, u32 seed);
-/* Says in the context's page that its file is imported. The client can make the writer wait: the control lock
- * is released meanwhile, where the thread acts for a user. */
-void ur_ectx_set_imported(struct ur_ectx *ectx);
 /* Fetches what was posted to the context's queue pairs so far, and sends what
  * needs no answer: a piece of it. *run is 0 at first, and then the function's.
  * Returns whether there is more, for which the caller comes again when others
  * have had the control lock. Afterwards the client's memory may go. */
 bool ur_ectx_settle(struct ur_ectx *ectx, u64 *run);
 
-/* Mappings in this process, and bytes in which pages can become its own. */
-struct ur_emapped {
-	u32 n;
-	u64 ring_bytes, region_bytes;
-};
-
-/* Returns what the context's rings and regions have mapped. Lock held, or on the
- * thread of the context's command. */
-struct ur_emapped ur_ectx_mapped(const struct ur_ectx *ectx);
-/* Makes the engine call room(arg, bytes) before it takes memory for a ring or
- * as device memory: room returns 0, or -errno, which the call then returns, where
- * there may be no more. It is called with the control lock held. */
+/* Makes the engine call room(arg, bytes) before it takes memory for a ring: room returns 0, or
+ * -errno, which the call then returns, where there may be no more. */
 void ur_ectx_set_room(struct ur_ectx *ectx, int (*room)(void *arg, u64 bytes),
 		      void *arg);
-/* Frees the context. All its objects must have been destroyed. The control lock
- * is released while memory is unmapped, where the thread acts for a user. */
+/* Frees the context. All its objects must have been destroyed. */
 void ur_ectx_destroy(struct ur_ectx *ectx);
 
 /* ---- event files: a socket pair; one datagram is one event ---- */
@@ -335,21 +318,13 @@ void ur_events_resume(const struct ur_events_left *left);
  * a time. */
 u32 ur_events_withdraw(const struct ur_events_left *left);
 
-/* Makes a completion channel in *chan. *fd is the application's end; it stays
- * the engine's, which needs it to withdraw events. Returns 0 or -errno. */
-int ur_echan_create(struct ur_ectx *ectx, struct ur_echan **chan, int *fd);
 /* Frees the channel. No completion queue may use it any more. Returns the application's end, which is the
  * caller's: where others have the sending end, the last to close it may have to wait for what they have put
  * into it. */
 int ur_echan_destroy(struct ur_echan *chan);
 
-/* Makes the file of asynchronous events, in the same way. */
-int ur_easync_create(struct ur_ectx *ectx, struct ur_easync **async, int *fd);
-/* Frees it, in the same way. No queue may use it any more. */
+/* Frees the file of asynchronous events, in the same way. No queue may use it any more. */
 int ur_easync_destroy(struct ur_easync *async);
-/* Queues an event that belongs to no queue. element: the port number; type:
- * enum ibv_event_type. */
-void ur_easync_push(struct ur_easync *async, u64 element, u32 type);
 
 /* The objects of a context: the rest of this interface. */
 #include "engine/engine_lend.h"

@@ -93,8 +93,27 @@ u32 ur_engine_ring_room_of(const struct ur_engine *engine, u32 slot);
 /* In an engine process: returns the bytes that ur_engine_set_ring_room() has set for this engine's slot. Any thread. */
 u64 ur_engine_ring_room(const struct ur_engine *engine);
 
-/* Publishes to programs the classes that ur_eqp_set_class() has set since the last call. */
+/* ---- queue pairs of programs; control ---- */
+
+/* Draws the next queue pair number for the slot, which is granted. */
+u32 ur_engine_next_number(struct ur_engine *engine, u32 slot);
+/* Put another traffic class and hop limit (0: the host's default) into the packets of an RC queue
+ * pair, and clear them. There is room for some thousand of each program, which reads them after
+ * ur_engine_show_classes(). */
+void ur_engine_put_class(struct ur_engine *engine, u32 qpn, u8 traffic_class,
+			 u8 hop_limit);
+void ur_engine_forget_class(struct ur_engine *engine, u32 qpn);
 void ur_engine_show_classes(struct ur_engine *engine);
+/* Fills UR_QP_SHOWN values of a queue pair, which are its program's claim. Returns false if the
+ * program does not show it. */
+bool ur_engine_shown_qp(const struct ur_engine *engine, u32 qpn, u64 *values);
+/* Fills *failure with the failure of a queue pair: of a request of its peer if peers, else of its
+ * own. Returns whether there is one. */
+bool ur_engine_shown_failure(const struct ur_engine *engine, u32 qpn,
+			     bool peers, struct ur_failure *failure);
+/* Returns 0 if packets can be sent on that path, -EINVAL, -EOPNOTSUPP (no such wire), or
+ * -ENETUNREACH and the like. */
+int ur_engine_check_path(struct ur_engine *engine, const struct ur_epath *path);
 
 /* ---- recovery after uroced was killed (ground/keep.h) ---- */
 
@@ -144,9 +163,7 @@ int ur_echan_lend(const struct ur_echan *chan);
  * error both stay the caller's. */
 int ur_echan_borrow(struct ur_ectx *ectx, int tx, int rx,
 		    struct ur_echan **chan);
-/* The same for a file of asynchronous events; and its receiving end. */
-int ur_easync_lend(const struct ur_easync *async);
-int ur_easync_reader(const struct ur_easync *async);
+/* The same for a file of asynchronous events. */
 int ur_easync_borrow(struct ur_ectx *ectx, int tx, int rx,
 		     struct ur_easync **async);
 /* In a program: watches fd, which hangs up when the device is removed. Then the engine shuts down all channels and event files

@@ -22,8 +22,6 @@ struct ur_emr_attr {
 	bool null_mr;
 	int dmabuf_fd; /* ur_emr_takes_file(), or -1; stays the caller's */
 	u64 dmabuf_off;
-	struct ur_edm *dm; /* or NULL */
-	u64 dm_off;
 	bool gpu; /* of a GPU: an engine in a program */
 	/* addr is in the program's mapping of a dma-buf, whose descriptor is sync_fd: an engine in a program */
 	bool synced;
@@ -31,22 +29,14 @@ struct ur_emr_attr {
 	/* not 0: the memory is the parent's of the program, in which its key is at this address while it is registered
 	 * there */
 	u64 key_at;
-	bool elsewhere; /* only an engine in the program reaches it: here each access fails */
-	bool seen;   /* its pages are there, says whose they are */
-	bool looked; /* ur_emr_look() has found it */
-	u32 key;     /* that another engine has given it; 0: a new one */
+	u32 key; /* that control has given it; 0: a new one */
 };
 
 /* Returns whether it is memory that a region may be of: a memfd, not hugetlbfs, that is sealed against
  * shrinking. Any thread, with any file. */
 bool ur_emr_takes_file(int fd);
-/* Returns whether ur_emr_look() has to see it: memory of the program that the processor reaches, not on demand. */
-bool ur_emr_is_seen(const struct ur_emr_attr *attr);
-/* Returns whether the caller calls ur_emr_look() before that registers it. */
-bool ur_emr_must_look(const struct ur_emr_attr *attr);
-/* Registers a region, in *mr. Returns 0, -EAGAIN (the memory is not mapped, so
- * the caller calls ur_emr_look() first), -EFAULT, -EINVAL, -EOPNOTSUPP or
- * -ENOMEM. */
+/* Registers a region, in *mr. Returns 0, -EACCES (the memory cannot be reached), -EFAULT, -EINVAL,
+ * -EOPNOTSUPP or -ENOMEM. */
 int ur_emr_reg(struct ur_ectx *ectx, const struct ur_emr_attr *attr,
 	       struct ur_emr **mr);
 /* The attributes to change, enum ibv_rereg_mr_flags; other fields of attr are
@@ -54,10 +44,8 @@ int ur_emr_reg(struct ur_ectx *ectx, const struct ur_emr_attr *attr,
 #define UR_REREG_TRANS	(1u << 0)
 #define UR_REREG_PD	(1u << 1)
 #define UR_REREG_ACCESS (1u << 2)
-/* The mapping that a region leaves; map NULL: none. The caller that gets it
- * unmaps it and then calls ur_emr_unmapped(); the context lives until then. */
+/* The mapping that a region leaves, which the caller unmaps; map NULL: none. */
 struct ur_emr_left {
-	struct ur_ectx *ectx;
 	void *map;
 	size_t len;
 };
@@ -65,34 +53,18 @@ struct ur_emr_left {
 /* Unmaps it, which takes as long as it has pages. Any thread, best without a
  * lock. */
 void ur_emr_unmap(const struct ur_emr_left *left);
-/* It is unmapped, and no longer counts. */
-void ur_emr_unmapped(const struct ur_emr_left *left);
 
 /* Registers the region anew. flags: UR_REREG_*. *left: the mapping that is no
  * longer needed, on failure too. Returns as ur_emr_reg(), or -EBUSY while
  * windows are bound to it. */
 int ur_emr_rereg(struct ur_emr *mr, u32 flags, const struct ur_emr_attr *attr,
 		 struct ur_emr_left *left);
-/* Checks that the range is there, with the rights that its access needs. It may
- * take as long as the client's page faults, so the control lock must not be
- * held. Returns 0 or -EFAULT. */
-int ur_emr_look(const struct ur_emr_attr *attr);
-/* Fills *attr with the place and the owner of the region's memory, for
- * ur_emr_look(). */
-void ur_emr_place(const struct ur_emr *mr, struct ur_emr_attr *attr);
-/* Fills *attr with the attributes of the region as they are now. */
-void ur_emr_show(const struct ur_emr *mr, struct ur_emr_attr *attr);
 /* Returns the key of the region, which is its L_Key and its R_Key. */
 u32 ur_emr_key(const struct ur_emr *mr);
 /* Destroys the region. Returns 0 with *left, or -EBUSY while windows are bound
  * to it. */
 int ur_emr_dereg(struct ur_emr *mr, struct ur_emr_left *left);
-/* Carries out ADVISE_MR. advice, flags: enum ib_uverbs_advise_mr_advice and
- * _flag. Returns 0 or -errno. */
-int ur_ectx_advise(struct ur_ectx *ectx, u32 pd, u32 advice, u32 flags,
-		   const struct ur_sge *sge, u32 num_sge);
-
-/* Makes a window of type 1 or 2 (enum ibv_mw_type) in *mw. key: that another engine
+/* Makes a window of type 1 or 2 (enum ibv_mw_type) in *mw. key: that control
  * has given it; 0: a new one. Returns 0 or -ENOMEM. */
 int ur_emw_alloc(struct ur_ectx *ectx, u32 pd, int type, u32 key,
 		 struct ur_emw **mw);
@@ -107,18 +79,7 @@ int ur_eah_create(struct ur_ectx *ectx, u32 pd, const struct ur_epath *path,
 		  struct ur_eah **ah);
 /* Returns its number, for struct uroce_wqe_av. */
 u32 ur_eah_number(const struct ur_eah *ah);
-/* Fills *path with the path that it was made of; a hop limit that Linux would not
- * use is the one used. */
-void ur_eah_path(const struct ur_eah *ah, struct ur_epath *path);
 /* Destroys it. Packets that were sent to it stay sent. */
 void ur_eah_destroy(struct ur_eah *ah);
-
-/* Allocates length bytes of device memory, in the context's memfd; *resp says
- * where. Returns 0, -EINVAL (no length, or aligned to more than a page) or
- * -ENOMEM. */
-int ur_edm_alloc(struct ur_ectx *ectx, u64 length, u32 log_align,
-		 struct ur_edm **dm, struct uroce_alloc_dm_resp *resp);
-/* Frees it. Returns 0, or -EBUSY while a region uses it. */
-int ur_edm_free(struct ur_edm *dm);
 
 #endif

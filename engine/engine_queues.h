@@ -28,9 +28,6 @@ int ur_ecq_resize(struct ur_ecq *cq, u32 entries,
 /* Sets the moderation: an event comes after count CQEs or period_us
  * microseconds. */
 int ur_ecq_modify(struct ur_ecq *cq, u16 count, u16 period_us);
-/* Arms the queue by command (REQ_NOTIFY_CQ): the next CQE, or the next
- * solicited one, raises an event. */
-int ur_ecq_arm(struct ur_ecq *cq, bool solicited_only);
 /* Destroys the queue; *comp and *async: what is left of its events. Returns 0,
  * or -EBUSY while queue pairs or SRQs use it. */
 int ur_ecq_destroy(struct ur_ecq *cq, struct ur_events_left *comp,
@@ -68,30 +65,34 @@ int ur_esrq_destroy(struct ur_esrq *srq, struct ur_events_left *async);
 
 /* ---- queue pairs ---- */
 
+struct ur_qp_caps {
+	u32 max_send_wr, max_recv_wr;
+	u32 max_send_sge, max_recv_sge;
+	u32 max_inline;
+};
+
+/* Raises *caps to what a queue pair gets: at least one element in a work request, and the inline
+ * data that fits in its WQEs. Pure; any thread. Returns 0, or -EINVAL beyond the device's limits. */
+int ur_qp_caps_grant(enum ur_qp_type type, bool has_srq,
+		     struct ur_qp_caps *caps);
+
 struct ur_eqp_init {
 	enum ur_qp_type type;
 	u32 pd;
-	u32 max_send_wr, max_recv_wr;
-	u32 max_send_sge, max_recv_sge;
-	u32 max_inline; /* these five are updated to what was given */
+	struct ur_qp_caps caps; /* updated to what was given */
 	bool sq_sig_all;
 	struct ur_ecq *send_cq, *recv_cq; /* NULL: XRC_TGT has none */
 	struct ur_esrq *srq;		  /* or NULL */
 	u32 xrcd;			  /* XRC_TGT */
 	u64 user_handle;
 	struct ur_easync *async; /* or NULL */
-	u32 create_flags;
-	u32 realm;   /* as of struct ur_qp_init */
-	void *owner; /* control's, for ur_engine_qp_owner(); or NULL */
+	u32 realm;		 /* as of struct ur_qp_init */
+	void *owner;		 /* for ur_engine_qp_owner(); or NULL */
 	bool block_self_mcast;
-	u32 qpn, away; /* as of struct ur_qp_init */
-	bool drawn;    /* as there; the callee's */
-	bool wq;       /* RAW_PACKET, and its only event is UR_EVENT_WQ_FATAL */
+	u32 qpn; /* that control has given it; 0: one of the engine's */
+	bool wq; /* RAW_PACKET, and its only event is UR_EVENT_WQ_FATAL */
 };
 
-/* Returns the KiB that the engine needs for the work requests that it takes out
- * of a send ring. The arguments are as a client asks for them. */
-u32 ur_eqp_kib(u32 max_send_wr, u32 max_send_sge);
 /* Makes a queue pair in *qp, with its rings in ectx; *resp says where they lie
  * and is all zero for one without any (XRC_TGT). Raises the sizes of *init to
  * what was given. An XRC_TGT queue pair may outlive ectx, of which it keeps
@@ -116,26 +117,6 @@ void ur_eqp_query(struct ur_eqp *qp, struct ur_qp_attr *attr,
 		  bool *have_path);
 /* Fills *to with the attributes and the path. peer_slot is 0: only the device knows it. */
 void ur_eqp_tell(struct ur_eqp *qp, struct uroce_engine_qp *to);
-/* The same as ur_eqp_query() for somebody else than its program. An engine of that user's
- * that his memory holds up is not waited for: then *attr is what it was when somebody looked last, or
- * its state when it was modified last. So it is while the queue pair's end waits. */
-void ur_eqp_look(struct ur_eqp *qp, struct ur_qp_attr *attr,
-		 struct ur_eqp_init *init, struct ur_epath *path,
-		 bool *have_path);
-/* Fills the path alone. Returns whether there is one. */
-bool ur_eqp_path(const struct ur_eqp *qp, struct ur_epath *path);
-/* Puts another traffic class and hop limit (0: the host's default) into the
- * packets of a queue pair that has a path; a query returns the program's values
- * as before. */
-void ur_eqp_set_class(struct ur_eqp *qp, u8 traffic_class, u8 hop_limit);
-/* Fills values with the UR_QP_CNT_COUNT counters of the queue pair; zeros while its
- * end waits. */
-void ur_eqp_counters(const struct ur_eqp *qp, u64 *values);
-/* Fills *failure with what the queue pair failed of since it was in RESET: a
- * request of its own, or one of its peer. Returns false where it did not. */
-bool ur_eqp_failure(struct ur_eqp *qp, bool peers, struct ur_failure *failure);
-/* Sets its owner (struct ur_eqp_init). */
-void ur_eqp_set_owner(struct ur_eqp *qp, void *owner);
 /* Returns the owner of the queue pair with that number, or NULL. */
 void *ur_engine_qp_owner(struct ur_engine *engine, u32 qpn);
 /* Destroys the queue pair. *async: what is left of its events. Returns 0, or

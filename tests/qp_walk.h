@@ -8,7 +8,7 @@
 #define UR_TESTS_QP_WALK_H
 
 #include "transport/qp.h"
-#include "transport/qp_state.h"
+#include "transport/modify_table.h"
 
 /* Makes one step, to values->state. Returns the result of ur_qp_modify(). */
 static inline int qp_walk(struct ur_qp *qp, ur_time now,

@@ -74,7 +74,8 @@ static struct ur_ufile *file_from(struct ur_device *dev, u64 id)
 	struct ur_ufile *found = NULL;
 
 	ur_ufile_for_each(f, dev)
-		if (f->id >= id && f->ectx && (!found || f->id < found->id))
+		if (f->id >= id && f->has_context &&
+		    (!found || f->id < found->id))
 			found = f;
 	return found;
 }
@@ -87,16 +88,14 @@ static bool identify(struct ur_nl_object *o)
 	o->number = obj->number;
 	switch (obj->type->id) {
 	case UVERBS_OBJECT_QP:
-		if (!ur_obj_qp_of(obj)->qp)
+		if (!ur_obj_qp_of(obj)->qpc)
 			return false;
-		o->number = ur_eqp_number(ur_obj_qp_of(obj)->qp);
+		o->number = ur_obj_qp_of(obj)->qpc->qpn;
 		return true;
 	case UVERBS_OBJECT_MR:
-		return ur_obj_mr_of(obj)->mr;
+		return ur_obj_mr_of(obj)->key;
 	case UVERBS_OBJECT_SRQ:
-		return ur_obj_srq_of(obj)->srq;
-	case UVERBS_OBJECT_CQ:
-		return ur_obj_cq_of(obj)->cq;
+		return ur_obj_srq_of(obj)->srqn;
 	case UVERBS_OBJECT_PD:
 		o->number = ur_obj_pd_of(obj)->pdn;
 		return true;
@@ -288,7 +287,7 @@ static u32 count_contexts(const struct ur_device *dev)
 
 	ur_assert(ur_loop_mine(dev->daemon->loop));
 	ur_ufile_for_each(f, dev)
-		n += f->ectx != NULL;
+		n += f->has_context;
 	return n;
 }
 

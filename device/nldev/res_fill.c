@@ -36,12 +36,9 @@ bool ur_nl_fill_qp(const struct ur_nl_request *r, struct ur_nl_msg *m,
 {
 	const struct ur_obj_qp *qp = ur_obj_qp_of(o->obj);
 	bool connected = qp->type == UR_QPT_RC || qp->type == UR_QPT_UC;
-	struct ur_qp_attr attr = {0};
-	struct ur_eqp_init init = {0};
-	struct ur_epath path = {0};
-	bool have_path = false;
+	struct ur_qp_attr attr;
 
-	ur_eqp_look(qp->qp, &attr, &init, &path, &have_path);
+	ur_qpc_look(qp->qpc, &attr);
 	/* A queue pair has a port from INIT on. */
 	if (r->port && attr.state == UR_QP_RESET)
 		return false;
@@ -81,11 +78,10 @@ bool ur_nl_fill_mr(const struct ur_nl_request *r, struct ur_nl_msg *m,
 		   const struct ur_nl_object *o)
 {
 	const struct ur_obj_mr *mr = ur_obj_mr_of(o->obj);
-	u32 key = ur_emr_key(mr->mr);
 
-	ur_nl_put_u32(m, RDMA_NLDEV_ATTR_RES_RKEY, key);
-	ur_nl_put_u32(m, RDMA_NLDEV_ATTR_RES_LKEY, key);
-	ur_nl_put_u64(m, RDMA_NLDEV_ATTR_RES_MRLEN, mr->length);
+	ur_nl_put_u32(m, RDMA_NLDEV_ATTR_RES_RKEY, mr->key);
+	ur_nl_put_u32(m, RDMA_NLDEV_ATTR_RES_LKEY, mr->key);
+	ur_nl_put_u64(m, RDMA_NLDEV_ATTR_RES_MRLEN, mr->range.length);
 	ur_nl_put_u32(m, RDMA_NLDEV_ATTR_RES_MRN, o->number);
 	put_pdn(m, mr->pd);
 	put_owner(m, o->obj);
@@ -139,9 +135,9 @@ static u32 find_qps(const struct ur_obj_srq *srq, u32 *qpns)
 	for (u32 i = 0; i < h->size && n < RANGE_QPS; i++) {
 		const struct ur_obj_qp *qp = (const void *)h->slot[i];
 
-		if (qp && qp->obj.type->id == UVERBS_OBJECT_QP && qp->qp &&
+		if (qp && qp->obj.type->id == UVERBS_OBJECT_QP && qp->qpc &&
 		    qp->srq == srq)
-			qpns[n++] = ur_eqp_number(qp->qp);
+			qpns[n++] = qp->qpc->qpn;
 	}
 	qsort(qpns, n, sizeof(*qpns), by_number);
 	return n;

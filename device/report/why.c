@@ -74,21 +74,23 @@ void ur_why_keep(struct ur_session *s, const struct ur_why *y)
 bool ur_why_of_qp(struct ur_obj_qp *qp, bool peers, struct ur_why *y)
 {
 	const struct ur_session *s = qp->obj.file->session;
-	struct ur_qp_attr attr = {0};
-	struct ur_eqp_init init = {0};
+	const struct ur_device *dev = qp->obj.file->dev;
+	const struct ur_qpc *qpc = qp->qpc;
 
 	ur_assert(ur_loop_mine(qp->obj.file->dev->daemon->loop));
 	memset(y, 0, sizeof(*y));
-	if (!qp->qp || !ur_eqp_failure(qp->qp, peers, &y->failure))
+	if (!qpc ||
+	    !ur_engine_shown_failure(dev->engine, qpc->qpn, peers, &y->failure))
 		return false;
-	ur_eqp_look(qp->qp, &attr, &init, &y->path, &y->have_path);
+	y->path = qpc->path;
+	y->have_path = qpc->have_path;
 	y->uid = s->uid;
 	y->pid = s->pid;
 	memcpy(y->comm, s->comm, sizeof(y->comm));
-	snprintf(y->device, sizeof(y->device), "%s", qp->obj.file->dev->name);
-	y->qpn = ur_eqp_number(qp->qp);
-	y->dest_qpn = attr.dest_qpn;
-	y->path_mtu = attr.path_mtu;
+	snprintf(y->device, sizeof(y->device), "%s", dev->name);
+	y->qpn = qpc->qpn;
+	y->dest_qpn = qpc->attr.dest_qpn;
+	y->path_mtu = qpc->attr.path_mtu;
 	y->type = (u8)qp->type;
 	return true;
 }

@@ -26,7 +26,7 @@ struct ur_obj_qp *ur_why_live_peer(struct ur_device *dev,
 				   const struct ur_session *asker,
 				   const struct ur_why *y)
 {
-	struct ur_obj_qp *qp = ur_engine_qp_owner(dev->engine, y->dest_qpn);
+	struct ur_obj_qp *qp = ur_qpc_owner(dev, y->dest_qpn);
 
 	return qp && ur_may_see(asker, qp->obj.file->session->uid) ? qp : NULL;
 }

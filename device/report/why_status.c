@@ -126,7 +126,7 @@ static bool find_live(const struct ur_session *s, u32 qpn, struct ur_why *y)
 	ur_list_for_each(it, &s->daemon->devices) {
 		struct ur_device *dev =
 			ur_list_entry(it, struct ur_device, node);
-		struct ur_obj_qp *qp = ur_engine_qp_owner(dev->engine, qpn);
+		struct ur_obj_qp *qp = ur_qpc_owner(dev, qpn);
 
 		if (qp && ur_may_see(s, qp->obj.file->session->uid) &&
 		    of_qp(qp, y))

@@ -106,25 +106,24 @@ static bool is_known(const struct ur_obj_qp *qp, const struct ur_why *y)
  * shows no reason. */
 static bool blame_live(FILE *out, struct ur_obj_qp *qp, const struct ur_why *y)
 {
-	struct ur_qp_attr attr = {0};
-	struct ur_eqp_init init = {0};
-	struct ur_epath path = {0};
-	bool have_path = false;
+	const struct ur_epath *path = &qp->qpc->path;
+	bool have_path = qp->qpc->have_path;
+	struct ur_qp_attr attr;
 
-	ur_eqp_look(qp->qp, &attr, &init, &path, &have_path);
+	ur_qpc_look(qp->qpc, &attr);
 	if (attr.state < UR_QP_RTR || attr.state > UR_QP_SQD)
 		fprintf(out, "is in %s, and answers nobody",
 			ur_qp_state_name(attr.state));
 	else if (attr.dest_qpn != y->qpn)
 		fprintf(out, "is connected to queue pair 0x%06x, not to this",
 			attr.dest_qpn);
-	else if (have_path && path.v1 != y->path.v1)
+	else if (have_path && path->v1 != y->path.v1)
 		fprintf(out,
 			"is connected by RoCE %s and this one by RoCE %s: "
 			"sgid_index names GIDs of different types",
-			path.v1 ? "v1" : "v2", y->path.v1 ? "v1" : "v2");
-	else if (have_path && (memcmp(path.dgid, y->path.sgid, 16) ||
-			       memcmp(path.sgid, y->path.dgid, 16)))
+			path->v1 ? "v1" : "v2", y->path.v1 ? "v1" : "v2");
+	else if (have_path && (memcmp(path->dgid, y->path.sgid, 16) ||
+			       memcmp(path->sgid, y->path.dgid, 16)))
 		fputs("is connected by other GIDs than this one", out);
 	else if (attr.rq_psn != y->failure.psn && is_known(qp, y))
 		fprintf(out,
@@ -140,7 +139,7 @@ static bool blame_peer(FILE *out, struct ur_daemon *daemon,
 		       struct ur_device *dev, const struct ur_session *asker,
 		       const struct ur_why *y)
 {
-	void *owner = ur_engine_qp_owner(dev->engine, y->dest_qpn);
+	const struct ur_obj_qp *owner = ur_qpc_owner(dev, y->dest_qpn);
 	struct ur_obj_qp *qp = ur_why_live_peer(dev, asker, y);
 	char text[256] = "";
 	FILE *part;

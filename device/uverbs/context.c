@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <unistd.h>
-#include "device/uverbs/maps.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/query.h"
 #include "device/uverbs/uverbs_cmd.h"
@@ -20,8 +19,9 @@ static int context_response(struct ur_cmd *cmd)
 		.max_rd_atomic = cmd->dev->daemon->limits.max_init_rd_atom,
 		.adverse = cmd->file->adverse,
 		.adverse_seed = cmd->file->adverse_seed,
-		.db_map_off = cmd->file->info.db_map_off,
-		.db_map_len = cmd->file->info.db_map_len,
+		/* For its word "imported" alone. */
+		.db_map_off = 0,
+		.db_map_len = (u32)sysconf(_SC_PAGESIZE),
 		.wake_fd = -1,
 		.sq_bb = UROCE_SQ_BB,
 		.cqe_size = sizeof(struct uroce_cqe),
@@ -36,29 +36,15 @@ static int context_response(struct ur_cmd *cmd)
 static int be_adverse(struct ur_cmd *cmd)
 {
 	struct uroce_alloc_ucontext_req req;
-	int err;
 
 	ur_udata_in(cmd, &req, sizeof(req));
 	if (!(req.features & UROCE_CTX_F_ADVERSE) || !req.adverse)
 		return 0;
 	if (req.adverse & ~UROCE_ADVERSE_ALL)
 		return -EINVAL;
-	err = ur_ectx_set_adverse(cmd->file->ectx, req.adverse,
-				  req.adverse_seed);
-	if (err)
-		return err;
 	cmd->file->adverse = req.adverse;
 	cmd->file->adverse_seed = req.adverse_seed;
 	return 0;
-}
-
-/* Clears file->ectx first: closing may release the lock. */
-static void drop_context(struct ur_ufile *file)
-{
-	struct ur_ectx *ectx = file->ectx;
-
-	file->ectx = NULL;
-	ur_ectx_destroy(ectx);
 }
 
 static int make_context(struct ur_cmd *cmd)
@@ -66,19 +52,16 @@ static int make_context(struct ur_cmd *cmd)
 	struct ur_ufile *file = cmd->file;
 	int err;
 
-	if (file->ectx)
+	if (file->has_context)
 		return -EINVAL;
-	err = ur_ectx_create(cmd->dev->engine, file->memfd, file->session->mem,
-			     ur_ufile_realm(file), &file->ectx, &file->info);
-	if (err)
-		return err;
-	ur_maps_open(file);
 	err = be_adverse(cmd);
 	if (!err)
 		err = context_response(cmd);
 	if (err)
-		drop_context(file);
-	return err;
+		return err;
+	file->has_context = true;
+	file->dm_next = (u64)sysconf(_SC_PAGESIZE);
+	return 0;
 }
 
 /* The legacy form makes the asynchronous event file too. */
@@ -98,7 +81,7 @@ int ur_w_get_context(struct ur_cmd *cmd, const void *in, void *out)
 	resp->num_comp_vectors = ur_num_comp_vectors();
 	return 0;
 err_context:
-	drop_context(cmd->file);
+	cmd->file->has_context = false;
 	return err;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "device/memfd.h"
+#include "kernel-abi/uroce-ring.h"
 #include "device/quota.h"
 #include "device/uverbs/given_up.h"
 #include "device/uverbs/imports.h"
@@ -42,25 +43,24 @@ static const struct ur_session *opener_of(const struct ur_ufile *file)
 static bool describe(const struct ur_obj_mr *mr, const struct ur_user_mem *of,
 		     struct uroce_guest_mr_init *init)
 {
-	struct ur_emr_attr a;
+	const struct ur_mr_place *r = &mr->range;
 
-	ur_emr_show(mr->mr, &a);
 	*init = (struct uroce_guest_mr_init){
-		.key = ur_emr_key(mr->mr),
+		.key = mr->key,
 		.pdn = mr->pd->pdn,
-		.access = a.access & ACCESS,
-		.addr = a.addr,
-		.length = a.length,
-		.iova = a.iova,
+		.access = r->access & ACCESS,
+		.addr = r->addr,
+		.length = r->length,
+		.iova = r->iova,
 		.dmabuf = -1,
 	};
-	if (a.on_demand)
+	if (r->on_demand)
 		init->flags |= UROCE_GUEST_MR_ON_DEMAND;
-	if (a.implicit)
+	if (r->implicit)
 		init->flags |= UROCE_GUEST_MR_IMPLICIT;
-	if (a.null_mr)
+	if (r->null)
 		init->flags |= UROCE_GUEST_MR_NULL;
-	return a.mem == of && !mr->dm && a.dmabuf_fd < 0 && !a.elsewhere;
+	return r->mem == of && !r->file && !r->elsewhere;
 }
 
 /* Fills list, which has room for one more than the opener's regions, with those that an engine can have. Returns
@@ -141,13 +141,28 @@ static int begin_with(struct ur_ufile *file, const struct ur_session *opener,
 	return 0;
 }
 
+/* Says in the context's page that its file is imported. The client can make a writer of the file wait. */
+static void tell_imported(const struct ur_ufile *file)
+{
+	struct ur_loop *loop = file->dev->daemon->loop;
+	const u32 imported = 1;
+	bool aside = ur_loop_step_aside(loop);
+
+	if (pwrite(file->memfd, &imported, sizeof(imported),
+		   offsetof(struct uroce_db_page, imported)) < 0)
+		ur_log("an import was not told: %s", strerror(errno));
+	if (aside)
+		ur_loop_lock(loop);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
 static int begin_for_opener(struct ur_ufile *file,
 			    ur_engine_process_ended *ended)
 {
 	const struct ur_session *opener;
 
 	/* Before the list: the opener reads this after he has given a region up. */
-	ur_ectx_set_imported(file->ectx);
+	tell_imported(file);
 	opener = opener_of(file);
 	if (!opener)
 		return -EINVAL;

@@ -3,10 +3,16 @@
  * The commands that register memory: REG_MR, REREG_MR, dma-buf, device memory.
  */
 #include <errno.h>
-#include "device/uverbs/maps.h"
+#include <sys/stat.h>
 #include "device/uverbs/obj_mr.h"
 
 #define PAGE 4096u
+
+/* enum ibv_rereg_mr_flags, named as in Linux */
+#define IB_MR_REREG_TRANS     (1u << 0)
+#define IB_MR_REREG_PD	      (1u << 1)
+#define IB_MR_REREG_ACCESS    (1u << 2)
+#define IB_MR_REREG_SUPPORTED 7u
 
 /* Returns whether both have the same offset within a page. */
 static bool same_in_page(u64 a, u64 b)
@@ -28,7 +34,7 @@ static u64 first_address(u32 access, u64 iova)
 }
 
 /* Reads the driver's part of the request. */
-static int read_flags(struct ur_cmd *cmd, struct ur_emr_attr *attr)
+static int read_flags(struct ur_cmd *cmd, struct ur_mr_place *range)
 {
 	struct uroce_reg_mr_req req;
 
@@ -37,12 +43,12 @@ static int read_flags(struct ur_cmd *cmd, struct ur_emr_attr *attr)
 			  UROCE_MR_F_ELSEWHERE) ||
 	    req.rsv)
 		return -EINVAL;
-	attr->elsewhere = req.flags & UROCE_MR_F_ELSEWHERE;
-	if (attr->elsewhere &&
-	    ((req.flags & UROCE_MR_F_NULL) || attr->on_demand))
+	range->elsewhere = req.flags & UROCE_MR_F_ELSEWHERE;
+	if (range->elsewhere &&
+	    ((req.flags & UROCE_MR_F_NULL) || range->on_demand))
 		return -EINVAL;
-	attr->null_mr = req.flags & UROCE_MR_F_NULL;
-	attr->seen = req.flags & UROCE_MR_F_SEEN;
+	range->null = req.flags & UROCE_MR_F_NULL;
+	range->seen = req.flags & UROCE_MR_F_SEEN;
 	return 0;
 }
 
@@ -52,12 +58,11 @@ int ur_w_reg_mr(struct ur_cmd *cmd, const void *in, void *out)
 	struct ib_uverbs_reg_mr_resp *resp = out;
 	struct ur_obj_pd *pd =
 		ur_object_get(cmd->file, UVERBS_OBJECT_PD, req->pd_handle);
-	struct ur_emr_attr attr = {
+	struct ur_mr_place range = {
 		.access = req->access_flags,
 		.addr = req->start,
 		.length = req->length,
 		.iova = first_address(req->access_flags, req->hca_va),
-		.dmabuf_fd = -1,
 	};
 	struct ur_obj_mr *mr;
 	int err;
@@ -70,29 +75,48 @@ int ur_w_reg_mr(struct ur_cmd *cmd, const void *in, void *out)
 		return -EINVAL;
 	err = ur_mr_check_access(req->access_flags);
 	if (!err)
-		err = ur_mr_check_range(&attr);
-	if (err)
-		return err;
-	attr.pd = pd->pdn;
-	err = read_flags(cmd, &attr);
-	if (err)
-		return err;
-	err = ur_mr_make(cmd, pd, NULL, &attr, &mr);
+		err = ur_mr_check_range(&range);
+	if (!err)
+		err = read_flags(cmd, &range);
+	if (!err)
+		err = ur_mr_make(cmd, pd, NULL, &range, &mr);
 	if (err)
 		return err;
 	resp->mr_handle = mr->obj.handle;
-	resp->lkey = resp->rkey = ur_emr_key(mr->mr);
+	resp->lkey = resp->rkey = mr->key;
 	return 0;
 }
 
-static int rereg(struct ur_cmd *cmd, struct ur_obj_mr *mr, u32 flags,
-		 const struct ur_emr_attr *attr)
+/* Fills *next with the region as the command changes it. Returns 0 or -errno. */
+static int changed(struct ur_cmd *cmd, const struct ib_uverbs_rereg_mr *req,
+		   const struct ur_obj_mr *mr, struct ur_mr_place *next)
 {
-	struct ur_emr_left left;
-	int err = ur_emr_rereg(mr->mr, flags, attr, &left);
+	int err = 0;
 
-	ur_mr_unmap(cmd->file, &left);
-	return err;
+	*next = mr->range;
+	if (req->flags & IB_MR_REREG_ACCESS) {
+		next->access = req->access_flags;
+		err = ur_mr_check_access(next->access);
+		/* Toggling zero-based access changes the addresses, hence the translation. */
+		if (!err && !(req->flags & IB_MR_REREG_TRANS) &&
+		    ((next->access ^ mr->range.access) &
+		     IB_UVERBS_ACCESS_ZERO_BASED))
+			err = -EOPNOTSUPP;
+	}
+	if (err || !(req->flags & IB_MR_REREG_TRANS))
+		return err;
+	if (!same_in_page(req->start, req->hca_va) ||
+	    no_pages(req->start, req->length))
+		return -EINVAL;
+	*next = (struct ur_mr_place){
+		.access = next->access,
+		.addr = req->start,
+		.length = req->length,
+		.iova = first_address(next->access, req->hca_va),
+		.mem = cmd->file->session->mem,
+	};
+	err = ur_mr_check_range(next);
+	return err ? err : read_flags(cmd, next);
 }
 
 int ur_w_rereg_mr(struct ur_cmd *cmd, const void *in, void *out)
@@ -101,68 +125,35 @@ int ur_w_rereg_mr(struct ur_cmd *cmd, const void *in, void *out)
 	struct ib_uverbs_rereg_mr_resp *resp = out;
 	struct ur_obj_mr *mr =
 		ur_object_get(cmd->file, UVERBS_OBJECT_MR, req->mr_handle);
-	struct ur_emr_attr attr = {.mem = cmd->file->session->mem,
-				   .dmabuf_fd = -1};
 	struct ur_obj_pd *pd = NULL;
+	struct ur_mr_place next;
 	u32 flags = req->flags;
-	int err = 0;
+	int err;
 
-	if (!mr || !flags ||
-	    (flags & ~(UR_REREG_TRANS | UR_REREG_PD | UR_REREG_ACCESS)))
+	if (!mr || !flags || (flags & ~IB_MR_REREG_SUPPORTED) || mr->dm)
 		return -EINVAL;
-	if (mr->dm)
-		return -EINVAL;
-	attr.pd = mr->pd->pdn;
-	attr.access = mr->access;
-	attr.addr = attr.iova = mr->iova;
-	attr.length = mr->length;
-	if (flags & UR_REREG_ACCESS) {
-		attr.access = req->access_flags;
-		err = ur_mr_check_access(attr.access);
-		/* Toggling zero-based access changes the addresses, hence the translation. */
-		if (!err && !(flags & UR_REREG_TRANS) &&
-		    ((attr.access ^ mr->access) & IB_UVERBS_ACCESS_ZERO_BASED))
-			err = -EOPNOTSUPP;
-	}
-	if (!err && (flags & UR_REREG_TRANS)) {
-		if (!same_in_page(req->start, req->hca_va) ||
-		    no_pages(req->start, req->length))
-			return -EINVAL;
-		attr.addr = req->start;
-		attr.length = req->length;
-		attr.iova = first_address(attr.access, req->hca_va);
-		err = ur_mr_check_range(&attr);
-		if (!err)
-			err = read_flags(cmd, &attr);
-	}
+	err = changed(cmd, req, mr, &next);
 	if (err)
 		return err;
-	if (flags & UR_REREG_PD) {
+	if (flags & IB_MR_REREG_PD) {
 		pd = ur_object_get(cmd->file, UVERBS_OBJECT_PD, req->pd_handle);
-		err = pd ? 0 : -EINVAL;
-		if (pd)
-			attr.pd = pd->pdn;
+		if (!pd)
+			return -EINVAL;
 	}
-	if (!err)
-		err = rereg(cmd, mr, flags, &attr);
-	if (err == -EAGAIN) {
-		if (!(flags & UR_REREG_TRANS))
-			ur_emr_place(mr->mr, &attr);
-		err = ur_mr_look(cmd, &attr);
-		if (!err)
-			err = rereg(cmd, mr, flags, &attr);
+	if (flags & (IB_MR_REREG_TRANS | IB_MR_REREG_ACCESS)) {
+		err = ur_mr_look(cmd, &next);
+		if (err)
+			return err;
 	}
-	if (err)
-		return err;
 	if (pd) {
 		ur_object_unuse(mr->pd);
 		mr->pd = pd;
 		ur_object_use(pd);
 	}
-	mr->access = attr.access;
-	mr->length = attr.length;
-	mr->iova = attr.iova;
-	resp->lkey = resp->rkey = ur_emr_key(mr->mr);
+	ur_user_mem_get(next.mem);
+	ur_user_mem_put(mr->range.mem);
+	mr->range = next;
+	resp->lkey = resp->rkey = mr->key;
 	return 0;
 }
 
@@ -170,61 +161,68 @@ int ur_w_rereg_mr(struct ur_cmd *cmd, const void *in, void *out)
 static int say_keys(struct ur_cmd *cmd, struct ur_obj_mr *mr, u16 handle,
 		    u16 lkey, u16 rkey)
 {
-	u32 key = ur_emr_key(mr->mr);
-	int err = ur_attr_out(cmd, lkey, &key, sizeof(key));
+	int err = ur_attr_out(cmd, lkey, &mr->key, sizeof(mr->key));
 
 	if (!err)
-		err = ur_attr_out(cmd, rkey, &key, sizeof(key));
+		err = ur_attr_out(cmd, rkey, &mr->key, sizeof(mr->key));
 	return err ? err : ur_attr_set(cmd, handle, mr->obj.handle);
 }
 
 /* Programs probe for dma-buf support with an invalid descriptor and no pages: any error but
  * EOPNOTSUPP means yes. */
-static int take_file(struct ur_cmd *cmd, int number, struct ur_emr_attr *attr)
+static int take_file(struct ur_cmd *cmd, int number, int *file)
 {
 	int fd = ur_session_fget(cmd->file->session, number, NULL);
 
 	if (fd < 0)
 		return fd == -EBADF ? -EOPNOTSUPP : fd;
-	attr->dmabuf_fd = fd;
+	*file = fd;
 	return ur_emr_takes_file(fd) ? 0 : -EOPNOTSUPP;
 }
 
+/* Returns whether the file, which cannot shrink, has the range. */
+static bool has_range(int fd, u64 off, u64 length)
+{
+	struct stat st;
+
+	return length && !fstat(fd, &st) && st.st_size >= 0 &&
+	       off <= (u64)st.st_size && length <= (u64)st.st_size - off;
+}
+
+/* The provider maps the file, or passes it to an engine process. */
 int ur_m_reg_dmabuf_mr(struct ur_cmd *cmd)
 {
 	struct ur_obj_pd *pd =
 		ur_attr_obj(cmd, UVERBS_ATTR_REG_DMABUF_MR_PD_HANDLE);
-	struct ur_emr_attr attr = {
-		.pd = pd->pdn,
-		.dmabuf_off =
-			ur_attr_u64(cmd, UVERBS_ATTR_REG_DMABUF_MR_OFFSET),
+	struct ur_mr_place range = {
 		.length = ur_attr_u64(cmd, UVERBS_ATTR_REG_DMABUF_MR_LENGTH),
 		.iova = ur_attr_u64(cmd, UVERBS_ATTR_REG_DMABUF_MR_IOVA),
+		.file = true,
 	};
-	struct ur_obj_mr *mr;
+	u64 off = ur_attr_u64(cmd, UVERBS_ATTR_REG_DMABUF_MR_OFFSET);
 	u64 number = ur_attr_u64(cmd, UVERBS_ATTR_REG_DMABUF_MR_FD);
-	int err;
+	struct ur_obj_mr *mr;
+	int err, fd;
 
 	if (ur_attr_u32(cmd, UVERBS_ATTR_REG_DMABUF_MR_ACCESS_FLAGS,
-			&attr.access))
+			&range.access))
 		return -EINVAL;
-	err = take_file(cmd, (int)(u32)number, &attr);
+	err = take_file(cmd, (int)(u32)number, &fd);
 	if (!err)
-		err = ur_mr_check_access(attr.access);
+		err = ur_mr_check_access(range.access);
 	if (!err)
-		err = ur_mr_check_range(&attr);
+		err = ur_mr_check_range(&range);
 	if (err)
 		return err;
-	if (attr.access & IB_UVERBS_ACCESS_ON_DEMAND)
+	if (range.access & IB_UVERBS_ACCESS_ON_DEMAND)
 		return -EOPNOTSUPP;
-	if (!same_in_page(attr.dmabuf_off, attr.iova) ||
-	    no_pages(attr.dmabuf_off, attr.length) ||
-	    attr.dmabuf_off + attr.length < attr.dmabuf_off)
+	if (!same_in_page(off, range.iova) || no_pages(off, range.length) ||
+	    off + range.length < off)
 		return -EINVAL;
-	attr.iova = first_address(attr.access, attr.iova);
-	if (!ur_region_room(cmd->file, attr.length))
-		return -ENOMEM;
-	err = ur_mr_make(cmd, pd, NULL, &attr, &mr);
+	if (!has_range(fd, off, range.length))
+		return -EOPNOTSUPP;
+	range.iova = first_address(range.access, range.iova);
+	err = ur_mr_make(cmd, pd, NULL, &range, &mr);
 	if (err)
 		return err;
 	return say_keys(cmd, mr, UVERBS_ATTR_REG_DMABUF_MR_HANDLE,
@@ -238,26 +236,24 @@ int ur_m_reg_dm_mr(struct ur_cmd *cmd)
 		ur_attr_obj(cmd, UVERBS_ATTR_REG_DM_MR_PD_HANDLE);
 	struct ur_obj_dm *dm =
 		ur_attr_obj(cmd, UVERBS_ATTR_REG_DM_MR_DM_HANDLE);
-	struct ur_emr_attr attr = {
-		.pd = pd->pdn,
-		.dm = dm->dm,
-		.dm_off = ur_attr_u64(cmd, UVERBS_ATTR_REG_DM_MR_OFFSET),
+	struct ur_mr_place range = {
 		.length = ur_attr_u64(cmd, UVERBS_ATTR_REG_DM_MR_LENGTH),
-		.dmabuf_fd = -1,
+		.file = true,
 	};
+	u64 off = ur_attr_u64(cmd, UVERBS_ATTR_REG_DM_MR_OFFSET);
 	struct ur_obj_mr *mr;
 	int err;
 
-	if (ur_attr_u32(cmd, UVERBS_ATTR_REG_DM_MR_ACCESS_FLAGS, &attr.access))
+	if (ur_attr_u32(cmd, UVERBS_ATTR_REG_DM_MR_ACCESS_FLAGS, &range.access))
 		return -EINVAL;
-	err = ur_mr_check_access(attr.access);
+	err = ur_mr_check_access(range.access);
 	if (err)
 		return err;
 	/* Device memory is always addressed by offset. */
-	if (!(attr.access & IB_UVERBS_ACCESS_ZERO_BASED) ||
-	    attr.dm_off > dm->length || attr.length > dm->length - attr.dm_off)
+	if (!(range.access & IB_UVERBS_ACCESS_ZERO_BASED) || off > dm->length ||
+	    range.length > dm->length - off)
 		return -EINVAL;
-	err = ur_mr_make(cmd, pd, dm, &attr, &mr);
+	err = ur_mr_make(cmd, pd, dm, &range, &mr);
 	if (err)
 		return err;
 	return say_keys(cmd, mr, UVERBS_ATTR_REG_DM_MR_HANDLE,

@@ -38,7 +38,6 @@ static int destroy_ah(struct ur_object *obj)
 {
 	struct ur_obj_ah *ah = ur_obj_ah_of(obj);
 
-	ur_eah_destroy(ah->ah);
 	ur_object_unuse(ah->pd);
 	return 0;
 }
@@ -54,7 +53,7 @@ int ur_w_create_ah(struct ur_cmd *cmd, const void *in, void *out)
 {
 	const struct ib_uverbs_create_ah *req = in;
 	struct ib_uverbs_create_ah_resp *resp = out;
-	struct uroce_create_ah_resp udata = {0};
+	const struct uroce_create_ah_resp udata = {0};
 	struct ur_obj_pd *pd =
 		ur_object_get(cmd->file, UVERBS_OBJECT_PD, req->pd_handle);
 	struct ur_epath path;
@@ -70,21 +69,18 @@ int ur_w_create_ah(struct ur_cmd *cmd, const void *in, void *out)
 	/* Only queue pairs support a static rate. */
 	if (!err && bps)
 		err = -EOPNOTSUPP;
+	if (!err)
+		err = ur_engine_check_path(cmd->dev->engine, &path);
 	if (err)
 		return err;
 	ah = ur_object_new(cmd->file, &ah_type);
 	if (!ah)
 		return -ENOMEM;
-	err = ur_eah_create(cmd->file->ectx, pd->pdn, &path, &ah->ah);
-	if (err) {
-		ur_object_abort(&ah->obj);
-		return err;
-	}
+	ah->path = path;
 	ah->pd = pd;
 	ur_object_use(pd);
 	cmd->created = &ah->obj;
 	resp->ah_handle = ah->obj.handle;
-	udata.ah = ur_eah_number(ah->ah);
 	return ur_udata_out(cmd, &udata, sizeof(udata));
 }
 

@@ -17,6 +17,7 @@
 #include "device/reaper.h"
 #include "device/uverbs/uverbs_cmd.h"
 #include "util/assert.h"
+#include "util/os/event_pair.h"
 
 /* A socket pair each. */
 #define EVENT_FDS 2
@@ -42,25 +43,46 @@ static void close_reader(const struct ur_ufile *file, int rx, bool is_full)
 		close(rx);
 }
 
-static void end_chan(const struct ur_ufile *file, struct ur_echan *chan)
-{
-	bool is_full = shut(ur_echan_lend(chan));
+/* The kernel doubles it; UR_KIB_EVENTS accounts for that. */
+#define SNDBUF_BYTES (128 << 10)
 
-	close_reader(file, ur_echan_destroy(chan), is_full);
+/* Makes the socket pair of an event file: one datagram is one event, and the application uses read(). The engines that
+ * send events have copies of the sending end. */
+static int open_pair(int *tx, int *rx)
+{
+	int fd[2], bytes = SNDBUF_BYTES, err = ur_event_pair(fd);
+
+	if (err)
+		return err;
+	if (setsockopt(fd[0], SOL_SOCKET, SO_SNDBUFFORCE, &bytes,
+		       sizeof(bytes)) < 0)
+		setsockopt(fd[0], SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
+	*tx = fd[0];
+	*rx = fd[1];
+	return 0;
 }
 
-static void end_async(const struct ur_ufile *file, struct ur_easync *async)
+static void close_pair(const struct ur_ufile *file, int tx, int rx)
 {
-	bool is_full = shut(ur_easync_lend(async));
+	bool is_full = shut(tx);
 
-	close_reader(file, ur_easync_destroy(async), is_full);
+	close(tx);
+	close_reader(file, rx, is_full);
+}
+
+void ur_async_push(const struct ur_obj_async *async, u64 element, u32 type)
+{
+	const struct ib_uverbs_async_event_desc desc = {.element = element,
+							.event_type = type};
+
+	send(async->tx, &desc, sizeof(desc), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 static int destroy_chan(struct ur_object *obj)
 {
 	struct ur_obj_chan *chan = ur_obj_chan_of(obj);
 
-	end_chan(obj->file, chan->chan);
+	close_pair(obj->file, chan->tx, chan->rx);
 	ur_quota_give_fds(obj->file->uid, EVENT_FDS);
 	return 0;
 }
@@ -78,7 +100,7 @@ static int destroy_async(struct ur_object *obj)
 
 	if (obj->file->async == async)
 		obj->file->async = NULL;
-	end_async(obj->file, async->async);
+	close_pair(obj->file, async->tx, async->rx);
 	ur_quota_give_fds(obj->file->uid, EVENT_FDS);
 	return 0;
 }
@@ -118,23 +140,6 @@ void ur_async_put(struct ur_obj_async *async)
 	ur_object_unuse(async);
 	if (async && async->closed && !async->obj.users)
 		ur_object_destroy(&async->obj);
-}
-
-u32 ur_events_read(struct ur_object *obj, const struct ur_events_left *left)
-{
-	struct ur_loop *loop = obj->file->dev->daemon->loop;
-	u32 n = (u32)left->sent;
-
-	if (!n || obj->file->closing)
-		return n;
-	ur_object_hide(obj);
-	ur_events_hold(left);
-	if (ur_loop_step_aside(loop)) {
-		n = ur_events_withdraw(left);
-		ur_loop_lock(loop);
-	}
-	ur_events_resume(left);
-	return n;
 }
 
 /* Finds the object of that type whose socket has that number in the client. */
@@ -231,9 +236,10 @@ static int make_async(struct ur_ufile *file, struct ur_obj_async **ret,
 
 	if (!async)
 		return -ENOMEM;
-	err = ur_easync_create(file->ectx, &async->async, &fd[0]);
+	err = open_pair(&async->tx, &async->rx);
 	if (err)
 		goto err_abort;
+	fd[0] = async->rx;
 	ur_file_id(fd[0], &async->id);
 	err = install(&async->obj, UROCE_TUN_ASYNC, fd, &async->closed);
 	if (err < 0)
@@ -245,7 +251,7 @@ static int make_async(struct ur_ufile *file, struct ur_obj_async **ret,
 	return 0;
 err_destroy:
 	ur_object_hide(&async->obj);
-	end_async(file, async->async);
+	close_pair(file, async->tx, async->rx);
 err_abort:
 	ur_object_abort(&async->obj);
 	return err;
@@ -275,17 +281,18 @@ static int make_chan(struct ur_ufile *file)
 
 	if (!chan)
 		return -ENOMEM;
-	err = ur_echan_create(file->ectx, &chan->chan, &fd[0]);
+	err = open_pair(&chan->tx, &chan->rx);
 	if (err)
 		goto err_abort;
+	fd[0] = chan->rx;
 	ur_file_id(fd[0], &chan->id);
 	if (file->slot)
-		fd[1] = ur_echan_lend(chan->chan);
+		fd[1] = chan->tx;
 	err = install(&chan->obj, UROCE_TUN_COMP, fd, &chan->closed);
 	if (err >= 0)
 		return err;
 	ur_object_hide(&chan->obj);
-	end_chan(file, chan->chan);
+	close_pair(file, chan->tx, chan->rx);
 err_abort:
 	ur_object_abort(&chan->obj);
 	return err;

@@ -4,7 +4,6 @@
 #include <rdma/ib_user_verbs.h>
 #include "engine/ground/limits.h"
 #include "device/memory.h"
-#include "device/uverbs/maps.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/query.h"
 #include "device/uverbs/uverbs_cmd.h"
@@ -14,25 +13,10 @@
 static int destroy_cq(struct ur_object *obj)
 {
 	struct ur_obj_cq *cq = ur_obj_cq_of(obj);
-	struct ur_events_left comp, async;
-	int err = ur_ecq_destroy(cq->cq, &comp, &async);
 
-	if (err)
-		return err;
-	cq->comp_events = ur_events_read(obj, &comp);
-	cq->async_events = ur_events_read(obj, &async);
 	ur_chan_put(cq->chan);
 	ur_async_put(cq->async);
 	return 0;
-}
-
-static void report_cq(const struct ur_object *obj, void *out)
-{
-	const struct ur_obj_cq *cq = ur_obj_cq_of(obj);
-	struct ib_uverbs_destroy_cq_resp *resp = out;
-
-	resp->comp_events_reported = cq->comp_events;
-	resp->async_events_reported = cq->async_events;
 }
 
 static const struct ur_object_type cq_type = {
@@ -41,7 +25,6 @@ static const struct ur_object_type cq_type = {
 	.size = sizeof(struct ur_obj_cq),
 	.kib = UR_KIB_CQ,
 	.destroy = destroy_cq,
-	.report = report_cq,
 };
 
 struct cq_args {
@@ -54,11 +37,6 @@ static int create_cq(struct ur_cmd *cmd, const struct cq_args *args,
 		     struct ur_obj_cq **ret)
 {
 	struct uroce_create_cq_resp udata = {0};
-	struct ur_ecq_init init = {
-		.entries = args->cqe,
-		.user_handle = args->user_handle,
-		.flags = args->flags,
-	};
 	struct ur_obj_chan *chan;
 	struct ur_obj_async *async;
 	struct ur_obj_cq *cq;
@@ -80,20 +58,13 @@ static int create_cq(struct ur_cmd *cmd, const struct cq_args *args,
 	cq = ur_object_new(cmd->file, &cq_type);
 	if (!cq)
 		goto err_async;
-	init.chan = chan ? chan->chan : NULL;
-	init.async = ur_async_engine(async);
-	err = ur_ecq_create(cmd->file->ectx, &init, &cq->cq, &udata);
-	if (err)
-		goto err_abort;
 	cq->obj.user_handle = args->user_handle;
 	cq->chan = chan;
 	cq->async = async;
-	cq->entries = udata.entries;
+	cq->entries = udata.entries = ur_roundup_pow2(args->cqe);
 	cmd->created = &cq->obj;
 	*ret = cq;
 	return ur_udata_out(cmd, &udata, sizeof(udata));
-err_abort:
-	ur_object_abort(&cq->obj);
 err_async:
 	ur_async_put(async);
 err_chan:
@@ -189,26 +160,21 @@ int ur_w_resize_cq(struct ur_cmd *cmd, const void *in, void *out)
 	struct ib_uverbs_resize_cq_resp *resp = out;
 	struct uroce_resize_cq_resp udata = {0};
 	struct ur_obj_cq *cq = get_cq(cmd, req->cq_handle);
-	int err;
 
 	if (!cq || !req->cqe || req->cqe > cmd->dev->daemon->limits.max_cqe)
 		return -EINVAL;
-	err = ur_ecq_resize(cq->cq, req->cqe, &udata);
-	if (err)
-		return err;
-	cq->entries = udata.entries;
+	cq->entries = udata.entries = ur_roundup_pow2(req->cqe);
 	resp->cqe = cq->entries;
 	return ur_udata_out(cmd, &udata, sizeof(udata));
 }
 
+/* The provider arms a queue in its ring. */
 int ur_w_req_notify_cq(struct ur_cmd *cmd, const void *in, void *out)
 {
-	const struct ib_uverbs_req_notify_cq *req = in;
-	struct ur_obj_cq *cq = get_cq(cmd, req->cq_handle);
-
-	return cq ? ur_ecq_arm(cq->cq, req->solicited_only) : -EINVAL;
+	return -EOPNOTSUPP;
 }
 
+/* Only checks: the engine moderates. */
 int ur_x_modify_cq(struct ur_cmd *cmd, const void *in, void *out)
 {
 	const struct ib_uverbs_ex_modify_cq *req = in;
@@ -218,25 +184,22 @@ int ur_x_modify_cq(struct ur_cmd *cmd, const void *in, void *out)
 		return -EINVAL;
 	if (req->attr_mask > CQ_MODERATE)
 		return -EOPNOTSUPP;
-	if (!cq)
-		return -EINVAL;
-	return ur_ecq_modify(cq->cq, req->attr.cq_count, req->attr.cq_period);
+	return cq ? 0 : -EINVAL;
 }
 
-/* The event counts must be read before the object is destroyed. */
 int ur_w_destroy_cq(struct ur_cmd *cmd, const void *in, void *out)
 {
 	const struct ib_uverbs_destroy_cq *req = in;
 	struct ur_obj_cq *cq = get_cq(cmd, req->cq_handle);
 
-	return cq ? ur_object_destroy_report(&cq->obj, out) : -EINVAL;
+	return cq ? ur_object_destroy(&cq->obj) : -EINVAL;
 }
 
 int ur_m_destroy_cq(struct ur_cmd *cmd)
 {
 	struct ib_uverbs_destroy_cq_resp resp = {0};
-	int err = ur_object_destroy_report(
-		ur_attr_obj(cmd, UVERBS_ATTR_DESTROY_CQ_HANDLE), &resp);
+	int err = ur_object_destroy(
+		ur_attr_obj(cmd, UVERBS_ATTR_DESTROY_CQ_HANDLE));
 
 	return err ? err
 		   : ur_attr_out(cmd, UVERBS_ATTR_DESTROY_CQ_RESP, &resp,

@@ -2,17 +2,15 @@
 /* Device memory. */
 #include <errno.h>
 #include <rdma/ib_user_verbs.h>
+#include <unistd.h>
 #include "engine/ground/limits.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/uverbs_cmd.h"
 
 static int destroy_dm(struct ur_object *obj)
 {
-	struct ur_obj_dm *dm = ur_obj_dm_of(obj);
-	int err = ur_edm_free(dm->dm);
+	const struct ur_obj_dm *dm = ur_obj_dm_of(obj);
 
-	if (err)
-		return err;
 	ur_quota_give(&obj->file->dev->dm_bytes, obj->file->uid,
 		      (u32)dm->length);
 	return 0;
@@ -23,6 +21,21 @@ static const struct ur_object_type dm_type = {
 	.size = sizeof(struct ur_obj_dm),
 	.destroy = destroy_dm,
 };
+
+/* Places it in the context's sparse file, in a range that had none before. uroced neither maps it nor touches its
+ * pages; the provider zeroes them, and gives them back at the end. */
+static int place(struct ur_ufile *file, struct ur_obj_dm *dm, u64 length)
+{
+	u64 page = (u64)sysconf(_SC_PAGESIZE);
+
+	length = ur_align_up(length, page);
+	if (length > UR_UFILE_BYTES - file->dm_next)
+		return -ENOMEM;
+	dm->map.map_off = file->dm_next;
+	dm->map.map_len = length;
+	file->dm_next += length;
+	return 0;
+}
 
 int ur_m_alloc_dm(struct ur_cmd *cmd)
 {
@@ -40,8 +53,7 @@ int ur_m_alloc_dm(struct ur_cmd *cmd)
 	err = -ENOMEM;
 	if (!dm)
 		goto err_give;
-	err = ur_edm_alloc(cmd->file->ectx, length, log_align, &dm->dm,
-			   &dm->map);
+	err = place(cmd->file, dm, length);
 	if (err)
 		goto err_abort;
 	dm->length = length;

@@ -35,8 +35,8 @@ static int set_far(const struct ur_ufile *file, u32 slot, const u8 *gid,
 static int set_member(const struct ur_obj_qp *qp, const u8 *gid, bool attach)
 {
 	return qp->obj.file->far
-		       ? set_far(qp->obj.file,
-				 ur_slot_of(ur_eqp_number(qp->qp)), gid, attach)
+		       ? set_far(qp->obj.file, ur_slot_of(qp->qpc->qpn), gid,
+				 attach)
 		       : 0;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include "device/fault.h"
 #include "engine/ground/limits.h"
+#include "engine/ground/user.h"
 #include "device/uverbs/obj_mr.h"
 
 #define ACCESS_KNOWN                                                     \
@@ -34,82 +35,45 @@ int ur_mr_check_access(u32 access)
 	return 0;
 }
 
-int ur_mr_check_range(struct ur_emr_attr *attr)
+int ur_mr_check_range(struct ur_mr_place *r)
 {
-	if (attr->access & IB_UVERBS_ACCESS_ON_DEMAND)
-		attr->on_demand = true;
-	if (attr->on_demand && !attr->addr && attr->length == UINT64_MAX) {
-		attr->implicit = true;
+	if (r->access & IB_UVERBS_ACCESS_ON_DEMAND)
+		r->on_demand = true;
+	if (r->on_demand && !r->addr && r->length == UINT64_MAX) {
+		r->implicit = true;
 		return 0;
 	}
-	if (attr->length && attr->addr + attr->length - 1 < attr->addr)
+	if (r->length && r->addr + r->length - 1 < r->addr)
 		return -EINVAL;
-	if (attr->length && attr->iova + attr->length - 1 < attr->iova)
+	if (r->length && r->iova + r->length - 1 < r->iova)
 		return -EINVAL;
 	return 0;
 }
 
-struct unmapping {
-	struct ur_loop_after after;
-	struct ur_loop *loop;
-	struct ur_emr_left left;
-};
-
-static void unmap(struct ur_loop_after *after)
+int ur_mr_look(struct ur_cmd *cmd, const struct ur_mr_place *r)
 {
-	struct unmapping *u = ur_container_of(after, struct unmapping, after);
+	struct ur_loop *loop = cmd->dev->daemon->loop;
+	int err;
 
-	ur_emr_unmap(&u->left);
-	ur_loop_lock(u->loop);
-	ur_emr_unmapped(&u->left);
-	ur_loop_unlock(u->loop);
-	free(u);
-}
-
-/* While the file is being closed, unmaps at once with the lock released: nothing may still
- * be charged once close() has returned. */
-static void unmap_now(struct ur_loop *loop, const struct ur_emr_left *left)
-{
-	bool aside = ur_loop_step_aside(loop);
-
-	ur_emr_unmap(left);
-	if (aside)
-		ur_loop_lock(loop);
-	ur_emr_unmapped(left);
-}
-
-void ur_mr_unmap(struct ur_ufile *file, const struct ur_emr_left *left)
-{
-	struct ur_loop *loop = file->dev->daemon->loop;
-	struct unmapping *u;
-
-	if (!left->map)
-		return;
-	if (file->closing) {
-		unmap_now(loop, left);
-		return;
-	}
-	u = malloc(sizeof(*u));
-	if (!u) {
-		unmap_now(loop, left);
-		return;
-	}
-	u->left = *left;
-	u->loop = loop;
-	ur_loop_after(loop, &u->after, unmap);
+	if (r->null || r->file || r->elsewhere || (!r->implicit && !r->length))
+		return 0;
+	if (!ur_user_mem_reaches(r->mem))
+		return -EACCES;
+	if (r->on_demand)
+		return 0;
+	ur_loop_unlock(loop);
+	err = ur_user_look(r->mem, r->addr, r->length,
+			   ur_user_rights_for(r->access), r->seen);
+	ur_loop_lock(loop);
+	return err;
 }
 
 static int destroy_mr(struct ur_object *obj)
 {
 	struct ur_obj_mr *mr = ur_obj_mr_of(obj);
-	struct ur_emr_left left;
-	int err = ur_emr_dereg(mr->mr, &left);
 
-	if (err)
-		return err;
-	/* Hides the region from listings, since ur_mr_unmap() may release the lock. */
-	mr->mr = NULL;
-	ur_mr_unmap(obj->file, &left);
+	ur_table_remove(&obj->file->dev->keys, mr->key >> 8);
+	ur_user_mem_put(mr->range.mem);
 	ur_object_unuse(mr->pd);
 	ur_object_unuse(mr->dm);
 	return 0;
@@ -122,35 +86,8 @@ static const struct ur_object_type mr_type = {
 	.destroy = destroy_mr,
 };
 
-int ur_mr_look(struct ur_cmd *cmd, struct ur_emr_attr *attr)
-{
-	struct ur_loop *loop = cmd->dev->daemon->loop;
-	int err;
-
-	ur_loop_unlock(loop);
-	err = ur_emr_look(attr);
-	ur_loop_lock(loop);
-	attr->looked = !err;
-	return err;
-}
-
-static int try_mr(struct ur_cmd *cmd, const struct ur_emr_attr *attr,
-		  struct ur_obj_mr **ret)
-{
-	struct ur_obj_mr *mr = ur_object_new(cmd->file, &mr_type);
-	int err;
-
-	if (!mr)
-		return -ENOMEM;
-	err = ur_emr_reg(cmd->file->ectx, attr, &mr->mr);
-	if (err)
-		ur_object_abort(&mr->obj);
-	*ret = mr;
-	return err;
-}
-
 int ur_mr_make(struct ur_cmd *cmd, struct ur_obj_pd *pd, struct ur_obj_dm *dm,
-	       struct ur_emr_attr *attr, struct ur_obj_mr **ret)
+	       struct ur_mr_place *range, struct ur_obj_mr **ret)
 {
 	struct ur_obj_mr *mr;
 	u64 none;
@@ -158,17 +95,22 @@ int ur_mr_make(struct ur_cmd *cmd, struct ur_obj_pd *pd, struct ur_obj_dm *dm,
 
 	if (ur_fault_of_device(cmd->dev, UR_FAULT_REG_ENOMEM, &none))
 		return -ENOMEM;
-	attr->mem = cmd->file->session->mem;
-	err = ur_emr_must_look(attr) ? ur_mr_look(cmd, attr) : 0;
-	if (!err)
-		err = try_mr(cmd, attr, &mr);
+	range->mem = cmd->file->session->mem;
+	err = ur_mr_look(cmd, range);
 	if (err)
 		return err;
+	mr = ur_object_new(cmd->file, &mr_type);
+	if (!mr)
+		return -ENOMEM;
+	err = ur_key_new(cmd->dev, &mr->obj, &mr->key);
+	if (err) {
+		ur_object_abort(&mr->obj);
+		return err;
+	}
 	mr->pd = pd;
 	mr->dm = dm;
-	mr->length = attr->length;
-	mr->iova = attr->iova;
-	mr->access = attr->access;
+	mr->range = *range;
+	ur_user_mem_get(mr->range.mem);
 	ur_object_use(pd);
 	ur_object_use(dm);
 	cmd->created = &mr->obj;
@@ -185,6 +127,29 @@ int ur_w_dereg_mr(struct ur_cmd *cmd, const void *in, void *out)
 	return mr ? ur_object_destroy(&mr->obj) : -EINVAL;
 }
 
+/* Checks a range to be advised. The pages are in the client's page table, and its provider has them put there. */
+static int check_advice(const struct ur_cmd *cmd, const struct ur_obj_pd *pd,
+			bool write, const struct ib_uverbs_sge *sge)
+{
+	const struct ur_object *obj =
+		ur_table_lookup(&cmd->dev->keys, sge->lkey >> 8);
+	const struct ur_obj_mr *mr;
+	u64 at;
+
+	if (!obj || obj->file != cmd->file || obj->type->id != UVERBS_OBJECT_MR)
+		return -ENOENT;
+	mr = ur_obj_mr_of(obj);
+	if (mr->key != sge->lkey || mr->pd != pd)
+		return -ENOENT;
+	if (write && !(mr->range.access & IB_UVERBS_ACCESS_LOCAL_WRITE))
+		return -EPERM;
+	at = sge->addr - mr->range.iova;
+	return sge->addr < mr->range.iova || at > mr->range.length ||
+			       sge->length > mr->range.length - at
+		       ? -EINVAL
+		       : 0;
+}
+
 int ur_m_advise_mr(struct ur_cmd *cmd)
 {
 	struct ur_obj_pd *pd =
@@ -192,8 +157,7 @@ int ur_m_advise_mr(struct ur_cmd *cmd)
 	u32 len = ur_attr_len(cmd, UVERBS_ATTR_ADVISE_MR_SGE_LIST);
 	u32 n = len / sizeof(struct ib_uverbs_sge), advice, flags;
 	struct ib_uverbs_sge *list;
-	struct ur_sge *sge;
-	int err;
+	int err = 0;
 
 	if (ur_attr_u32(cmd, UVERBS_ATTR_ADVISE_MR_ADVICE, &advice) ||
 	    ur_attr_u32(cmd, UVERBS_ATTR_ADVISE_MR_FLAGS, &flags) || !n ||
@@ -204,37 +168,32 @@ int ur_m_advise_mr(struct ur_cmd *cmd)
 	if (flags & ~IB_UVERBS_ADVISE_MR_FLAG_FLUSH)
 		return -EINVAL;
 	list = malloc(len);
-	sge = calloc(n, sizeof(*sge));
-	err = -ENOMEM;
-	if (list && sge) {
-		ur_attr_in(cmd, UVERBS_ATTR_ADVISE_MR_SGE_LIST, list, len);
-		for (u32 i = 0; i < n; i++) {
-			sge[i].addr = list[i].addr;
-			sge[i].length = list[i].length;
-			sge[i].lkey = list[i].lkey;
-		}
-		err = ur_ectx_advise(cmd->file->ectx, pd->pdn, advice, flags,
-				     sge, n);
-	}
+	if (!list)
+		return -ENOMEM;
+	ur_attr_in(cmd, UVERBS_ATTR_ADVISE_MR_SGE_LIST, list, len);
+	for (u32 i = 0; i < n && !err; i++)
+		err = check_advice(
+			cmd, pd,
+			advice == IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_WRITE,
+			&list[i]);
 	free(list);
-	free(sge);
 	return err;
 }
 
 int ur_m_query_mr(struct ur_cmd *cmd)
 {
 	struct ur_obj_mr *mr = ur_attr_obj(cmd, UVERBS_ATTR_QUERY_MR_HANDLE);
-	u32 key = ur_emr_key(mr->mr);
 	int err;
 
-	err = ur_attr_out(cmd, UVERBS_ATTR_QUERY_MR_RESP_LKEY, &key, 4);
+	err = ur_attr_out(cmd, UVERBS_ATTR_QUERY_MR_RESP_LKEY, &mr->key, 4);
 	if (!err)
-		err = ur_attr_out(cmd, UVERBS_ATTR_QUERY_MR_RESP_RKEY, &key, 4);
+		err = ur_attr_out(cmd, UVERBS_ATTR_QUERY_MR_RESP_RKEY, &mr->key,
+				  4);
 	if (!err)
 		err = ur_attr_out(cmd, UVERBS_ATTR_QUERY_MR_RESP_LENGTH,
-				  &mr->length, 8);
+				  &mr->range.length, 8);
 	if (!err)
 		err = ur_attr_out(cmd, UVERBS_ATTR_QUERY_MR_RESP_IOVA,
-				  &mr->iova, 8);
+				  &mr->range.iova, 8);
 	return err;
 }

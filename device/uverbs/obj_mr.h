@@ -12,25 +12,19 @@ bool ur_access_known(u32 access);
 /* Returns 0, or -EINVAL where access has an unknown bit, or remote rights
  * without the local one that they need. */
 int ur_mr_check_access(u32 access);
-/* Sets the on-demand paging fields of attr from access and range. Returns 0, or -EINVAL if
+/* Sets the on-demand paging fields of *range from access and range. Returns 0, or -EINVAL if
  * the address range wraps. */
-int ur_mr_check_range(struct ur_emr_attr *attr);
+int ur_mr_check_range(struct ur_mr_place *range);
 /*
- * Touches the region's memory, as the engine requires (-EAGAIN, ur_emr_must_look()), and
- * sets attr->looked. Releases the control lock meanwhile, so that nobody else waits for the
- * client's pages. The file's objects do not change, since its commands run one at a time.
- * Returns 0, or -EFAULT if the memory does not exist.
+ * Checks that the range is there, with the rights that its access needs. It may take
+ * as long as the client's page faults, so the control lock is released meanwhile. The file's objects
+ * do not change, since its commands run one at a time. Returns 0, -EFAULT, or -EACCES where the
+ * client's memory cannot be reached.
  */
-int ur_mr_look(struct ur_cmd *cmd, struct ur_emr_attr *attr);
-/* Unmaps the remains of a region: after the control lock is released, so that nobody else
- * waits for it, or at once if the file is closing. */
-void ur_mr_unmap(struct ur_ufile *file, const struct ur_emr_left *left);
-/*
- * Registers the region and makes its object, which uses pd and dm (NULL: no
- * device memory), in *ret, and sets cmd->created. Descriptors in attr stay the
- * caller's. Returns 0, or -errno with *ret as it was.
- */
+int ur_mr_look(struct ur_cmd *cmd, const struct ur_mr_place *range);
+/* Makes the region's object, which uses pd and dm (NULL: no device memory), in *ret, and sets
+ * cmd->created. Returns 0, or -errno with *ret as it was. */
 int ur_mr_make(struct ur_cmd *cmd, struct ur_obj_pd *pd, struct ur_obj_dm *dm,
-	       struct ur_emr_attr *attr, struct ur_obj_mr **ret);
+	       struct ur_mr_place *range, struct ur_obj_mr **ret);
 
 #endif

@@ -9,10 +9,8 @@
 static int destroy_mw(struct ur_object *obj)
 {
 	struct ur_obj_mw *mw = ur_obj_mw_of(obj);
-	int err = ur_emw_dealloc(mw->mw);
 
-	if (err)
-		return err;
+	ur_table_remove(&obj->file->dev->keys, mw->rkey >> 8);
 	ur_object_unuse(mw->pd);
 	return 0;
 }
@@ -38,7 +36,7 @@ int ur_w_alloc_mw(struct ur_cmd *cmd, const void *in, void *out)
 	mw = ur_object_new(cmd->file, &mw_type);
 	if (!mw)
 		return -ENOMEM;
-	err = ur_emw_alloc(cmd->file->ectx, pd->pdn, req->mw_type, 0, &mw->mw);
+	err = ur_key_new(cmd->dev, &mw->obj, &mw->rkey);
 	if (err) {
 		ur_object_abort(&mw->obj);
 		return err;
@@ -47,7 +45,7 @@ int ur_w_alloc_mw(struct ur_cmd *cmd, const void *in, void *out)
 	ur_object_use(pd);
 	cmd->created = &mw->obj;
 	resp->mw_handle = mw->obj.handle;
-	resp->rkey = ur_emw_rkey(mw->mw);
+	resp->rkey = mw->rkey;
 	return 0;
 }
 

@@ -31,26 +31,23 @@ UR_ACCESS_LIST(ACCESS)
 
 static void target_put(struct ur_xrc_target *t)
 {
-	struct ur_events_left none;
-
 	ur_assert(t->openers);
 	if (--t->openers)
 		return;
 	ur_list_del(&t->node);
-	ur_eqp_destroy(t->qp, &none);
+	ur_qpc_destroy(t->qpc);
 	free(t);
 }
 
-static void choose_owner(const struct ur_xrc_target *t)
+static void choose_owner(struct ur_xrc_target *t)
 {
-	ur_eqp_set_owner(
-		t->qp,
+	t->qpc->owner =
 		ur_list_empty(&t->opened)
 			? NULL
-			: ur_list_first(&t->opened, struct ur_obj_qp, opener));
+			: ur_list_first(&t->opened, struct ur_obj_qp, opener);
 }
 
-static void close_target(struct ur_obj_qp *qp, struct ur_events_left *async)
+static void close_target(struct ur_obj_qp *qp)
 {
 	struct ur_xrc_target *t = qp->target;
 
@@ -58,18 +55,15 @@ static void close_target(struct ur_obj_qp *qp, struct ur_events_left *async)
 	if (ur_list_empty(&t->opened))
 		ur_why_keep_qp(qp);
 	choose_owner(t);
-	ur_eqp_close(qp->ref, async);
 	target_put(t);
 }
 
 static int destroy_qp(struct ur_object *obj)
 {
 	struct ur_obj_qp *qp = ur_obj_qp_of(obj);
-	struct ur_events_left async;
-	int err;
 
 	if (qp->target) {
-		close_target(qp, &async);
+		close_target(qp);
 	} else {
 		/* A client that ends has not detached its groups. */
 		ur_assert(qp->n_mcast <= UR_ARRAY_SIZE(qp->mcast));
@@ -79,11 +73,8 @@ static int destroy_qp(struct ur_object *obj)
 		if (qp->n_mcast)
 			return -EBUSY;
 		ur_why_keep_qp(qp);
-		err = ur_eqp_destroy(qp->qp, &async);
-		if (err)
-			return err;
+		ur_qpc_destroy(qp->qpc);
 	}
-	qp->async_events = ur_events_read(obj, &async);
 	ur_object_unuse(qp->pd);
 	ur_object_unuse(qp->send_cq);
 	ur_object_unuse(qp->recv_cq);
@@ -94,20 +85,12 @@ static int destroy_qp(struct ur_object *obj)
 	return 0;
 }
 
-static void report_qp(const struct ur_object *obj, void *out)
-{
-	struct ib_uverbs_destroy_qp_resp *resp = out;
-
-	resp->events_reported = ur_obj_qp_of(obj)->async_events;
-}
-
 static const struct ur_object_type qp_type = {
 	.id = UVERBS_OBJECT_QP,
 	.name = "queue pairs",
 	.size = sizeof(struct ur_obj_qp),
 	.kib = UR_KIB_QP,
 	.destroy = destroy_qp,
-	.report = report_qp,
 };
 
 /* Checks the sizes of existing queues only: ibv_create_qp(3) ignores the others. */
@@ -186,81 +169,49 @@ static int check_raw(const struct ur_cmd *cmd, const struct ur_qp_args *a)
 
 /* Makes a QP other than an XRC target. */
 static int make_plain(struct ur_cmd *cmd, struct ur_obj_qp *qp,
-		      const struct ur_qp_args *a, struct ur_eqp_init *init,
-		      struct uroce_create_qp_resp *udata)
+		      const struct ur_qp_args *a, struct ur_qpc_init *init)
 {
 	qp->pd = a->pd;
 	qp->send_cq = a->send_cq;
 	if (a->type != IB_UVERBS_QPT_XRC_INI) {
 		qp->recv_cq = a->recv_cq;
 		qp->srq = a->srq;
-	} else {
-		init->max_recv_wr = 0;
-		init->max_recv_sge = 0;
 	}
-	init->pd = a->pd->pdn;
-	init->realm = ur_ufile_realm(cmd->file);
-	init->away = a->slot;
-	init->qpn = a->number;
-	init->send_cq = qp->send_cq ? qp->send_cq->cq : NULL;
-	init->recv_cq = qp->recv_cq ? qp->recv_cq->cq : NULL;
-	init->srq = qp->srq ? qp->srq->srq : NULL;
-	if (qp->srq) {
-		init->max_recv_wr = 0;
-		init->max_recv_sge = 0;
-	}
-	return ur_eqp_create(cmd->file->ectx, init, &qp->qp, udata);
+	if (qp->srq || a->type == IB_UVERBS_QPT_XRC_INI)
+		init->caps.max_recv_wr = init->caps.max_recv_sge = 0;
+	init->has_srq = qp->srq;
+	return ur_qpc_create(cmd->dev, init, &qp->qpc);
 }
 
-static int open_target(struct ur_obj_qp *qp, struct ur_xrc_target *t,
-		       u64 user_handle)
+static void open_target(struct ur_obj_qp *qp, struct ur_xrc_target *t)
 {
-	int err;
-
-	/* first: another opener may close it while we wait for the engine */
 	t->openers++;
-	err = ur_eqp_open(t->qp, NULL, user_handle, &qp->ref);
-	if (err)
-		return err;
 	qp->target = t;
-	qp->qp = t->qp;
+	qp->qpc = t->qpc;
 	ur_list_add_tail(&t->opened, &qp->opener);
 	choose_owner(t);
-	return 0;
 }
 
 static int make_target(struct ur_cmd *cmd, struct ur_obj_qp *qp,
-		       const struct ur_qp_args *a, struct ur_eqp_init *init,
-		       struct uroce_create_qp_resp *udata)
+		       const struct ur_qp_args *a, struct ur_qpc_init *init)
 {
 	struct ur_xrc_target *t = calloc(1, sizeof(*t));
 	int err;
 
 	if (!t)
 		return -ENOMEM;
-	init->max_send_wr = init->max_recv_wr = 0;
-	init->max_send_sge = init->max_recv_sge = 0;
-	init->max_inline = 0;
-	init->xrcd = a->xrcd->xrcd->number;
-	init->realm = ur_ufile_realm(cmd->file);
-	init->away = a->slot;
-	init->qpn = a->number;
-	err = ur_eqp_create(cmd->file->ectx, init, &t->qp, udata);
-	if (err)
-		goto err_free;
-	ur_list_init(&t->node);
-	ur_list_init(&t->opened);
-	err = open_target(qp, t, a->user_handle);
+	init->caps = (struct ur_qp_caps){0};
+	err = ur_qpc_create(cmd->dev, init, &t->qpc);
 	if (err) {
-		target_put(t);
+		free(t);
 		return err;
 	}
+	ur_list_init(&t->node);
+	ur_list_init(&t->opened);
+	open_target(qp, t);
 	qp->xrcd = a->xrcd;
 	ur_list_add_tail(&a->xrcd->xrcd->targets, &t->node);
 	return 0;
-err_free:
-	free(t);
-	return err;
 }
 
 static void use_parts(struct ur_obj_qp *qp)
@@ -274,41 +225,32 @@ static void use_parts(struct ur_obj_qp *qp)
 }
 
 static int make_spread(struct ur_cmd *cmd, struct ur_obj_qp *qp,
-		       const struct ur_qp_args *a, struct ur_eqp_init *init,
-		       struct uroce_create_qp_resp *udata)
+		       const struct ur_qp_args *a, struct ur_qpc_init *init)
 {
 	int err = ur_rss_check(cmd, a);
 
 	if (!err)
-		err = make_plain(cmd, qp, a, init, udata);
+		err = make_plain(cmd, qp, a, init);
 	if (!err)
 		qp->table = a->table;
 	return err;
 }
 
 /* Makes the QP according to its type. */
-static int make_engine(struct ur_cmd *cmd, struct ur_obj_qp *qp,
-		       const struct ur_qp_args *a, struct ur_eqp_init *init,
-		       struct uroce_create_qp_resp *udata)
+static int make_typed(struct ur_cmd *cmd, struct ur_obj_qp *qp,
+		      const struct ur_qp_args *a, struct ur_qpc_init *init)
 {
 	if (a->type == IB_UVERBS_QPT_XRC_TGT)
-		return make_target(cmd, qp, a, init, udata);
-	return a->table ? make_spread(cmd, qp, a, init, udata)
-			: make_plain(cmd, qp, a, init, udata);
+		return make_target(cmd, qp, a, init);
+	return a->table ? make_spread(cmd, qp, a, init)
+			: make_plain(cmd, qp, a, init);
 }
 
-/* A QPN given by the program may need more room in the table (transport/table.c). */
-static u32 kib_of(const struct ur_qp_args *a)
+int ur_qp_make(struct ur_cmd *cmd, struct ur_qp_args *a, struct ur_obj_qp **ret)
 {
-	return UR_KIB_QP + (a->number ? 2 : 0) +
-	       ur_eqp_kib(a->cap.max_send_wr, a->cap.max_send_sge);
-}
-
-int ur_qp_make(struct ur_cmd *cmd, struct ur_qp_args *a, struct ur_obj_qp **ret,
-	       struct ur_eqp_init *init)
-{
-	struct uroce_create_qp_resp udata = {0};
+	const struct uroce_create_qp_resp udata = {0};
 	struct ur_obj_async *async;
+	struct ur_qpc_init init;
 	struct ur_obj_qp *qp;
 	int err = check_args(&cmd->dev->daemon->limits, a);
 
@@ -322,21 +264,20 @@ int ur_qp_make(struct ur_cmd *cmd, struct ur_qp_args *a, struct ur_obj_qp **ret,
 	if (err)
 		return err;
 	err = -ENOMEM;
-	qp = ur_object_new_of(cmd->file, &qp_type, kib_of(a));
+	/* A number given by the program may need more room in the table (transport/table.c). */
+	qp = ur_object_new_of(cmd->file, &qp_type,
+			      UR_KIB_QP + (a->number ? 2 : 0));
 	if (!qp)
 		goto err_async;
-	*init = (struct ur_eqp_init){
+	init = (struct ur_qpc_init){
 		.type = (enum ur_qp_type)a->type,
-		.max_send_wr = a->cap.max_send_wr,
-		.max_recv_wr = a->cap.max_recv_wr,
-		.max_send_sge = a->cap.max_send_sge,
-		.max_recv_sge = a->cap.max_recv_sge,
-		.max_inline = a->cap.max_inline_data,
+		.slot = a->slot,
+		.number = a->number,
+		.caps = {a->cap.max_send_wr, a->cap.max_recv_wr,
+			 a->cap.max_send_sge, a->cap.max_recv_sge,
+			 a->cap.max_inline_data},
 		.sq_sig_all = a->sq_sig_all ||
 			      (a->flags & IB_UVERBS_QP_CREATE_SQ_SIG_ALL),
-		.user_handle = a->user_handle,
-		.create_flags = a->flags,
-		.block_self_mcast = a->flags & BLOCK_MULTICAST_LOOPBACK,
 		/* A target has those of choose_owner(). */
 		.owner = a->type == IB_UVERBS_QPT_XRC_TGT ? NULL : qp,
 	};
@@ -344,7 +285,7 @@ int ur_qp_make(struct ur_cmd *cmd, struct ur_qp_args *a, struct ur_obj_qp **ret,
 	qp->obj.user_handle = a->user_handle;
 	qp->create_flags = a->flags;
 	qp->async = async;
-	err = make_engine(cmd, qp, a, init, &udata);
+	err = make_typed(cmd, qp, a, &init);
 	if (err)
 		goto err_abort;
 	use_parts(qp);
@@ -367,7 +308,6 @@ int ur_w_open_qp(struct ur_cmd *cmd, const void *in, void *out)
 		ur_object_get(cmd->file, UVERBS_OBJECT_XRCD, req->pd_handle);
 	struct ur_xrc_target *target = NULL;
 	struct ur_obj_qp *qp;
-	int err;
 
 	if (!x || req->qp_type != IB_UVERBS_QPT_XRC_TGT)
 		return -EINVAL;
@@ -375,7 +315,7 @@ int ur_w_open_qp(struct ur_cmd *cmd, const void *in, void *out)
 		struct ur_xrc_target *t =
 			ur_list_entry(it, struct ur_xrc_target, node);
 
-		if (ur_eqp_number(t->qp) == req->qpn)
+		if (t->qpc->qpn == req->qpn)
 			target = t;
 	}
 	if (!target)
@@ -386,13 +326,7 @@ int ur_w_open_qp(struct ur_cmd *cmd, const void *in, void *out)
 	qp->type = UR_QPT_XRC_TGT;
 	qp->obj.user_handle = req->user_handle;
 	ur_async_from_fd(cmd->file, -1, &qp->async);
-	err = open_target(qp, target, req->user_handle);
-	if (err) {
-		target_put(target);
-		ur_async_put(qp->async);
-		ur_object_abort(&qp->obj);
-		return err;
-	}
+	open_target(qp, target);
 	qp->xrcd = x;
 	ur_object_use(x);
 	cmd->created = &qp->obj;
@@ -406,14 +340,14 @@ int ur_w_destroy_qp(struct ur_cmd *cmd, const void *in, void *out)
 	const struct ib_uverbs_destroy_qp *req = in;
 	struct ur_obj_qp *qp = ur_qp_get(cmd->file, req->qp_handle);
 
-	return qp ? ur_object_destroy_report(&qp->obj, out) : -EINVAL;
+	return qp ? ur_object_destroy(&qp->obj) : -EINVAL;
 }
 
 int ur_m_destroy_qp(struct ur_cmd *cmd)
 {
 	struct ib_uverbs_destroy_qp_resp resp = {0};
-	int err = ur_object_destroy_report(
-		ur_attr_obj(cmd, UVERBS_ATTR_DESTROY_QP_HANDLE), &resp);
+	int err = ur_object_destroy(
+		ur_attr_obj(cmd, UVERBS_ATTR_DESTROY_QP_HANDLE));
 
 	return err ? err
 		   : ur_attr_out(cmd, UVERBS_ATTR_DESTROY_QP_RESP, &resp,

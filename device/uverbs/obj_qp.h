@@ -26,10 +26,9 @@ struct ur_qp_args {
 };
 
 /* Checks the arguments, makes the queue pair and its object, in *ret, and sets
- * cmd->created. *init gets the actual sizes, which may exceed the requested ones. Returns 0
- * or -errno. */
-int ur_qp_make(struct ur_cmd *cmd, struct ur_qp_args *a, struct ur_obj_qp **ret,
-	       struct ur_eqp_init *init);
+ * cmd->created. Returns 0 or -errno. */
+int ur_qp_make(struct ur_cmd *cmd, struct ur_qp_args *a,
+	       struct ur_obj_qp **ret);
 
 /* qp_modify.c: modifies the queue pair as *r says, which sets no Q_Key; r->qp_handle is
  * ignored. rate_limit: kbit/s. Returns 0 or -errno. */

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 #include "engine/ground/limits.h"
-#include "device/uverbs/maps.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/uverbs_cmd.h"
 
@@ -13,12 +12,8 @@
 static int destroy_srq(struct ur_object *obj)
 {
 	struct ur_obj_srq *srq = ur_obj_srq_of(obj);
-	struct ur_events_left async;
-	int err = ur_esrq_destroy(srq->srq, &async);
 
-	if (err)
-		return err;
-	srq->async_events = ur_events_read(obj, &async);
+	ur_table_remove(&obj->file->dev->srqs, srq->srqn);
 	ur_object_unuse(srq->pd);
 	ur_object_unuse(srq->cq);
 	ur_object_unuse(srq->xrcd);
@@ -26,19 +21,11 @@ static int destroy_srq(struct ur_object *obj)
 	return 0;
 }
 
-static void report_srq(const struct ur_object *obj, void *out)
-{
-	struct ib_uverbs_destroy_srq_resp *resp = out;
-
-	resp->events_reported = ur_obj_srq_of(obj)->async_events;
-}
-
 static const struct ur_object_type srq_type = {
 	.id = UVERBS_OBJECT_SRQ,
 	.name = "shared receive queues",
 	.size = sizeof(struct ur_obj_srq),
 	.destroy = destroy_srq,
-	.report = report_srq,
 };
 
 /* No srq_limit: ibv_create_srq(3) ignores it. */
@@ -70,11 +57,6 @@ static int create_srq(struct ur_cmd *cmd, const struct srq_args *a,
 		      struct ur_obj_srq **ret)
 {
 	struct uroce_create_srq_resp udata = {0};
-	struct ur_esrq_init init = {
-		.max_wr = a->max_wr,
-		.max_sge = a->max_sge ? a->max_sge : 1,
-		.user_handle = a->user_handle,
-	};
 	struct ur_obj_async *async;
 	struct ur_obj_srq *srq;
 	int err = check_args(&cmd->dev->daemon->limits, a);
@@ -90,20 +72,18 @@ static int create_srq(struct ur_cmd *cmd, const struct srq_args *a,
 	srq = ur_object_new(cmd->file, &srq_type);
 	if (!srq)
 		goto err_async;
-	init.pd = a->pd->pdn;
-	init.async = ur_async_engine(async);
+	err = ur_table_add(&cmd->dev->srqs, srq, &srq->srqn);
+	if (err)
+		goto err_abort;
 	if (a->type == IB_UVERBS_SRQT_XRC) {
-		init.xrc = true;
-		init.xrcd = a->xrcd->xrcd->number;
-		init.cq = a->cq->cq;
 		srq->cq = a->cq;
 		srq->xrcd = a->xrcd;
 	}
-	err = ur_esrq_create(cmd->file->ectx, &init, &srq->srq, &udata);
-	if (err)
-		goto err_abort;
 	srq->obj.user_handle = a->user_handle;
-	srq->srqn = udata.srqn;
+	srq->max_wr = a->max_wr;
+	srq->max_sge = a->max_sge ? a->max_sge : 1;
+	udata.srqn = srq->srqn;
+	udata.max_wqes = srq->max_wr;
 	srq->pd = a->pd;
 	srq->async = async;
 	ur_object_use(srq->pd);
@@ -122,10 +102,9 @@ err_async:
 static void fill_resp(struct ur_obj_srq *srq,
 		      struct ib_uverbs_create_srq_resp *resp)
 {
-	u32 limit;
-
 	resp->srq_handle = srq->obj.handle;
-	ur_esrq_query(srq->srq, &resp->max_wr, &resp->max_sge, &limit);
+	resp->max_wr = srq->max_wr;
+	resp->max_sge = srq->max_sge;
 	resp->srqn = srq->srqn;
 }
 
@@ -214,14 +193,12 @@ int ur_w_modify_srq(struct ur_cmd *cmd, const void *in, void *out)
 	struct ur_obj_srq *srq = get_srq(cmd, req->srq_handle);
 	struct uroce_create_srq_resp resp = {0};
 	struct uroce_modify_srq_req udata;
-	u32 max_wr, max_sge, limit;
+	u32 max_wr;
 	int err;
 
 	if (!srq || (req->attr_mask & ~(SRQ_MAX_WR | SRQ_LIMIT)))
 		return -EINVAL;
-	ur_esrq_query(srq->srq, &max_wr, &max_sge, &limit);
-	if (req->attr_mask & SRQ_MAX_WR)
-		max_wr = req->max_wr;
+	max_wr = req->attr_mask & SRQ_MAX_WR ? req->max_wr : srq->max_wr;
 	if (!max_wr || max_wr > cmd->dev->daemon->limits.max_srq_wr)
 		return -EINVAL;
 	if ((req->attr_mask & SRQ_LIMIT) && req->srq_limit > max_wr)
@@ -230,15 +207,15 @@ int ur_w_modify_srq(struct ur_cmd *cmd, const void *in, void *out)
 		ur_udata_in(cmd, &udata, sizeof(udata));
 		if (!udata.resp_addr)
 			return -EINVAL;
-		err = ur_esrq_resize(srq->srq, max_wr, &resp);
-		if (!err)
-			err = ur_cmd_out(cmd, udata.resp_addr, &resp,
-					 sizeof(resp));
+		resp.srqn = srq->srqn;
+		resp.max_wqes = max_wr;
+		err = ur_cmd_out(cmd, udata.resp_addr, &resp, sizeof(resp));
 		if (err)
 			return err;
 	}
+	srq->max_wr = max_wr;
 	if (req->attr_mask & SRQ_LIMIT)
-		return ur_esrq_set_limit(srq->srq, req->srq_limit);
+		srq->limit = req->srq_limit;
 	return 0;
 }
 
@@ -250,8 +227,9 @@ int ur_w_query_srq(struct ur_cmd *cmd, const void *in, void *out)
 
 	if (!srq)
 		return -EINVAL;
-	ur_esrq_query(srq->srq, &resp->max_wr, &resp->max_sge,
-		      &resp->srq_limit);
+	resp->max_wr = srq->max_wr;
+	resp->max_sge = srq->max_sge;
+	resp->srq_limit = srq->limit;
 	return 0;
 }
 
@@ -260,14 +238,14 @@ int ur_w_destroy_srq(struct ur_cmd *cmd, const void *in, void *out)
 	const struct ib_uverbs_destroy_srq *req = in;
 	struct ur_obj_srq *srq = get_srq(cmd, req->srq_handle);
 
-	return srq ? ur_object_destroy_report(&srq->obj, out) : -EINVAL;
+	return srq ? ur_object_destroy(&srq->obj) : -EINVAL;
 }
 
 int ur_m_destroy_srq(struct ur_cmd *cmd)
 {
 	struct ib_uverbs_destroy_srq_resp resp = {0};
-	int err = ur_object_destroy_report(
-		ur_attr_obj(cmd, UVERBS_ATTR_DESTROY_SRQ_HANDLE), &resp);
+	int err = ur_object_destroy(
+		ur_attr_obj(cmd, UVERBS_ATTR_DESTROY_SRQ_HANDLE));
 
 	return err ? err
 		   : ur_attr_out(cmd, UVERBS_ATTR_DESTROY_SRQ_RESP, &resp,

@@ -9,7 +9,6 @@
 #include "engine/ground/limits.h"
 #include "device/kept_events.h"
 #include "device/memory.h"
-#include "device/uverbs/maps.h"
 #include "device/uverbs/object.h"
 #include "device/uverbs/ufile.h"
 #include "util/assert.h"
@@ -168,7 +167,7 @@ void *ur_object_get(struct ur_ufile *file, u32 type, u64 handle)
 	return obj && obj->type->id == type ? obj : NULL;
 }
 
-int ur_object_destroy_report(struct ur_object *obj, void *resp)
+int ur_object_destroy(struct ur_object *obj)
 {
 	int err;
 
@@ -182,15 +181,8 @@ int ur_object_destroy_report(struct ur_object *obj, void *resp)
 		*slot_of(obj) = obj;
 		return err;
 	}
-	if (resp)
-		obj->type->report(obj, resp);
 	ur_object_abort(obj);
 	return 0;
-}
-
-int ur_object_destroy(struct ur_object *obj)
-{
-	return ur_object_destroy_report(obj, NULL);
 }
 
 /* Limits of one hold of the lock while a file is closed: an object may cost a call of the

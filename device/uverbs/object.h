@@ -27,9 +27,6 @@ struct ur_object_type {
 	/* Destroys the object except for its memory. Returns 0, or -EBUSY with nothing
 	 * changed. */
 	int (*destroy)(struct ur_object *obj);
-	/* Fills the response of DESTROY with the number of events reported. NULL: the
-	 * response is empty. */
-	void (*report)(const struct ur_object *obj, void *resp);
 };
 
 struct ur_object {
@@ -75,10 +72,9 @@ void ur_object_hide(struct ur_object *obj);
 void ur_object_abort(struct ur_object *obj);
 /* Returns the object with that handle, or NULL if there is none of that type. */
 void *ur_object_get(struct ur_ufile *file, u32 type, u64 handle);
-/* Destroys the object. Returns 0, or -EBUSY if it has users or its destroy() returns that. */
+/* Destroys the object. Returns 0, or -EBUSY if it has users or its destroy() returns that. A response to
+ * DESTROY says that no events were reported: the program's engine counts them. */
 int ur_object_destroy(struct ur_object *obj);
-/* Does the same, and fills resp by report() of its type. */
-int ur_object_destroy_report(struct ur_object *obj, void *resp);
 /* Destroys all objects of the file, dependants first. */
 void ur_object_destroy_all(struct ur_ufile *file);
 

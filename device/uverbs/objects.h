@@ -9,6 +9,7 @@
 #include <rdma/ib_user_ioctl_cmds.h>
 #include "device/session.h"
 #include "device/uverbs/object.h"
+#include "device/uverbs/qpc.h"
 
 struct ur_obj_pd {
 	struct ur_object obj;
@@ -18,25 +19,23 @@ struct ur_obj_pd {
 /* Event files, found by the identity of the descriptor that a command names. */
 struct ur_obj_chan {
 	struct ur_object obj;
-	struct ur_echan *chan;
+	int tx, rx; /* ends of the socket pair; rx is the client's */
 	struct ur_file_id id;
 	bool closed; /* freed with its last user */
 };
 
 struct ur_obj_async {
 	struct ur_object obj;
-	struct ur_easync *async;
+	int tx, rx; /* as of a channel */
 	struct ur_file_id id;
 	bool closed;
 };
 
 struct ur_obj_cq {
 	struct ur_object obj;
-	struct ur_ecq *cq;
 	struct ur_obj_chan *chan;
 	struct ur_obj_async *async;
 	u32 entries;
-	u32 comp_events, async_events; /* reported by DESTROY */
 };
 
 struct ur_shared_engine;
@@ -68,21 +67,20 @@ struct ur_obj_xrcd {
 /* An XRC target QP. It exists as long as a queue pair object has it open. */
 struct ur_xrc_target {
 	struct ur_list node;
-	struct ur_eqp *qp;
-	u32 openers; /* with those that wait for the engine */
+	struct ur_qpc *qpc;
+	u32 openers;
 	struct ur_list
 		opened; /* struct ur_obj_qp; the first one is its owner */
 };
 
 struct ur_obj_srq {
 	struct ur_object obj;
-	struct ur_esrq *srq;
 	struct ur_obj_pd *pd;
 	struct ur_obj_cq *cq;	  /* XRC */
 	struct ur_obj_xrcd *xrcd; /* XRC */
 	struct ur_obj_async *async;
 	u32 srqn;
-	u32 async_events;
+	u32 max_wr, max_sge, limit;
 };
 
 #define UR_QP_MAX_MCAST 64
@@ -90,18 +88,16 @@ struct ur_obj_srq {
 struct ur_obj_qp {
 	struct ur_object obj;
 	enum ur_qp_type type;
-	struct ur_eqp *qp;
+	struct ur_qpc *qpc;
 	struct ur_obj_pd *pd;
 	struct ur_obj_cq *send_cq, *recv_cq;
 	struct ur_obj_srq *srq;
 	struct ur_obj_rwq_table *table; /* RSS: its frames go to work queues */
 	struct ur_obj_xrcd *xrcd;
 	struct ur_xrc_target *target;
-	struct ur_list opener;	/* of target->opened */
-	struct ur_eqp_ref *ref; /* reference to target's qp */
+	struct ur_list opener; /* of target->opened */
 	struct ur_obj_async *async;
 	u32 create_flags;
-	u32 async_events;
 	u32 n_mcast;
 	u8 mcast[UR_QP_MAX_MCAST][16];
 };
@@ -109,12 +105,11 @@ struct ur_obj_qp {
 /* A work queue. Indirection tables name work queues; queue pairs name tables. */
 struct ur_obj_wq {
 	struct ur_object obj;
-	struct ur_eqp *wq;
+	struct ur_qpc *qpc;
 	enum ur_wq_state state;
 	struct ur_obj_pd *pd;
 	struct ur_obj_cq *cq;
 	struct ur_obj_async *async;
-	u32 async_events;
 };
 
 struct ur_obj_rwq_table {
@@ -123,30 +118,41 @@ struct ur_obj_rwq_table {
 	struct ur_obj_wq *wq[UR_RSS_TABLE_MAX];
 };
 
+/* A range of a client's memory, as registered. */
+struct ur_mr_place {
+	u64 addr, length, iova;
+	u32 access;		 /* enum ib_uverbs_access_flags */
+	struct ur_user_mem *mem; /* its process's; an object has a reference */
+	bool on_demand;		 /* its pages need not be there */
+	bool implicit;		 /* the whole address space */
+	bool null;
+	bool file; /* of a file that the client named, or of device memory */
+	bool elsewhere; /* only its engine reaches it */
+	bool seen; /* its engine's process has seen that its pages are there */
+};
+
 struct ur_obj_mr {
 	struct ur_object obj;
-	struct ur_emr *mr;
+	u32 key;
 	struct ur_obj_pd *pd;
 	struct ur_obj_dm *dm;
-	u64 length, iova;
-	u32 access;
+	struct ur_mr_place range;
 };
 
 struct ur_obj_mw {
 	struct ur_object obj;
-	struct ur_emw *mw;
+	u32 rkey;
 	struct ur_obj_pd *pd;
 };
 
 struct ur_obj_ah {
 	struct ur_object obj;
-	struct ur_eah *ah;
+	struct ur_epath path;
 	struct ur_obj_pd *pd;
 };
 
 struct ur_obj_dm {
 	struct ur_object obj;
-	struct ur_edm *dm;
 	struct uroce_alloc_dm_resp map;
 	u64 length;
 };
@@ -196,10 +202,6 @@ UR_OBJECT_KINDS(X)
  * last user. */
 void ur_chan_closed(struct ur_obj_chan *chan);
 void ur_async_closed(struct ur_obj_async *async);
-/* Returns how many events of an object, which the engine has destroyed, were read, and
- * withdraws the others. Releases the lock meanwhile, with the object hidden
- * (ur_object_hide()). Withdraws nothing if the file is closing. */
-u32 ur_events_read(struct ur_object *obj, const struct ur_events_left *left);
 /* Drop a use of an event file. The last drop frees a closed file. */
 void ur_chan_put(struct ur_obj_chan *chan);
 void ur_async_put(struct ur_obj_async *async);
@@ -216,15 +218,27 @@ int ur_async_from_fd(struct ur_ufile *file, int number,
  * the engine's. Returns 0 or -errno. */
 int ur_async_new(struct ur_ufile *file, struct ur_obj_async **async, int *fd);
 
-static inline struct ur_easync *ur_async_engine(struct ur_obj_async *async)
-{
-	return async ? async->async : NULL;
-}
+/* Sends an event that belongs to no object: the port or the device. It is lost where the client has
+ * let its socket run full. */
+void ur_async_push(const struct ur_obj_async *async, u64 element, u32 type);
 
 /* Returns whether the device supports raw packet queue pairs. */
 static inline bool ur_has_raw(const struct ur_device *dev)
 {
 	return dev->daemon->raw_ethernet && dev->ethernet;
+}
+
+/* Gives a region or window its key. Its upper 24 bits are its number in dev->keys, the program may change the lowest
+ * 8 of a window's. Returns 0 or -ENOMEM. */
+static inline int ur_key_new(struct ur_device *dev, struct ur_object *obj,
+			     u32 *key)
+{
+	u32 id;
+	int err = ur_table_add(&dev->keys, obj, &id);
+
+	if (!err)
+		*key = id << 8 | (u8)ur_secret_u64(&dev->secret);
+	return err;
 }
 
 /* addressing, obj_ah.c */

@@ -49,13 +49,13 @@ int ur_m_engine_qp(struct ur_cmd *cmd)
 	err = modify_first(cmd, qp);
 	if (err)
 		return err;
-	ur_eqp_tell(qp->qp, &resp);
+	ur_qpc_tell(qp->qpc, &resp);
 	if (resp.have_path) {
 		/* The administrator's rules override the program. */
 		ur_tclass_apply(&cmd->dev->tclass, resp.sgid, resp.dgid,
 				&resp.traffic_class, &resp.hop_limit);
 		slot = ur_slot_of(resp.dest_qpn);
-		own = ur_slot_of(ur_eqp_number(qp->qp));
+		own = ur_slot_of(qp->qpc->qpn);
 		if (!resp.v1 && !ur_slot_is_small(slot) &&
 		    (peers(cmd, own, resp.dgid) >> slot & 1))
 			resp.peer_slot = (u8)slot;
@@ -66,12 +66,11 @@ int ur_m_engine_qp(struct ur_cmd *cmd)
 int ur_m_engine_ah(struct ur_cmd *cmd)
 {
 	struct ur_obj_ah *ah = ur_attr_obj(cmd, UROCE_ATTR_ENGINE_AH_HANDLE);
+	const struct ur_epath path = ah->path;
 	struct uroce_engine_path resp;
-	struct ur_epath path;
 
 	if (!cmd->file->slot)
 		return -EINVAL;
-	ur_eah_path(ah->ah, &path);
 	resp = (struct uroce_engine_path){
 		.sgid_index = path.sgid_index,
 		.flow_label = path.flow_label,
@@ -121,8 +120,7 @@ static int import_async(struct ur_cmd *cmd, int number)
 		return err;
 	if (!async)
 		return -EINVAL;
-	resp.tx = ur_session_install(cmd->file->session,
-				     ur_easync_lend(async->async));
+	resp.tx = ur_session_install(cmd->file->session, async->tx);
 	ur_async_put(async);
 	return resp.tx < 0 ? resp.tx
 			   : ur_attr_out(cmd, UROCE_ATTR_ENGINE_ASYNC_RESP,
@@ -148,7 +146,7 @@ int ur_m_engine_async(struct ur_cmd *cmd)
 		return err;
 	ur_object_use(async); /* another connection may close it */
 	ends[0] = fd[1];
-	ends[1] = ur_easync_lend(async->async);
+	ends[1] = async->tx;
 	err = ur_session_install_all(file->session, ends, 2, numbers);
 	close(fd[1]);
 	ur_async_put(async);
@@ -174,8 +172,7 @@ int ur_m_engine_cq(struct ur_cmd *cmd)
 
 	if (!cmd->file->slot || !cq->chan)
 		return -EINVAL;
-	fd = ur_session_install(cmd->file->session,
-				ur_echan_lend(cq->chan->chan));
+	fd = ur_session_install(cmd->file->session, cq->chan->tx);
 	if (fd < 0)
 		return fd;
 	return ur_attr_out(cmd, UROCE_ATTR_ENGINE_CQ_RESP, &fd, sizeof(fd));

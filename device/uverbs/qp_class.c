@@ -10,13 +10,13 @@ void ur_qp_class_apply(const struct ur_device *dev, struct ur_obj_qp *qp)
 	struct ur_epath path;
 
 	ur_assert(ur_loop_mine(dev->daemon->loop));
-	if (qp->type != UR_QPT_RC || !qp->qp)
+	if (qp->type != UR_QPT_RC || !qp->qpc || !qp->qpc->have_path)
 		return;
-	if (!ur_eqp_path(qp->qp, &path))
-		return;
+	path = qp->qpc->path;
 	ur_tclass_apply(&dev->tclass, path.sgid, path.dgid, &path.traffic_class,
 			&path.hop_limit);
-	ur_eqp_set_class(qp->qp, path.traffic_class, path.hop_limit);
+	ur_engine_put_class(dev->engine, qp->qpc->qpn, path.traffic_class,
+			    path.hop_limit);
 }
 
 void ur_qp_class_changed(struct ur_device_file *on_device)

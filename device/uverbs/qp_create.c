@@ -4,16 +4,17 @@
 #include "device/uverbs/obj_qp.h"
 
 static void fill_resp(const struct ur_obj_qp *qp,
-		      const struct ur_eqp_init *init,
 		      struct ib_uverbs_create_qp_resp *resp)
 {
+	const struct ur_qp_caps *caps = &qp->qpc->caps;
+
 	resp->qp_handle = qp->obj.handle;
-	resp->qpn = ur_eqp_number(qp->qp);
-	resp->max_send_wr = init->max_send_wr;
-	resp->max_recv_wr = init->max_recv_wr;
-	resp->max_send_sge = init->max_send_sge;
-	resp->max_recv_sge = init->max_recv_sge;
-	resp->max_inline_data = init->max_inline;
+	resp->qpn = qp->qpc->qpn;
+	resp->max_send_wr = caps->max_send_wr;
+	resp->max_recv_wr = caps->max_recv_wr;
+	resp->max_send_sge = caps->max_send_sge;
+	resp->max_recv_sge = caps->max_recv_sge;
+	resp->max_inline_data = caps->max_inline;
 }
 
 /* Looks up the handles of the write forms. The type determines which of them are used; an
@@ -58,14 +59,13 @@ static int create_qp(struct ur_cmd *cmd,
 		.sq_sig_all = req->sq_sig_all,
 		.event_fd = -1,
 	};
-	struct ur_eqp_init init;
 	struct ur_obj_qp *qp;
 	int err = fill_handles(cmd->file, &a, req);
 
 	if (!err)
-		err = ur_qp_make(cmd, &a, &qp, &init);
+		err = ur_qp_make(cmd, &a, &qp);
 	if (!err)
-		fill_resp(qp, &init, resp);
+		fill_resp(qp, resp);
 	return err;
 }
 
@@ -123,7 +123,6 @@ int ur_m_create_qp(struct ur_cmd *cmd)
 	};
 	struct ib_uverbs_create_qp_resp resp = {0};
 	struct ib_uverbs_qp_cap cap;
-	struct ur_eqp_init init;
 	struct ur_obj_qp *qp;
 	int err;
 
@@ -133,10 +132,10 @@ int ur_m_create_qp(struct ur_cmd *cmd)
 	if (ur_attr_given(cmd, UVERBS_ATTR_CREATE_QP_SOURCE_QPN))
 		return -EOPNOTSUPP;
 	ur_attr_in(cmd, UVERBS_ATTR_CREATE_QP_CAP, &a.cap, sizeof(a.cap));
-	err = ur_qp_make(cmd, &a, &qp, &init);
+	err = ur_qp_make(cmd, &a, &qp);
 	if (err)
 		return err;
-	fill_resp(qp, &init, &resp);
+	fill_resp(qp, &resp);
 	cap = (struct ib_uverbs_qp_cap){resp.max_send_wr, resp.max_recv_wr,
 					resp.max_send_sge, resp.max_recv_sge,
 					resp.max_inline_data};

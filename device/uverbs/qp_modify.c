@@ -159,7 +159,7 @@ int ur_qp_modify_by(struct ur_cmd *cmd, struct ur_obj_qp *qp,
 						    attr.dest_qpn);
 	if ((r->attr_mask & UR_QP_ATTR_STATE) && r->qp_state == UR_QP_RESET)
 		ur_why_keep_qp(qp);
-	err = ur_eqp_modify(qp->qp, &attr,
+	err = ur_qpc_modify(qp->qpc, &attr,
 			    r->attr_mask & UR_QP_ATTR_AV ? &path : NULL,
 			    r->attr_mask);
 	if (!err && (r->attr_mask & UR_QP_ATTR_AV))
@@ -219,39 +219,38 @@ int ur_w_query_qp(struct ur_cmd *cmd, const void *in, void *out)
 	const struct ib_uverbs_query_qp *req = in;
 	struct ib_uverbs_query_qp_resp *r = out;
 	struct ur_obj_qp *qp = ur_qp_get(cmd->file, req->qp_handle);
-	struct ur_qp_attr attr = {0};
-	struct ur_eqp_init init = {0};
-	struct ur_epath path = {0};
-	bool have_path = false;
+	const struct ur_qp_attr *attr;
+	const struct ur_qp_caps *caps;
 
 	if (!qp)
 		return -EINVAL;
-	ur_eqp_query(qp->qp, &attr, &init, &path, &have_path);
-	if (have_path)
-		fill_dest(&r->dest, &path);
-	r->max_send_wr = init.max_send_wr;
-	r->max_recv_wr = init.max_recv_wr;
-	r->max_send_sge = init.max_send_sge;
-	r->max_recv_sge = init.max_recv_sge;
-	r->max_inline_data = init.max_inline;
-	r->sq_sig_all = init.sq_sig_all;
-	r->qkey = attr.qkey;
-	r->rq_psn = attr.rq_psn;
-	r->sq_psn = attr.sq_psn;
-	r->dest_qp_num = attr.dest_qpn;
-	r->qp_access_flags = attr.access;
-	r->pkey_index = attr.pkey_index;
-	r->qp_state = (u8)attr.state;
-	r->cur_qp_state = (u8)attr.state;
-	r->path_mtu = (u8)ur_mtu_enum(attr.path_mtu);
-	r->path_mig_state = attr.path_mig_state;
-	r->sq_draining = attr.sq_draining;
-	r->max_rd_atomic = attr.max_rd_atomic;
-	r->max_dest_rd_atomic = attr.max_dest_rd_atomic;
-	r->min_rnr_timer = attr.min_rnr_timer;
-	r->port_num = attr.port_num;
-	r->timeout = attr.timeout;
-	r->retry_cnt = attr.retry_cnt;
-	r->rnr_retry = attr.rnr_retry;
+	attr = &qp->qpc->attr;
+	caps = &qp->qpc->caps;
+	if (qp->qpc->have_path)
+		fill_dest(&r->dest, &qp->qpc->path);
+	r->max_send_wr = caps->max_send_wr;
+	r->max_recv_wr = caps->max_recv_wr;
+	r->max_send_sge = caps->max_send_sge;
+	r->max_recv_sge = caps->max_recv_sge;
+	r->max_inline_data = caps->max_inline;
+	r->sq_sig_all = qp->qpc->sq_sig_all;
+	r->qkey = attr->qkey;
+	r->rq_psn = attr->rq_psn;
+	r->sq_psn = attr->sq_psn;
+	r->dest_qp_num = attr->dest_qpn;
+	r->qp_access_flags = attr->access;
+	r->pkey_index = attr->pkey_index;
+	r->qp_state = (u8)attr->state;
+	r->cur_qp_state = (u8)attr->state;
+	r->path_mtu = (u8)ur_mtu_enum(attr->path_mtu);
+	r->path_mig_state = attr->path_mig_state;
+	r->sq_draining = attr->sq_draining;
+	r->max_rd_atomic = attr->max_rd_atomic;
+	r->max_dest_rd_atomic = attr->max_dest_rd_atomic;
+	r->min_rnr_timer = attr->min_rnr_timer;
+	r->port_num = attr->port_num;
+	r->timeout = attr->timeout;
+	r->retry_cnt = attr->retry_cnt;
+	r->rnr_retry = attr->rnr_retry;
 	return 0;
 }

@@ -85,9 +85,8 @@ static int talk(const struct ur_ufile *file, const struct ur_shared_engine *e,
 	context.open.slot = e->slot;
 	ur_slot_fds(lent, e->way == UR_LEND_FAR, fds);
 	if (part->async) {
-		fds[UROCE_APART_ASYNC_TX] = ur_easync_lend(part->async->async);
-		fds[UROCE_APART_ASYNC_RX] =
-			ur_easync_reader(part->async->async);
+		fds[UROCE_APART_ASYNC_TX] = part->async->tx;
+		fds[UROCE_APART_ASYNC_RX] = part->async->rx;
 	}
 	fds[UROCE_APART_LIFE] = life;
 	fds[UROCE_APART_TOLD] = part->told;

@@ -9,17 +9,13 @@
 #include "device/memory.h"
 #include "device/memfd.h"
 #include "device/session.h"
-#include "device/uverbs/maps.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/ufile.h"
 #include "device/uverbs/qp_class.h"
 #include "device/uverbs/shared_engine.h"
 #include "util/assert.h"
 
-/* Rings are placed sparsely in one file, so only touched pages cost memory. The size never
- * changes, so neither side can remove pages under the other. */
-#define RING_FILE_BYTES UROCE_TUN_UVERBS_BYTES
-
+/* The file is sparse, so only touched pages cost memory. The size never changes. */
 static int make_memfd(void)
 {
 	int fd = ur_memfd("uverbs");
@@ -27,7 +23,7 @@ static int make_memfd(void)
 
 	if (fd < 0)
 		return fd;
-	if (ftruncate(fd, RING_FILE_BYTES) < 0 ||
+	if (ftruncate(fd, UR_UFILE_BYTES) < 0 ||
 	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) <
 		    0) {
 		err = -errno;
@@ -48,8 +44,7 @@ static void ufile_event(struct ur_device_file *on_device, u64 element, u32 type)
 		struct ur_object *obj = file->handles.slot[i];
 
 		if (obj && obj->type->id == UVERBS_OBJECT_ASYNC_EVENT)
-			ur_easync_push(ur_obj_async_of(obj)->async, element,
-				       type);
+			ur_async_push(ur_obj_async_of(obj), element, type);
 	}
 }
 
@@ -161,26 +156,18 @@ static void ufile_close_fd(void *arg, u64 cookie)
 		ur_async_closed(async);
 }
 
-static bool ufile_settle(void *arg, u64 *run)
-{
-	struct ur_ufile *file = arg;
-
-	return file->ectx && ur_ectx_settle(file->ectx, run);
-}
-
 static void ufile_adopt(void *arg, struct ur_session *s)
 {
 	((struct ur_ufile *)arg)->session = s;
 }
 
-/* Without the lock: this may free gigabytes of rings. */
+/* Without the lock: this may free gigabytes of device memory. */
 static void close_memory(struct ur_loop_after *after)
 {
 	struct ur_ufile *file = ur_container_of(after, struct ur_ufile, after);
 
 	close(file->memfd);
 	ur_loop_lock(file->loop);
-	ur_maps_close(file);
 	ur_quota_give_fds(file->uid, UR_FDS_UVERBS);
 	ur_loop_unlock(file->loop);
 	free(file);
@@ -191,15 +178,11 @@ static void ufile_close(void *arg)
 	struct ur_ufile *file = arg;
 	struct ur_loop *loop = file->dev->daemon->loop;
 
-	struct ur_ectx *ectx = file->ectx;
-
 	file->loop = loop;
 	file->closing = true;
 	file->async = NULL;
 	ur_object_destroy_all(file);
-	file->ectx = NULL;
-	if (ectx)
-		ur_ectx_destroy(ectx);
+	file->has_context = false;
 	if (file->slot)
 		ur_program_engine_end(file);
 	ur_memory_give(file->uid, UR_KIB_FILE);
@@ -215,7 +198,6 @@ const struct ur_file_ops ur_ufile_ops = {
 	.write = ur_uverbs_write,
 	.adopt = ufile_adopt,
 	.close_fd = ufile_close_fd,
-	.settle = ufile_settle,
 	.close = ufile_close,
 };
 
@@ -282,8 +264,6 @@ int ur_cmd_finish(struct ur_cmd *cmd, int ret)
 		ur_object_destroy(cmd->created);
 		ur_loop_unlock(loop);
 	}
-	if (cmd->file->ectx)
-		ur_maps_settle(cmd->file);
 	return ret;
 }
 

@@ -14,6 +14,9 @@
 struct ur_engine_process;
 struct ur_shared_engine;
 
+/* Bytes of a context's sparse file, which has a page that tells of imports, and device memory. */
+#define UR_UFILE_BYTES UROCE_TUN_UVERBS_BYTES
+
 struct ur_ufile {
 	struct ur_device_file on_device;
 	struct ur_loop_after after; /* for closing the file, with loop */
@@ -25,8 +28,8 @@ struct ur_ufile {
 	uid_t uid;  /* opened it, and is charged */
 	u64 opener; /* id of the session that opened it */
 	int memfd;
-	struct ur_ectx *ectx; /* after GET_CONTEXT */
-	struct ur_ectx_info info;
+	bool has_context; /* after GET_CONTEXT */
+	u64 dm_next;	  /* where the next device memory begins in memfd */
 	u32 adverse, adverse_seed; /* requested by the provider */
 	/* slot of its engine outside uroced; 0: the device's engine */
 	u32 slot;

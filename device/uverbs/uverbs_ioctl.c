@@ -278,7 +278,7 @@ static int run(struct ur_cmd *cmd, const struct ur_method *m)
 		return invoke_write(cmd);
 	ur_loop_lock(loop);
 	ur_given_up_take(cmd->file);
-	if (!cmd->file->ectx && !m->without_context)
+	if (!cmd->file->has_context && !m->without_context)
 		err = -EINVAL;
 	else
 		err = resolve(cmd);

@@ -11,7 +11,7 @@
 #include "util/assert.h"
 #include "util/verbs_words.h"
 
-static struct json_object *qp_counters(const struct ur_eqp *qp)
+static struct json_object *qp_counters(const struct ur_qpc *qpc)
 {
 	static const char *const names[] = {
 #define X(name) #name,
@@ -21,7 +21,7 @@ static struct json_object *qp_counters(const struct ur_eqp *qp)
 	struct json_object *o = ur_json_object();
 	u64 cnt[UR_QP_CNT_COUNT];
 
-	ur_eqp_counters(qp, cnt);
+	ur_qpc_counters(qpc, cnt);
 	for (u32 i = 0; i < UR_QP_CNT_COUNT; i++)
 		ur_json_int(o, names[i], cnt[i]);
 	return o;
@@ -61,36 +61,34 @@ static bool is_of_shared(const struct ur_obj_qp *qp)
 {
 	const struct ur_shared_engine *e = qp->obj.file->shared;
 
-	return e && ur_slot_of(ur_eqp_number(qp->qp)) == e->slot;
+	return e && ur_slot_of(qp->qpc->qpn) == e->slot;
 }
 
 static struct json_object *qp(struct ur_object *obj)
 {
 	struct ur_obj_qp *qp = ur_obj_qp_of(obj);
 	struct json_object *o = object_base(obj);
-	struct ur_qp_attr attr = {0};
-	struct ur_eqp_init init = {0};
-	struct ur_epath path = {0};
-	bool have_path = false;
+	const struct ur_epath *path = &qp->qpc->path;
+	struct ur_qp_attr attr;
 	char text[40];
 
-	ur_eqp_look(qp->qp, &attr, &init, &path, &have_path);
-	ur_json_int(o, "qpn", ur_eqp_number(qp->qp));
+	ur_qpc_look(qp->qpc, &attr);
+	ur_json_int(o, "qpn", qp->qpc->qpn);
 	ur_json_text(o, "type", ur_qp_type_name(qp->type));
 	ur_json_text(o, "state", ur_qp_state_name(attr.state));
 	ur_json_text(o, "engine",
 		     obj->file->apart || is_of_shared(qp) ? "process"
 							  : "program");
 	ur_json_int(o, "path_mtu", attr.path_mtu);
-	ur_json_int(o, "max_send_wr", init.max_send_wr);
-	ur_json_int(o, "max_recv_wr", init.max_recv_wr);
-	if (have_path) {
+	ur_json_int(o, "max_send_wr", qp->qpc->caps.max_send_wr);
+	ur_json_int(o, "max_recv_wr", qp->qpc->caps.max_recv_wr);
+	if (qp->qpc->have_path) {
 		ur_json_int(o, "dest_qpn", attr.dest_qpn);
-		ur_gid_print(text, path.dgid);
+		ur_gid_print(text, path->dgid);
 		ur_json_text(o, "dgid", text);
-		ur_json_int(o, "sgid_index", path.sgid_index);
+		ur_json_int(o, "sgid_index", path->sgid_index);
 	}
-	ur_json_add(o, "counters", qp_counters(qp->qp));
+	ur_json_add(o, "counters", qp_counters(qp->qpc));
 	return o;
 }
 
@@ -119,10 +117,10 @@ static struct json_object *mr(struct ur_object *obj)
 	struct ur_obj_mr *mr = ur_obj_mr_of(obj);
 	struct json_object *o = object_base(obj);
 
-	ur_json_int(o, "key", ur_emr_key(mr->mr));
-	ur_json_int(o, "iova", mr->iova);
-	ur_json_int(o, "length", mr->length);
-	ur_json_int(o, "access", mr->access);
+	ur_json_int(o, "key", mr->key);
+	ur_json_int(o, "iova", mr->range.iova);
+	ur_json_int(o, "length", mr->range.length);
+	ur_json_int(o, "access", mr->range.access);
 	return o;
 }
 
@@ -226,7 +224,7 @@ bool ur_status_next_qp(struct ur_listing *w, struct json_object **o)
 	struct ur_object *obj;
 	bool more = next(w, UVERBS_OBJECT_QP, &obj);
 
-	if (obj && ur_obj_qp_of(obj)->qp)
+	if (obj && ur_obj_qp_of(obj)->qpc)
 		*o = tell(w, obj, qp);
 	return more;
 }
@@ -246,7 +244,7 @@ bool ur_status_next_mr(struct ur_listing *w, struct json_object **o)
 	struct ur_object *obj;
 	bool more = next(w, UVERBS_OBJECT_MR, &obj);
 
-	if (obj && ur_obj_mr_of(obj)->mr && !ur_is_given_up(obj))
+	if (obj && ur_obj_mr_of(obj)->key && !ur_is_given_up(obj))
 		*o = tell(w, obj, mr);
 	return more;
 }

@@ -233,7 +233,7 @@ int ur_write_invoke(struct ur_cmd *cmd, u32 command, const struct ur_core *core)
 	cmd->out_len = core->out_len;
 	ur_loop_lock(loop);
 	ur_given_up_take(cmd->file);
-	if (!cmd->file->ectx && !m->without_context)
+	if (!cmd->file->has_context && !m->without_context)
 		err = -EINVAL;
 	else
 		err = m->fn(cmd, in, out);

@@ -2,7 +2,7 @@
 /*
  * Access to the application's memory; emr.c has the regions.
  *
- *  - a dma-buf, and device memory, is mapped: the transport loads and stores;
+ *  - a file is mapped: the transport loads and stores;
  *  - GPU memory is copied by the GPU's runtime (gpu/gpu.c);
  *  - a dma-buf that the program has mapped is reached as its other memory, between two
  *    calls that say so to the driver (dmabuf.c);
@@ -26,12 +26,6 @@
 #include "transport/mem.h"
 #include "util/assert.h"
 
-/* Registration probes all pages of a region up to PROBE_PAGES, and some of a larger
- * one. PAGE is the smallest page size of any system; a surplus probe does no
- * harm. */
-#define PAGE	    4096u
-#define PROBE_PAGES 4096u
-#define LOOK_BYTES  (32u << 10)
 /* Bytes unmapped by one system call. Threads that map memory wait for it, some with
  * the control lock. If the pages are present it takes about a millisecond. */
 #define UNMAP_STEP (8u << 20)
@@ -187,42 +181,6 @@ const struct ur_mem_ops ur_app_mem_ops = {
 	.flush = mem_flush,
 };
 
-/* ---- memory that only another engine reaches ---- */
-
-static int no_read(void *mem, u64 off, void *dst, u32 len)
-{
-	return -EFAULT;
-}
-
-static int no_write(void *mem, u64 off, const void *src, u32 len)
-{
-	return -EFAULT;
-}
-
-static int no_cas(void *mem, u64 off, u64 compare, u64 compare_mask, u64 swap,
-		  u64 swap_mask, u64 *old)
-{
-	return -EFAULT;
-}
-
-static int no_faa(void *mem, u64 off, u64 add, u64 boundary_mask, u64 *old)
-{
-	return -EFAULT;
-}
-
-static int no_flush(void *mem, u64 off, u64 len, u32 type)
-{
-	return -EFAULT;
-}
-
-static const struct ur_mem_ops no_ops = {
-	.read = no_read,
-	.write = no_write,
-	.cas = no_cas,
-	.faa = no_faa,
-	.flush = no_flush,
-};
-
 /* ---- mapping ---- */
 
 bool ur_emr_takes_file(int fd)
@@ -246,20 +204,6 @@ static bool is_safe_file(int fd, u64 end)
 	       end <= (u64)st.st_size;
 }
 
-/* Without the lock: the client has the file too, and can delay a mapping of it. */
-static void *map_unlocked(struct ur_ectx *ectx, u64 len, int fd, u64 off)
-{
-	void *p;
-	int err;
-
-	ur_ectx_unlock(ectx);
-	p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)off);
-	err = errno;
-	ur_ectx_relock(ectx);
-	errno = err;
-	return p;
-}
-
 /* Maps the range that starts within the page at file offset off. Returns 0 or
  * -EOPNOTSUPP: the file cannot be mapped. */
 static int map_file(struct ur_emr *mr, int fd, u64 off)
@@ -274,103 +218,25 @@ static int map_file(struct ur_emr *mr, int fd, u64 off)
 	len = ur_align_up(in_page + mr->attr.length, page);
 	if (!is_safe_file(fd, off + len))
 		return -EOPNOTSUPP;
-	p = map_unlocked(mr->ectx, len, fd, off);
+	p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)off);
 	if (p == MAP_FAILED)
 		return errno == ENOMEM ? -ENOMEM : -EOPNOTSUPP;
 	mr->map = p;
 	mr->map_len = len;
-	mr->ectx->n_maps++;
-	mr->ectx->mapped += len;
 	mr->direct = mr->map + in_page;
 	return 0;
-}
-
-/* Returns the rights that Linux' ib_umem.c wants: write access if the region, or a
- * window of it, may be written to. */
-static int rights_for(u32 access)
-{
-	return access & (UR_ACCESS_LOCAL_WRITE | UR_ACCESS_REMOTE_WRITE |
-			 UR_ACCESS_REMOTE_ATOMIC | UR_ACCESS_MW_BIND)
-		       ? PROT_WRITE
-		       : PROT_READ;
-}
-
-/* Probes by reading, which changes nothing. One call reads several pages, since the
- * calls take the time. */
-static int look_at_all(const struct ur_emr_attr *attr)
-{
-	u8 bytes[LOOK_BYTES];
-	u64 done = 0;
-	u32 n;
-
-	for (; done < attr->length; done += n) {
-		n = (u32)ur_min_u64(attr->length - done, sizeof(bytes));
-		if (ur_user_read(attr->mem, attr->addr + done, bytes, n))
-			return -EFAULT;
-	}
-	return 0;
-}
-
-/* Reads a byte of each of PROBE_PAGES pages, and the last byte. */
-static int look_at_some(const struct ur_emr_attr *attr, u64 pages)
-{
-	u64 last = attr->addr + attr->length - 1;
-	u64 step = pages / PROBE_PAGES * PAGE;
-	u8 byte;
-
-	for (u64 a = attr->addr; a <= last && a >= attr->addr;
-	     a = (a & ~(u64)(PAGE - 1)) + step)
-		if (ur_user_read(attr->mem, a, &byte, 1))
-			return -EFAULT;
-	return ur_user_read(attr->mem, last, &byte, 1) ? -EFAULT : 0;
-}
-
-int ur_emr_look(const struct ur_emr_attr *attr)
-{
-	u64 first = attr->addr, last = first + attr->length - 1;
-	u64 pages = (last / PAGE) - (first / PAGE) + 1;
-
-	if (last < first)
-		return -EFAULT;
-	if (ur_user_rights(attr->mem, first, attr->length,
-			   rights_for(attr->access)))
-		return -EFAULT;
-	if (attr->seen)
-		return 0;
-	return pages > PROBE_PAGES ? look_at_some(attr, pages)
-				   : look_at_all(attr);
-}
-
-bool ur_emr_is_seen(const struct ur_emr_attr *a)
-{
-	return !a->null_mr && !a->gpu && !a->synced && !a->elsewhere &&
-	       !a->dm && a->dmabuf_fd < 0 && a->length && !a->on_demand;
-}
-
-bool ur_emr_must_look(const struct ur_emr_attr *a)
-{
-	return ur_emr_is_seen(a) && !a->looked && ur_user_mem_reaches(a->mem);
 }
 
 static int find_memory(struct ur_emr *mr)
 {
 	const struct ur_emr_attr *a = &mr->attr;
 
-	if (a->null_mr || a->elsewhere)
+	if (a->null_mr)
 		return 0;
 	if (a->gpu)
 		return ur_gpu_attach(mr);
 	if (a->implicit)
 		return ur_user_mem_reaches(a->mem) ? 0 : -EACCES;
-	if (a->dm) {
-		if (a->dm_off > a->dm->length ||
-		    a->length > a->dm->length - a->dm_off)
-			return -EINVAL;
-		mr->dm = a->dm;
-		mr->dm->users++;
-		mr->direct = a->dm->block.ptr + a->dm_off;
-		return 0;
-	}
 	if (a->dmabuf_fd >= 0) {
 		u64 at = a->dmabuf_off & (mr->ectx->arena.page - 1);
 
@@ -386,9 +252,9 @@ static int find_memory(struct ur_emr *mr)
 		return 0;
 	if (a->mem->own_copy)
 		ur_pinned_begin(a->mem, a->addr, a->length,
-				rights_for(a->access) == PROT_WRITE,
+				ur_user_rights_for(a->access) == PROT_WRITE,
 				&mr->pinned);
-	return ur_emr_must_look(a) ? -EAGAIN : 0;
+	return 0;
 }
 
 int ur_app_mem_attach(struct ur_emr *mr)
@@ -403,7 +269,6 @@ int ur_app_mem_attach(struct ur_emr *mr)
 struct ur_emr_left ur_app_mem_detach(struct ur_emr *mr)
 {
 	struct ur_emr_left left = {
-		.ectx = mr->ectx,
 		.map = mr->map,
 		.len = mr->map_len,
 	};
@@ -411,12 +276,7 @@ struct ur_emr_left ur_app_mem_detach(struct ur_emr *mr)
 	ur_user_mem_put(mr->attr.mem);
 	if (mr->gpu)
 		ur_gpu_detach(mr);
-	if (mr->dm) {
-		ur_assert(mr->dm->users);
-		mr->dm->users--;
-	}
 	mr->map = NULL;
-	mr->dm = NULL;
 	mr->direct = NULL;
 	return left;
 }
@@ -429,13 +289,6 @@ void ur_emr_unmap(const struct ur_emr_left *left)
 		munmap(at, ur_min_u64((u64)(end - at), UNMAP_STEP));
 }
 
-void ur_emr_unmapped(const struct ur_emr_left *left)
-{
-	ur_assert(left->ectx->n_maps && left->ectx->mapped >= left->len);
-	left->ectx->n_maps--;
-	left->ectx->mapped -= left->len;
-}
-
 void ur_app_mem_describe(struct ur_emr *mr, struct ur_mr_attr *out)
 {
 	memset(out, 0, sizeof(*out));
@@ -444,9 +297,7 @@ void ur_app_mem_describe(struct ur_emr *mr, struct ur_mr_attr *out)
 	out->iova = mr->attr.iova;
 	out->length = mr->attr.length;
 	out->direct = mr->direct;
-	out->ops = mr->gpu		? &ur_gpu_mem_ops
-		   : mr->attr.elsewhere ? &no_ops
-					: &ur_app_mem_ops;
+	out->ops = mr->gpu ? &ur_gpu_mem_ops : &ur_app_mem_ops;
 	out->mem = mr;
 	out->null_mr = mr->attr.null_mr;
 	out->key = mr->attr.key;

@@ -1,30 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Asynchronous events: of QPs, CQs and SRQs (each counted with its object),
- * and of the port and the device. */
+/* Asynchronous events of QPs, CQs and SRQs, each counted with its object. */
 #include <errno.h>
 #include <stdlib.h>
 #include "engine/core/engine_impl.h"
 #include "util/assert.h"
-
-int ur_easync_create(struct ur_ectx *ectx, struct ur_easync **async, int *fd)
-{
-	struct ur_easync *a = calloc(1, sizeof(*a));
-	int err;
-
-	if (!a)
-		return -ENOMEM;
-	err = ur_evsock_open(&a->sock, ectx->engine, true);
-	if (err) {
-		free(a);
-		return err;
-	}
-	ur_list_init(&a->borrowed);
-	ur_evsrc_init(&a->loose, 0);
-	ur_list_add_tail(&ectx->asyncs, &a->node);
-	*async = a;
-	*fd = a->sock.rx;
-	return 0;
-}
 
 static int destroy_async(struct ur_engine *engine, struct ur_easync *async)
 {
@@ -42,23 +21,6 @@ int ur_easync_destroy(struct ur_easync *async)
 {
 	ur_list_del(&async->node);
 	return call_destroy_async(async->sock.engine, async);
-}
-
-static int push(struct ur_engine *engine, struct ur_easync *async, u64 element,
-		u32 type)
-{
-	ur_assert(async->sock.engine == engine);
-	/* One source for all: the element is the port number, and the device has
-	 * one port. */
-	async->loose.element = element;
-	ur_evsock_send(&async->sock, &async->loose, type);
-	return 0;
-}
-UR_ENGINE_CALL(3, push, struct ur_easync *, u64, u32);
-
-void ur_easync_push(struct ur_easync *async, u64 element, u32 type)
-{
-	call_push(async->sock.engine, async, element, type);
 }
 
 void ur_host_srq_event(void *srq_ctx, enum ur_event ev)

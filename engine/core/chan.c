@@ -18,11 +18,7 @@
 #include <unistd.h>
 #include "engine/core/engine_impl.h"
 #include "util/assert.h"
-#include "util/os/event_pair.h"
 
-/* The kernel doubles it; UR_KIB_EVENTS accounts for that. An event that finds no
- * room stays with its source. */
-#define SNDBUF_BYTES (128 << 10)
 /* Datagrams looked at in one purge; more than a socket buffer holds. */
 #define PURGE_MAX 65536
 
@@ -45,19 +41,6 @@ void ur_evsock_init(struct ur_evsock *sock, struct ur_engine *engine, int tx,
 		.watch.fn = on_room,
 	};
 	ur_list_init(&sock->backlog);
-}
-
-int ur_evsock_open(struct ur_evsock *sock, struct ur_engine *engine, bool async)
-{
-	int fd[2], bytes = SNDBUF_BYTES, err = ur_event_pair(fd);
-
-	if (err)
-		return err;
-	if (setsockopt(fd[0], SOL_SOCKET, SO_SNDBUFFORCE, &bytes,
-		       sizeof(bytes)) < 0)
-		setsockopt(fd[0], SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
-	ur_evsock_init(sock, engine, fd[0], fd[1], async);
-	return 0;
 }
 
 int ur_evsock_close(struct ur_evsock *sock)
@@ -229,25 +212,6 @@ u32 ur_events_withdraw(const struct ur_events_left *left)
 }
 
 /* ---- completion channels ---- */
-
-int ur_echan_create(struct ur_ectx *ectx, struct ur_echan **chan, int *fd)
-{
-	struct ur_echan *c = calloc(1, sizeof(*c));
-	int err;
-
-	if (!c)
-		return -ENOMEM;
-	err = ur_evsock_open(&c->sock, ectx->engine, false);
-	if (err) {
-		free(c);
-		return err;
-	}
-	ur_list_init(&c->borrowed);
-	ur_list_add_tail(&ectx->chans, &c->node);
-	*chan = c;
-	*fd = c->sock.rx;
-	return 0;
-}
 
 int ur_echan_lend(const struct ur_echan *chan)
 {

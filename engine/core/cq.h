@@ -16,10 +16,9 @@ struct ur_ecq {
 	struct uroce_cq_hdr *hdr;
 	struct uroce_cqe *cqes;
 	u32 entries;
-	u32 prod;	/* CQEs written */
-	u32 cons;	/* last consumer index seen */
-	u32 arm_taken;	/* value of hdr->arm that has already had its event */
-	u32 kernel_arm; /* UROCE_ARM_* set by a command */
+	u32 prod;      /* CQEs written */
+	u32 cons;      /* last consumer index seen */
+	u32 arm_taken; /* value of hdr->arm that has already had its event */
 	bool overrun;
 	bool ignore_overrun;
 	bool stamped; /* CQEs carry time stamps */

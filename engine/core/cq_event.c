@@ -178,14 +178,9 @@ static void check_arm(struct ur_ecq *cq, bool solicited)
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	arm = __atomic_load_n(&cq->hdr->arm, __ATOMIC_ACQUIRE);
 	kind = armed_for(cq, arm);
-	if (cq->kernel_arm == UROCE_ARM_NEXT)
-		kind = UROCE_ARM_NEXT;
-	else if (cq->kernel_arm && kind != UROCE_ARM_NEXT)
-		kind = UROCE_ARM_SOLICITED;
 	if (kind == UROCE_ARM_NEXT ||
 	    (kind == UROCE_ARM_SOLICITED && solicited)) {
 		cq->arm_taken = arm;
-		cq->kernel_arm = UROCE_ARM_NONE;
 		moderated_event(cq);
 	} else if (cq->mod_deadline != UR_NEVER &&
 		   cq->mod_seen >= cq->mod_count) {

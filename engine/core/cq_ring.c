@@ -142,11 +142,9 @@ static int make_ring(struct ur_ecq *cq, u32 entries, u32 first,
 
 	if (err)
 		return err;
-	ur_ectx_unlock(cq->ectx);
 	err = ur_block_populate(block);
 	if (!err)
 		mark_free(block, entries, first);
-	ur_ectx_relock(cq->ectx);
 	if (err)
 		ur_arena_free(&cq->ectx->arena, block);
 	return err;
@@ -166,8 +164,6 @@ static void fill_resp(const struct ur_ecq *cq, struct uroce_create_cq_resp *r)
 {
 	memset(r, 0, sizeof(*r));
 	r->entries = cq->entries;
-	if (!cq->hdr)
-		return;
 	r->map_off = cq->block.off;
 	r->map_len = cq->block.len;
 	r->hdr_off = 0;
@@ -180,14 +176,11 @@ static int begin_ring(struct ur_ecq *cq, u32 entries)
 	struct ur_block block;
 	int err;
 
-	cq->entries = entries;
-	if (cq->ectx->engine->config.no_rings)
-		return 0;
 	err = make_ring(cq, entries, 0, &block);
 	if (err)
 		return err;
 	place_ring(cq, &block, entries);
-	ur_ectx_clear(cq->ectx, &block, CQE_OFF);
+	memset(block.ptr, 0, CQE_OFF);
 	return 0;
 }
 
@@ -264,14 +257,9 @@ UR_ENGINE_CALL(4, resize, struct ur_ecq *, u32, u32, struct ur_block *);
 static int change_ring(struct ur_ecq *cq, u32 entries)
 {
 	struct ur_block block;
-	bool aside;
-	u32 first;
+	u32 first = __atomic_load_n(&cq->hdr->cons, __ATOMIC_ACQUIRE);
 	int err;
 
-	aside = ur_ectx_step_aside(cq->ectx);
-	first = __atomic_load_n(&cq->hdr->cons, __ATOMIC_ACQUIRE);
-	if (aside)
-		ur_ectx_relock(cq->ectx);
 	err = make_ring(cq, entries, first, &block);
 	if (err)
 		return err;
@@ -284,15 +272,11 @@ int ur_ecq_resize(struct ur_ecq *cq, u32 entries,
 		  struct uroce_resize_cq_resp *resp)
 {
 	struct uroce_create_cq_resp r;
-	int err = 0;
+	int err;
 
 	if (!entries || entries > MAX_ENTRIES)
 		return -EINVAL;
-	entries = ur_roundup_pow2(entries);
-	if (cq->hdr)
-		err = change_ring(cq, entries);
-	else
-		cq->entries = entries;
+	err = change_ring(cq, ur_roundup_pow2(entries));
 	if (err)
 		return err;
 	fill_resp(cq, &r);
@@ -323,22 +307,6 @@ int ur_ecq_modify(struct ur_ecq *cq, u16 count, u16 period_us)
 	return call_modify(cq->ectx->engine, cq, count, period_us);
 }
 
-static int arm(struct ur_engine *engine, struct ur_ecq *cq, bool solicited_only)
-{
-	ur_assert(cq->ectx->engine == engine);
-	if (!solicited_only)
-		cq->kernel_arm = UROCE_ARM_NEXT;
-	else if (!cq->kernel_arm)
-		cq->kernel_arm = UROCE_ARM_SOLICITED;
-	return 0;
-}
-UR_ENGINE_CALL(2, arm, struct ur_ecq *, bool);
-
-int ur_ecq_arm(struct ur_ecq *cq, bool solicited_only)
-{
-	return call_arm(cq->ectx->engine, cq, solicited_only);
-}
-
 static int destroy_cq(struct ur_engine *engine, struct ur_ecq *cq,
 		      struct ur_events_left *comp, struct ur_events_left *async)
 {
@@ -366,8 +334,7 @@ int ur_ecq_destroy(struct ur_ecq *cq, struct ur_events_left *comp,
 	err = call_destroy_cq(cq->ectx->engine, cq, comp, async);
 	if (err)
 		return err;
-	if (cq->hdr)
-		ur_arena_free(&cq->ectx->arena, &cq->block);
+	ur_arena_free(&cq->ectx->arena, &cq->block);
 	ur_adverse_free_cq(cq);
 	free(cq);
 	return 0;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -11,7 +12,6 @@
 #include "engine/core/ringing.h"
 #include "engine/core/transmit.h"
 #include "engine/core/wait.h"
-#include "engine/ground/loop.h"
 #include "engine/ground/user.h"
 #include "util/assert.h"
 #include "util/os/high_fd.h"
@@ -35,30 +35,6 @@ void ur_ectx_del_db_client(struct ur_ectx *ectx, struct ur_db_client *db_client)
 		*at = db_client->next;
 }
 
-void ur_ectx_unlock(struct ur_ectx *ectx)
-{
-	if (ectx->engine->config.loop)
-		ur_loop_unlock(ectx->engine->config.loop);
-}
-
-void ur_ectx_relock(struct ur_ectx *ectx)
-{
-	if (ectx->engine->config.loop)
-		ur_loop_lock(ectx->engine->config.loop);
-}
-
-bool ur_ectx_step_aside(struct ur_ectx *ectx)
-{
-	return ectx->engine->config.loop &&
-	       ur_loop_step_aside(ectx->engine->config.loop);
-}
-
-void ur_ectx_pause(struct ur_ectx *ectx)
-{
-	if (ur_ectx_step_aside(ectx))
-		ur_ectx_relock(ectx);
-}
-
 int ur_ectx_alloc(struct ur_ectx *ectx, u64 bytes, struct ur_block *block)
 {
 	struct ur_arena_chunk *more;
@@ -71,32 +47,11 @@ int ur_ectx_alloc(struct ur_ectx *ectx, u64 bytes, struct ur_block *block)
 			 : 0;
 	if (err)
 		return err;
-	ur_ectx_unlock(ectx);
 	more = ur_arena_map(&ectx->arena, bytes);
-	ur_ectx_relock(ectx);
 	if (!more)
 		return -ENOMEM;
 	ur_arena_add(&ectx->arena, more);
 	return ur_arena_alloc(&ectx->arena, bytes, block);
-}
-
-void ur_ectx_clear(struct ur_ectx *ectx, const struct ur_block *block,
-		   size_t bytes)
-{
-	bool aside = ur_ectx_step_aside(ectx);
-
-	memset(block->ptr, 0, bytes);
-	if (aside)
-		ur_ectx_relock(ectx);
-}
-
-static void end_arena(struct ur_ectx *ectx)
-{
-	bool aside = ur_ectx_step_aside(ectx);
-
-	ur_arena_fini(&ectx->arena);
-	if (aside)
-		ur_ectx_relock(ectx);
 }
 
 void ur_ectx_complain(struct ur_ectx *ectx, const char *what, u32 number)
@@ -118,14 +73,11 @@ static void woken(struct ur_watch *watch, u32 events)
 	ur_wait_ring(x->engine, x);
 }
 
-/* Nobody rings where there are no rings. */
 static int create(struct ur_engine *engine, struct ur_ectx *x)
 {
 	int err;
 
 	ur_assert(x->engine == engine);
-	if (engine->config.no_rings)
-		return 0;
 	err = ur_engine_watch(engine, x->wake_fd, EPOLLIN | EPOLLET,
 			      &x->wake_watch);
 	if (!err)
@@ -167,7 +119,7 @@ int ur_ectx_create(struct ur_engine *engine, int memfd, struct ur_user_mem *mem,
 	if (err)
 		goto err_arena;
 	x->db = (struct uroce_db_page *)x->db_block.ptr;
-	ur_ectx_clear(x, &x->db_block, sizeof(*x->db));
+	memset(x->db, 0, sizeof(*x->db));
 	/* Before the call: from then on the engine's thread uses it. */
 	x->mem = mem;
 	err = call_create(x->engine, x);
@@ -180,7 +132,7 @@ int ur_ectx_create(struct ur_engine *engine, int memfd, struct ur_user_mem *mem,
 	*ectx = x;
 	return 0;
 err_arena:
-	end_arena(x);
+	ur_arena_fini(&x->arena);
 err_close:
 	close(x->wake_fd);
 err_free:
@@ -210,13 +162,6 @@ bool ur_ectx_settle(struct ur_ectx *ectx, u64 *run)
 	return call_settle(ectx->engine, ectx, run);
 }
 
-struct ur_emapped ur_ectx_mapped(const struct ur_ectx *ectx)
-{
-	return (struct ur_emapped){.n = ectx->arena.n_maps + ectx->n_maps,
-				   .ring_bytes = ectx->arena.mapped,
-				   .region_bytes = ectx->mapped};
-}
-
 void ur_ectx_set_room(struct ur_ectx *ectx, int (*room)(void *arg, u64 bytes),
 		      void *arg)
 {
@@ -233,26 +178,16 @@ static int destroy(struct ur_engine *engine, struct ur_ectx *x)
 		ur_port_set_bounce(engine->port, NULL);
 	ur_adverse_end(x);
 	ur_idle_forget(&engine->idle, &x->predictor);
-	if (!engine->config.no_rings)
-		ur_engine_unwatch(engine, x->wake_fd);
+	ur_engine_unwatch(engine, x->wake_fd);
 	return 0;
 }
 UR_ENGINE_CALL(1, destroy, struct ur_ectx *);
-
-void ur_ectx_set_imported(struct ur_ectx *ectx)
-{
-	bool aside = ur_ectx_step_aside(ectx);
-
-	__atomic_store_n(&ectx->db->imported, 1, __ATOMIC_SEQ_CST);
-	if (aside)
-		ur_ectx_relock(ectx);
-}
 
 void ur_ectx_destroy(struct ur_ectx *ectx)
 {
 	call_destroy(ectx->engine, ectx);
 	ur_arena_free(&ectx->arena, &ectx->db_block);
-	end_arena(ectx);
+	ur_arena_fini(&ectx->arena);
 	close(ectx->wake_fd);
 	ur_user_mem_put(ectx->mem);
 	free(ectx->ahs);

@@ -51,10 +51,6 @@ struct ur_ectx {
 	struct ur_list asyncs;	    /* ur_easync; the control thread's */
 	struct ur_list chans;	    /* ur_echan; the control thread's */
 	struct ur_adverse *adverse; /* adverse.h; NULL: an ordinary card */
-	/* Mappings of memory regions: their number and bytes. The control
-	 * thread's. */
-	u32 n_maps;
-	u64 mapped;
 	u32 n_files; /* files of regions that are open for export */
 };
 
@@ -65,27 +61,9 @@ void ur_ectx_add_db_client(struct ur_ectx *ectx,
 /* Removes the queue from its slot. Does nothing if it has none. */
 void ur_ectx_del_db_client(struct ur_ectx *ectx,
 			   struct ur_db_client *db_client);
-/*
- * Release and retake the control lock around long work on memory of this client,
- * so that nobody else waits for it. The objects of the context do not change
- * meanwhile, since the context runs one command at a time.
- */
-void ur_ectx_unlock(struct ur_ectx *ectx);
-void ur_ectx_relock(struct ur_ectx *ectx);
-/* Releases the lock if the thread acts for a user (ur_loop_step_aside()). Returns
- * whether it did. */
-bool ur_ectx_step_aside(struct ur_ectx *ectx);
-/* Lets others take the control lock between two pieces of a command. Returns when
- * the user's turn comes again. */
-void ur_ectx_pause(struct ur_ectx *ectx);
-/* Allocates a block of the context's arena, as ur_arena_alloc() does. Releases
- * the lock while it maps more of the file. Returns 0, -ENOMEM or what
+/* Allocates a block of the context's arena, as ur_arena_alloc() does. Returns 0, -ENOMEM or what
  * ur_ectx_set_room()'s function returns. */
 int ur_ectx_alloc(struct ur_ectx *ectx, u64 bytes, struct ur_block *block);
-/* Clears the first bytes of a new block. Releases the lock meanwhile: the client may have
- * removed the page, and can delay the page fault. */
-void ur_ectx_clear(struct ur_ectx *ectx, const struct ur_block *block,
-		   size_t bytes);
 /* Logs that the client's shared memory is corrupt: what, in queue number. Once for each
  * context. */
 void ur_ectx_complain(struct ur_ectx *ectx, const char *what, u32 number);

@@ -115,12 +115,8 @@ int ur_emr_reg(struct ur_ectx *ectx, const struct ur_emr_attr *attr,
 	return 0;
 err_detach:
 	left = ur_app_mem_detach(mr);
-	if (left.map) {
-		ur_ectx_unlock(ectx);
+	if (left.map)
 		ur_emr_unmap(&left);
-		ur_ectx_relock(ectx);
-		ur_emr_unmapped(&left);
-	}
 err_free:
 	free(mr);
 	return err;
@@ -149,7 +145,6 @@ static int rereg(struct ur_engine *engine, struct ur_emr *mr,
 	mr->map = next->map;
 	mr->map_len = next->map_len;
 	mr->direct = next->direct;
-	mr->dm = next->dm;
 	mr->pinned = next->pinned;
 	mr->gpu = next->gpu;
 	if (moves)
@@ -166,16 +161,11 @@ int ur_emr_rereg(struct ur_emr *mr, u32 flags, const struct ur_emr_attr *attr,
 	int err;
 
 	left->map = NULL;
-	/* Other rights to the same memory. */
-	if ((flags & UR_REREG_ACCESS) && !(flags & UR_REREG_TRANS) &&
-	    !attr->looked && ur_emr_is_seen(&mr->attr))
-		return -EAGAIN;
 	if (flags & UR_REREG_TRANS) {
 		next.attr = *attr;
 		next.attr.pd = mr->attr.pd;
 		next.attr.access = mr->attr.access;
 		next.map = NULL;
-		next.dm = NULL;
 		next.direct = NULL;
 		next.gpu = NULL;
 		err = ur_app_mem_attach(&next);
@@ -191,18 +181,6 @@ int ur_emr_rereg(struct ur_emr *mr, u32 flags, const struct ur_emr_attr *attr,
 	if (flags & UR_REREG_TRANS)
 		*left = ur_app_mem_detach(&next);
 	return err;
-}
-
-void ur_emr_place(const struct ur_emr *mr, struct ur_emr_attr *attr)
-{
-	attr->mem = mr->attr.mem;
-	attr->addr = mr->attr.addr;
-	attr->length = mr->attr.length;
-}
-
-void ur_emr_show(const struct ur_emr *mr, struct ur_emr_attr *attr)
-{
-	*attr = mr->attr;
 }
 
 u32 ur_emr_key(const struct ur_emr *mr)
@@ -232,44 +210,12 @@ int ur_emr_dereg(struct ur_emr *mr, struct ur_emr_left *left)
 	u64 run = 0;
 	int err;
 
-	while ((err = call_dereg(mr->ectx->engine, mr, &run)) == -EAGAIN)
-		ur_ectx_pause(mr->ectx);
+	do
+		err = call_dereg(mr->ectx->engine, mr, &run);
+	while (err == -EAGAIN);
 	if (err)
 		return err;
 	*left = ur_app_mem_detach(mr);
 	free(mr);
 	return 0;
-}
-
-static int advise(struct ur_engine *engine, const struct ur_ectx *ectx, u32 pd,
-		  bool write, const struct ur_sge *sge, u32 num_sge)
-{
-	ur_assert(ectx->engine == engine);
-	for (u32 i = 0; i < num_sge; i++, sge++) {
-		const struct ur_emr *found =
-			ur_mr_find(engine->port, sge->lkey);
-		u64 at;
-
-		if (!found || found->ectx != ectx || found->attr.pd != pd)
-			return -ENOENT;
-		if (write && !(found->attr.access & UR_ACCESS_LOCAL_WRITE))
-			return -EPERM;
-		at = sge->addr - found->attr.iova;
-		if (sge->addr < found->attr.iova || at > found->attr.length ||
-		    sge->length > found->attr.length - at)
-			return -EINVAL;
-	}
-	return 0;
-}
-UR_ENGINE_CALL(5, advise, const struct ur_ectx *, u32, bool,
-	       const struct ur_sge *, u32);
-
-int ur_ectx_advise(struct ur_ectx *ectx, u32 pd, u32 advice, u32 flags,
-		   const struct ur_sge *sge, u32 num_sge)
-{
-	if (advice > 2 || flags > 1)
-		return -EOPNOTSUPP;
-	/* The pages are in the client's page table, and its provider has them
-	 * put there. */
-	return call_advise(ectx->engine, ectx, pd, advice == 1, sge, num_sge);
 }

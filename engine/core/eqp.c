@@ -11,20 +11,16 @@
 #include "engine/core/engine_impl.h"
 #include "engine/grant/lend_counters.h"
 #include "engine/grant/lend_failures.h"
-#include "engine/grant/lend_numbers.h"
 #include "engine/core/transmit.h"
 #include "engine/ground/user.h"
 #include "engine/wire/wire.h"
+#include "transport/modify_table.h"
 #include "transport/qp.h"
 #include "util/assert.h"
 
 /* Result of a call that must be repeated: more requests were posted than one call
  * sends. */
 #define UR_SETTLES 1
-
-/* At least half of the table is free, so all tries fail with a probability of
- * 2^-64. */
-#define NUMBER_TRIES 64u
 
 static void free_av(struct ur_av *av)
 {
@@ -52,11 +48,11 @@ static int create_qp(struct ur_engine *engine, struct ur_eqp *qp)
 	struct ur_qp_init init = {
 		.type = in->type,
 		.pd = in->pd,
-		.max_send_wr = in->max_send_wr,
-		.max_recv_wr = in->max_recv_wr,
-		.max_send_sge = in->max_send_sge,
-		.max_recv_sge = in->max_recv_sge,
-		.max_inline = in->max_inline,
+		.max_send_wr = in->caps.max_send_wr,
+		.max_recv_wr = in->caps.max_recv_wr,
+		.max_send_sge = in->caps.max_send_sge,
+		.max_recv_sge = in->caps.max_recv_sge,
+		.max_inline = in->caps.max_inline,
 		.sq_sig_all = in->sq_sig_all,
 		.srq = in->srq ? in->srq->srq : NULL,
 		.xrcd = in->xrcd,
@@ -67,8 +63,6 @@ static int create_qp(struct ur_engine *engine, struct ur_eqp *qp)
 		.block_self_mcast = in->block_self_mcast,
 		.realm = in->realm,
 		.qpn = in->qpn,
-		.away = in->away,
-		.drawn = in->drawn,
 		.owner = qp->uid,
 		.packets = qp->adverse,
 		.rest = qp->adverse && (qp->adverse->what & UROCE_ADVERSE_REST),
@@ -100,25 +94,6 @@ static int create_qp(struct ur_engine *engine, struct ur_eqp *qp)
 }
 UR_ENGINE_CALL(1, create_qp, struct ur_eqp *);
 
-/* A program's numbers are drawn in a fixed order (lend_numbers.h). The engine's table may have no room for the next one. */
-static int create_with_number(struct ur_engine *engine, struct ur_eqp *qp)
-{
-	struct ur_lent_numbers *numbers = engine->numbers;
-	u32 away = qp->init.away;
-	int err;
-
-	if (!away || qp->init.qpn || !numbers)
-		return call_create_qp(engine, qp);
-	for (u32 i = 0; i < NUMBER_TRIES; i++) {
-		qp->init.qpn = ur_lent_numbers_next(numbers, away);
-		qp->init.drawn = true;
-		err = call_create_qp(engine, qp);
-		if (err != -EEXIST)
-			return err;
-	}
-	return -ENOMEM;
-}
-
 static void fill_resp(const struct ur_eqp *qp, const struct ur_qp_rings *rings,
 		      struct uroce_create_qp_resp *r)
 {
@@ -130,30 +105,19 @@ static void fill_resp(const struct ur_eqp *qp, const struct ur_qp_rings *rings,
 	r->sq_hdr_off = rings->sq_hdr;
 	r->sq_off = rings->sq_off;
 	r->sq_bbs = rings->sq_bbs;
-	r->sq_max_wqes = r->sq_bbs ? qp->init.max_send_wr : 0;
+	r->sq_max_wqes = r->sq_bbs ? qp->init.caps.max_send_wr : 0;
 	r->rq_hdr_off = rings->rq_hdr;
 	r->rq_off = rings->rq_off;
 	r->rq_entries = rings->rq_entries;
 	r->rq_stride = rings->rq_stride;
-	r->rq_max_wqes = r->rq_entries ? qp->init.max_recv_wr : 0;
+	r->rq_max_wqes = r->rq_entries ? qp->init.caps.max_recv_wr : 0;
 	r->db_slot = qp->db_client.slot;
-}
-
-u32 ur_eqp_kib(u32 max_send_wr, u32 max_send_sge)
-{
-	/* The number of elements is rounded up to whole blocks of the ring. */
-	u32 sge = ur_min_u32(max_send_sge, UR_MAX_SGE - 4) + 4;
-	u32 depth = ur_roundup_pow2(ur_min_u32(max_send_wr, UR_SQ_WINDOW));
-	size_t one = sizeof(struct ur_swqe) + sge * sizeof(struct ur_sge);
-
-	return (u32)(depth * one / 1024 + 1);
 }
 
 static void free_qp(struct ur_eqp *qp)
 {
 	free(qp->rss);
 	ur_adverse_free_qp(qp);
-	pthread_mutex_destroy(&qp->failure_lock);
 	free(qp);
 }
 
@@ -165,18 +129,11 @@ int ur_eqp_create(struct ur_ectx *ectx, struct ur_eqp_init *init,
 	struct ur_eqp *qp;
 	int err;
 
-	if (init->type == UR_QPT_RAW_PACKET && !init->away && !init->wq &&
-	    !ectx->engine->raw)
+	if (init->type == UR_QPT_RAW_PACKET && !init->wq && !ectx->engine->raw)
 		return -EOPNOTSUPP;
-	if (init->max_send_wr && !init->max_send_sge)
-		init->max_send_sge = 1;
-	if (init->max_recv_wr && !init->max_recv_sge)
-		init->max_recv_sge = 1;
-	err = ur_qp_rings_plan(init, has_av, &rings);
+	err = ur_qp_rings_plan(init, &rings);
 	if (err)
 		return err;
-	if (ectx->engine->config.no_rings)
-		rings.bytes = 0;
 	qp = calloc(1, sizeof(*qp));
 	if (!qp)
 		return -ENOMEM;
@@ -188,7 +145,6 @@ int ur_eqp_create(struct ur_ectx *ectx, struct ur_eqp_init *init,
 	qp->has_av = has_av;
 	qp->db_client.ring = ur_qp_doorbell;
 	qp->init = *init;
-	pthread_mutex_init(&qp->failure_lock, NULL);
 	ur_rq_init(&qp->rq, ectx);
 	qp->rq.qp = qp;
 	ur_list_init(&qp->rung);
@@ -205,7 +161,7 @@ int ur_eqp_create(struct ur_ectx *ectx, struct ur_eqp_init *init,
 	err = ur_qp_rings_place(qp, ectx, &rings);
 	if (err)
 		goto err_free;
-	err = create_with_number(ectx->engine, qp);
+	err = call_create_qp(ectx->engine, qp);
 	if (err)
 		goto err_rings;
 	fill_resp(qp, &rings, resp);
@@ -290,34 +246,17 @@ static int modify(struct ur_engine *engine, struct ur_eqp *qp,
 UR_ENGINE_CALL(4, modify, struct ur_eqp *, struct ur_qp_attr,
 	       const struct ur_epath *, u32);
 
-/* ur_eqp_may_modify() has the rule. */
-static u32 own_attrs(const struct ur_eqp *qp, u32 mask)
-{
-	switch (qp->init.type) {
-	case UR_QPT_XRC_INI:
-		return mask & ~(UR_QP_ATTR_MAX_DEST_RD_ATOMIC |
-				UR_QP_ATTR_MIN_RNR_TIMER);
-	case UR_QPT_XRC_TGT:
-		return mask & ~(UR_QP_ATTR_MAX_QP_RD_ATOMIC |
-				UR_QP_ATTR_RETRY_CNT | UR_QP_ATTR_RNR_RETRY);
-	default:
-		return mask;
-	}
-}
-
 int ur_eqp_modify(struct ur_eqp *qp, const struct ur_qp_attr *attr,
 		  const struct ur_epath *path, u32 mask)
 {
 	int err;
 
-	mask = own_attrs(qp, mask);
+	mask = ur_qp_own_attrs(qp->init.type, mask);
 	if ((mask & UR_QP_ATTR_AV) && !path)
 		return -EINVAL;
-	while ((err = call_modify(qp->engine, qp, *attr, path, mask)) ==
-	       UR_SETTLES)
-		ur_ectx_pause(qp->ectx);
-	if (!err && (mask & UR_QP_ATTR_STATE))
-		qp->seen.state = attr->state;
+	do
+		err = call_modify(qp->engine, qp, *attr, path, mask);
+	while (err == UR_SETTLES);
 	return err;
 }
 
@@ -332,7 +271,8 @@ UR_ENGINE_CALL(3, may_modify, struct ur_eqp *, struct ur_qp_attr, u32);
 int ur_eqp_may_modify(struct ur_eqp *qp, const struct ur_qp_attr *attr,
 		      u32 mask)
 {
-	return call_may_modify(qp->engine, qp, *attr, own_attrs(qp, mask));
+	return call_may_modify(qp->engine, qp, *attr,
+			       ur_qp_own_attrs(qp->init.type, mask));
 }
 
 /* The address vector belongs to the queue pair alone, and between two turns no packet
@@ -353,25 +293,6 @@ void ur_eqp_take_class(struct ur_engine *engine, struct ur_eqp *qp,
 	ur_qp_set_ecn(qp->qp);
 }
 
-static int set_class(struct ur_engine *engine, struct ur_eqp *qp,
-		     u8 traffic_class, u8 hop_limit)
-{
-	ur_assert(qp->engine == engine);
-	ur_transmit_settle(engine, qp);
-	ur_eqp_take_class(engine, qp, traffic_class, hop_limit);
-	return 0;
-}
-UR_ENGINE_CALL(3, set_class, struct ur_eqp *, u8, u8);
-
-void ur_eqp_set_class(struct ur_eqp *qp, u8 traffic_class, u8 hop_limit)
-{
-	if (qp->init.away)
-		ur_settings_put_class(qp->engine, qp->qpn, traffic_class,
-				      hop_limit);
-	if (!qp->ends)
-		call_set_class(qp->engine, qp, traffic_class, hop_limit);
-}
-
 static int query(struct ur_engine *engine, struct ur_eqp *qp,
 		 struct ur_qp_attr *attr)
 {
@@ -388,13 +309,8 @@ void ur_eqp_query(struct ur_eqp *qp, struct ur_qp_attr *attr,
 {
 	call_query(qp->engine, qp, attr);
 	*init = qp->init;
-	*have_path = ur_eqp_path(qp, path);
-}
-
-bool ur_eqp_path(const struct ur_eqp *qp, struct ur_epath *path)
-{
 	*path = qp->path;
-	return qp->have_path;
+	*have_path = qp->have_path;
 }
 
 static int mcast(struct ur_engine *engine, struct ur_eqp *qp, const u8 *gid,
@@ -424,6 +340,24 @@ UR_ENGINE_CALL(3, mcast, struct ur_eqp *, const u8 *, bool);
 int ur_eqp_mcast(struct ur_eqp *qp, const u8 *gid, bool attach)
 {
 	return call_mcast(qp->engine, qp, gid, attach);
+}
+
+static int find_owner(struct ur_engine *engine, u32 qpn, void **owner)
+{
+	const struct ur_qp *qp = ur_qp_lookup(engine->port, qpn);
+	const struct ur_eqp *eqp = qp ? qp->init.ctx : NULL;
+
+	*owner = eqp ? eqp->init.owner : NULL;
+	return 0;
+}
+UR_ENGINE_CALL(2, find_owner, u32, void **);
+
+void *ur_engine_qp_owner(struct ur_engine *engine, u32 qpn)
+{
+	void *owner;
+
+	call_find_owner(engine, qpn, &owner);
+	return owner;
 }
 
 /* ---- destroy, shared openers ---- */
@@ -468,15 +402,11 @@ int ur_eqp_destroy(struct ur_eqp *qp, struct ur_events_left *async)
 	int err;
 
 	*async = (struct ur_events_left){0};
-	ur_assert(!qp->ends);
-	qp->ends = true;
-	while ((err = call_destroy_qp(qp->engine, qp, async)) == UR_SETTLES)
-		ur_ectx_pause(qp->ectx);
-	qp->ends = false;
+	do
+		err = call_destroy_qp(qp->engine, qp, async);
+	while (err == UR_SETTLES);
 	if (err)
 		return err;
-	if (qp->init.away)
-		ur_settings_forget_class(qp->engine, qp->qpn);
 	if (qp->has_rings)
 		ur_arena_free(&qp->ectx->arena, &qp->block);
 	free_qp(qp);

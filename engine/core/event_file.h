@@ -44,9 +44,6 @@ struct ur_easync {
 	struct ur_evsrc loose;	 /* events that belong to no queue */
 };
 
-/* Opens the socket pair. Returns 0 or -errno. */
-int ur_evsock_open(struct ur_evsock *sock, struct ur_engine *engine,
-		   bool async);
 /* Initializes *sock with two existing ends, which it owns from now on. */
 void ur_evsock_init(struct ur_evsock *sock, struct ur_engine *engine, int tx,
 		    int rx, bool async);

@@ -71,14 +71,10 @@ struct ur_eqp {
 	struct ur_list refs; /* ur_eqp_ref, including self if it has async */
 	bool have_path;
 	struct ur_epath path;
-	struct ur_qp_attr seen; /* last result of ur_eqp_look(). Control */
-	/* Is being destroyed: the engine may no longer know it. Control */
-	bool ends;
 	/* Failure of a request of its own; of one of its peer. at 0: none. */
 	struct ur_failure failure[2];
-	pthread_mutex_t failure_lock; /* guards failure; a leaf */
-	struct ur_rss *rss;	      /* spreads its frames; NULL: not spread */
-	uid_t uid;		      /* creator */
+	struct ur_rss *rss; /* spreads its frames; NULL: not spread */
+	uid_t uid;	    /* creator */
 	pid_t pid;
 	/* record.c: PSN of the next work request, valid in that recording. */
 	u32 record_psn, record_run;
@@ -93,7 +89,8 @@ int ur_sq_next(void *qp_ctx, struct ur_send_wr *wr);
 void ur_sq_retire(void *qp_ctx, u32 ring_end);
 /* Handles a doorbell of the queue pair: checks both of its rings. */
 void ur_qp_doorbell(struct ur_db_client *db_client);
-/* Sets the class as ur_eqp_set_class() does. Engine thread. */
+/* Puts another traffic class and hop limit into its packets; a query returns the program's
+ * values as before. */
 void ur_eqp_take_class(struct ur_engine *engine, struct ur_eqp *qp,
 		       u8 traffic_class, u8 hop_limit);
 
@@ -104,11 +101,9 @@ struct ur_qp_rings {
 	u64 bytes; /* 0: no rings */
 };
 
-/* Computes the layout for the capabilities of *init in *l. Raises max_inline to
- * the room that the WQEs have anyway. Returns 0, or -EINVAL beyond the device's
- * limits. */
-int ur_qp_rings_plan(struct ur_eqp_init *init, bool has_av,
-		     struct ur_qp_rings *l);
+/* Computes the layout for the capabilities of *init in *l, and raises these. Returns as
+ * ur_qp_caps_grant(). */
+int ur_qp_rings_plan(struct ur_eqp_init *init, struct ur_qp_rings *l);
 /* Allocates the block and makes the rings in it. The engine must not know qp
  * yet. Returns 0 or -ENOMEM. */
 int ur_qp_rings_place(struct ur_eqp *qp, struct ur_ectx *ectx,

@@ -19,7 +19,6 @@ struct ur_emr {
 	u8 *map; /* mapping of the client's memfd, or NULL */
 	size_t map_len;
 	u8 *direct;
-	struct ur_edm *dm;
 	struct ur_pinned_place pinned;
 	struct ur_gpu_memory *gpu; /* gpu/gpu.c; NULL: not GPU memory */
 	/* Export to neighbours (local/udp_shown.h). pieces: sent payload pieces, which cause a search for the
@@ -31,17 +30,10 @@ struct ur_emr {
 	struct ur_shown_file file; /* fd -1: none */
 };
 
-struct ur_edm {
-	struct ur_ectx *ectx;
-	struct ur_block block;
-	u64 length;
-	u32 users;
-};
-
 /* Gets access to the memory of mr->attr until ur_app_mem_detach(). Not on the
  * engine thread, since it may wait for the client's pages. Returns 0, -EFAULT
- * (the memory is not there), -EINVAL (beyond the device memory) or -EOPNOTSUPP (a
- * file that cannot be mapped). */
+ * (the memory is not there), -EACCES (it cannot be reached) or -EOPNOTSUPP (a file that cannot be
+ * mapped). */
 int ur_app_mem_attach(struct ur_emr *mr);
 /* Ends the access. The transport must not know the region any more. Returns what
  * the caller must unmap. */

@@ -17,19 +17,12 @@ static void on_doorbell(struct ur_db_client *db_client)
 	ur_rq_ring(&ur_container_of(db_client, struct ur_esrq, db_client)->rq);
 }
 
-static bool has_ring(const struct ur_esrq *srq)
-{
-	return srq->rq.ring.hdr;
-}
-
 static void fill_resp(const struct ur_esrq *srq,
 		      struct uroce_create_srq_resp *r)
 {
 	memset(r, 0, sizeof(*r));
 	r->max_wqes = srq->max_wr;
 	r->srqn = ur_srq_number(srq->srq);
-	if (!has_ring(srq))
-		return;
 	r->map_off = srq->block.off;
 	r->map_len = srq->block.len;
 	r->hdr_off = 0;
@@ -79,8 +72,7 @@ static int create_srq(struct ur_engine *engine, struct ur_esrq *srq,
 		return err;
 	if (srq->cq)
 		srq->cq->users++;
-	if (has_ring(srq))
-		ur_ectx_add_db_client(srq->ectx, &srq->db_client);
+	ur_ectx_add_db_client(srq->ectx, &srq->db_client);
 	return 0;
 }
 UR_ENGINE_CALL(2, create_srq, struct ur_esrq *, const struct ur_esrq_init *);
@@ -88,20 +80,13 @@ UR_ENGINE_CALL(2, create_srq, struct ur_esrq *, const struct ur_esrq_init *);
 static int begin_ring(struct ur_esrq *srq, u32 max_wr)
 {
 	struct ur_block block;
-	bool aside;
 	int err;
 
 	srq->max_wr = max_wr;
-	if (srq->ectx->engine->config.no_rings)
-		return 0;
 	err = take_ring(srq, max_wr, &block);
 	if (err)
 		return err;
-	/* As ur_ectx_clear() does. */
-	aside = ur_ectx_step_aside(srq->ectx);
 	place_ring(srq, &block, max_wr, 0);
-	if (aside)
-		ur_ectx_relock(srq->ectx);
 	return 0;
 }
 
@@ -138,8 +123,7 @@ int ur_esrq_create(struct ur_ectx *ectx, const struct ur_esrq_init *init,
 	*ret_srq = srq;
 	return 0;
 err_ring:
-	if (has_ring(srq))
-		ur_arena_free(&ectx->arena, &srq->block);
+	ur_arena_free(&ectx->arena, &srq->block);
 err_free:
 	free(srq);
 	return err;
@@ -184,9 +168,7 @@ static int change_ring(struct ur_esrq *srq, u32 max_wr)
 	if (err)
 		return err;
 	/* Populated, since the engine copies into it. */
-	ur_ectx_unlock(srq->ectx);
 	err = ur_block_populate(&block);
-	ur_ectx_relock(srq->ectx);
 	if (!err)
 		err = call_resize(srq->ectx->engine, srq, max_wr, &block);
 	ur_arena_free(&srq->ectx->arena, &block);
@@ -196,14 +178,11 @@ static int change_ring(struct ur_esrq *srq, u32 max_wr)
 int ur_esrq_resize(struct ur_esrq *srq, u32 max_wr,
 		   struct uroce_create_srq_resp *resp)
 {
-	int err = 0;
+	int err;
 
 	if (!max_wr || max_wr > MAX_WR)
 		return -EINVAL;
-	if (has_ring(srq))
-		err = change_ring(srq, max_wr);
-	else
-		srq->max_wr = max_wr;
+	err = change_ring(srq, max_wr);
 	if (!err)
 		fill_resp(srq, resp);
 	return err;
@@ -249,8 +228,7 @@ static int destroy_srq(struct ur_engine *engine, struct ur_esrq *srq,
 		return err;
 	ur_list_del(&srq->rq.kick_node);
 	ur_assert(srq->ectx && srq->ectx->engine == engine);
-	if (has_ring(srq))
-		ur_ectx_del_db_client(srq->ectx, &srq->db_client);
+	ur_ectx_del_db_client(srq->ectx, &srq->db_client);
 	if (srq->cq) {
 		ur_assert(srq->cq->users);
 		srq->cq->users--;
@@ -269,8 +247,7 @@ int ur_esrq_destroy(struct ur_esrq *srq, struct ur_events_left *async)
 	err = call_destroy_srq(srq->ectx->engine, srq, async);
 	if (err)
 		return err;
-	if (has_ring(srq))
-		ur_arena_free(&srq->ectx->arena, &srq->block);
+	ur_arena_free(&srq->ectx->arena, &srq->block);
 	free(srq);
 	return 0;
 }

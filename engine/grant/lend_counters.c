@@ -184,7 +184,7 @@ const struct ur_counter_page *ur_counters_page(const struct ur_engine *engine,
 		       : NULL;
 }
 
-bool ur_counters_lent_qp(const struct ur_engine *engine, u32 qpn, u64 *values)
+bool ur_engine_shown_qp(const struct ur_engine *engine, u32 qpn, u64 *values)
 {
 	const struct ur_counter_page *page =
 		ur_counters_page(engine, ur_slot_of(qpn));

@@ -27,9 +27,6 @@ void ur_counters_lend_end(struct ur_engine *engine, u32 slot);
 /* Fills values with UR_CNT_COUNT counters: the sums of all programs, including ended
  * ones. */
 void ur_counters_lent(struct ur_engine *engine, u64 *values);
-/* Fills UR_QP_SHOWN values of a queue pair in a program. Returns false if the program
- * does not show it. */
-bool ur_counters_lent_qp(const struct ur_engine *engine, u32 qpn, u64 *values);
 /* Returns whether any program reports that the kernel refused it the priority of
  * service level 7. */
 bool ur_counters_lent_sl(const struct ur_engine *engine);

@@ -36,16 +36,6 @@ int ur_echan_borrow(struct ur_ectx *ectx, int tx, int rx, struct ur_echan **ret)
 	return 0;
 }
 
-int ur_easync_lend(const struct ur_easync *async)
-{
-	return async->sock.tx;
-}
-
-int ur_easync_reader(const struct ur_easync *async)
-{
-	return async->sock.rx;
-}
-
 static int add_async(struct ur_engine *engine, struct ur_easync *async)
 {
 	ur_list_add_tail(&engine->guest.asyncs, &async->borrowed);

@@ -128,8 +128,8 @@ static bool read_shown(const struct ur_shown_failure *shown, u32 qpn,
 	return false;
 }
 
-bool ur_failures_lent(const struct ur_engine *engine, u32 qpn, bool peers,
-		      struct ur_failure *failure)
+bool ur_engine_shown_failure(const struct ur_engine *engine, u32 qpn,
+			     bool peers, struct ur_failure *failure)
 {
 	const struct ur_counter_page *page =
 		ur_counters_page(engine, ur_slot_of(qpn));

@@ -9,13 +9,7 @@
 
 #include "transport/failure.h"
 
-struct ur_engine;
 struct ur_counter_page;
-
-/* Fills *failure with the failure of a queue pair in a program: of a request of its peer if
- * peers, else of its own. Returns whether there is one. Control. */
-bool ur_failures_lent(const struct ur_engine *engine, u32 qpn, bool peers,
-		      struct ur_failure *failure);
 
 /* In the program: publishes a failure of a queue pair that has a place in the page. Engine
  * thread. */

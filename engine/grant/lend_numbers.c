@@ -80,11 +80,12 @@ void ur_lent_numbers_begin(struct ur_lent_numbers *n, u32 slot)
 	n->slot[slot].first = n->slot[slot].next;
 }
 
-u32 ur_lent_numbers_next(struct ur_lent_numbers *n, u32 slot)
+u32 ur_engine_next_number(struct ur_engine *engine, u32 slot)
 {
+	struct ur_lent_numbers *n = engine->numbers;
 	u32 qpn;
 
-	ur_assert(slot < UR_SLOTS);
+	ur_assert(slot < UR_SLOTS && n);
 	do
 		qpn = ur_slot_first(slot) |
 		      number_at(n, slot, n->slot[slot].next++ & last_of(slot));

@@ -23,8 +23,6 @@ void ur_lent_numbers_fini(struct ur_engine *engine);
 
 /* Begins a new grant of the slot, without numbers yet. Control. */
 void ur_lent_numbers_begin(struct ur_lent_numbers *numbers, u32 slot);
-/* Draws the next number for the slot's present grant. Control. */
-u32 ur_lent_numbers_next(struct ur_lent_numbers *numbers, u32 slot);
 /* Returns whether that number was drawn for the present grant of its slot. Any thread. */
 bool ur_lent_numbers_has(const struct ur_lent_numbers *numbers, u32 qpn);
 

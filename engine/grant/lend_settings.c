@@ -212,8 +212,8 @@ static _Atomic u64 *class_of(struct ur_engine *engine, u32 qpn)
 	return free_one;
 }
 
-void ur_settings_put_class(struct ur_engine *engine, u32 qpn, u8 traffic_class,
-			   u8 hop_limit)
+void ur_engine_put_class(struct ur_engine *engine, u32 qpn, u8 traffic_class,
+			 u8 hop_limit)
 {
 	_Atomic u64 *at = class_of(engine, qpn);
 
@@ -222,7 +222,7 @@ void ur_settings_put_class(struct ur_engine *engine, u32 qpn, u8 traffic_class,
 					 (u64)hop_limit << 40);
 }
 
-void ur_settings_forget_class(struct ur_engine *engine, u32 qpn)
+void ur_engine_forget_class(struct ur_engine *engine, u32 qpn)
 {
 	_Atomic u64 *at = class_of(engine, qpn);
 

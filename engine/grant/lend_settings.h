@@ -45,12 +45,6 @@ struct ur_lent_class {
 /* Puts the descriptor of the memory in *fd, and makes it in the first call. The descriptor
  * stays the engine's. Returns 0 or -errno. */
 int ur_settings_lend(struct ur_engine *engine, int *fd);
-/* Set and clear the traffic class of an RC queue pair in a program. There is room for
- * UR_LENT_CLASSES of each program. Programs read them after ur_engine_show_classes()
- * (engine_lend.h). Do nothing before the first grant. */
-void ur_settings_put_class(struct ur_engine *engine, u32 qpn, u8 traffic_class,
-			   u8 hop_limit);
-void ur_settings_forget_class(struct ur_engine *engine, u32 qpn);
 /* Publishes the engine's congestion control, ECN, MTU, recorder and fault rules. */
 void ur_settings_show(struct ur_engine *engine);
 void ur_settings_lend_fini(struct ur_engine *engine);

@@ -15,6 +15,7 @@
 #define UR_ENGINE_GROUND_USER_H
 
 #include <pthread.h>
+#include <sys/mman.h>
 #include <sys/types.h>
 #include "util/bytes.h"
 
@@ -93,10 +94,22 @@ int ur_user_mem_maps(struct ur_user_mem *mem, int fd, u64 proof);
 struct ur_user_mem *ur_user_mem_get(struct ur_user_mem *mem);
 void ur_user_mem_put(struct ur_user_mem *mem);
 
+/* Returns the rights that Linux' ib_umem.c wants for a region with these IB access flags: write
+ * access if the region, or a window of it, may be written to. */
+static inline int ur_user_rights_for(u32 access)
+{
+	/* enum ib_uverbs_access_flags: local and remote write, atomic, window */
+	return access & (1u << 0 | 1u << 1 | 1u << 3 | 1u << 4) ? PROT_WRITE
+								: PROT_READ;
+}
 /* Returns 0 if all of the range is mapped with the rights prot (of <sys/mman.h>)
  * now, or the rights are unknown; else -EFAULT or -ESRCH. Without PROCMAP_QUERY it
  * reads the text of all maps. Any thread. */
 int ur_user_rights(const struct ur_user_mem *mem, u64 addr, u64 len, int prot);
+/* Returns 0 if the range is there, with the rights prot, else -EFAULT. len is not 0. seen: its pages are known to be
+ * there. Takes as long as the client's page faults. Any thread. */
+int ur_user_look(const struct ur_user_mem *mem, u64 addr, u64 len, int prot,
+		 bool seen);
 /* Copy len bytes from or to the client's memory. Return 0, -EFAULT, or -ESRCH
  * once the process has ended; after an error some of the bytes may have been
  * copied. A read ignores the rights of pages; a write needs writable memory, if the

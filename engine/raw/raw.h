@@ -97,8 +97,16 @@ enum ur_wq_state { /* enum ibv_wq_state */
 		   UR_WQ_ERR,
 };
 
-/* Moves a work queue between states: from RESET to RDY, from RDY to ERR, from any to
- * RESET, or to its present state. Returns 0, -EINVAL or -ENOMEM. */
+/* Returns whether a work queue may go from one state to another: from RESET to RDY, from RDY to
+ * ERR, from any to RESET, or to its present state. */
+static inline bool ur_wq_may(enum ur_wq_state from, enum ur_wq_state to)
+{
+	return to == UR_WQ_RESET || to == from ||
+	       (to == UR_WQ_RDY && from == UR_WQ_RESET) ||
+	       (to == UR_WQ_ERR && from == UR_WQ_RDY);
+}
+
+/* Moves a work queue between states. Returns 0, -EINVAL or -ENOMEM. */
 int ur_ewq_modify(struct ur_eqp *wq, enum ur_wq_state from,
 		  enum ur_wq_state to);
 

@@ -121,9 +121,7 @@ int ur_ewq_modify(struct ur_eqp *wq, enum ur_wq_state from, enum ur_wq_state to)
 
 	if (to == from && to != UR_WQ_RESET)
 		return 0;
-	if (to == UR_WQ_RDY && from != UR_WQ_RESET)
-		return -EINVAL;
-	if (to == UR_WQ_ERR && from != UR_WQ_RDY)
+	if (!ur_wq_may(from, to))
 		return -EINVAL;
 	if (to != UR_WQ_RDY) {
 		attr.state = to == UR_WQ_ERR ? UR_QP_ERR : UR_QP_RESET;

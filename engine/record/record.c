@@ -248,8 +248,6 @@ static void trace(void *port_ctx, u32 id, u32 qpn, u64 a, u64 b)
 		return;
 	r.ns = clock_of(e);
 	qp = ur_port_qp_ctx(e->port, qpn);
-	if (qp && qp->init.away)
-		return; /* the engine that has the queue pair records it */
 	if (qp) {
 		owned(&r, qp->uid, qp->pid);
 		r.dest_qpn = ur_qp_dest(qp->qp);

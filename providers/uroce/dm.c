@@ -3,6 +3,10 @@
  * Device memory: a mapping of the uverbs file. Copies are of whole 4-byte
  * words, as on the hardware that brought the verb and as programs test for.
  */
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include "guest.h"
 #include "uroce.h"
 
@@ -44,6 +48,7 @@ static int setup_dm(struct ibv_context *context, struct uroce_dm *dm,
 		ur_map_at(context, UR_OF_DEVICE, resp->map_off, resp->map_len);
 	if (!dm->map)
 		return errno;
+	memset(dm->map, 0, length);
 	dm->map_len = resp->map_len;
 	dm->length = length;
 	dm->resumes =
@@ -104,6 +109,8 @@ int uroce_free_dm(struct ibv_dm *ibdm)
 
 	if (err)
 		return err;
+	/* Gives the pages back: the device lends this range of its file no more. */
+	syscall(SYS_madvise, dm->map, dm->map_len, MADV_REMOVE);
 	ur_unmap(dm->map, dm->map_len);
 	free(dm);
 	return 0;

@@ -50,7 +50,7 @@ floor gsi core
 floor faults 'core|grant|gsi|record'
 floor record 'core|grant'
 # Control meets the engine at its door and on the ground that both stand on.
-door='"engine/(engine|fault_rule)\.h"|"engine/ground/[^/]*"|"(kernel-abi|util)/.*"'
+door='"engine/(engine|fault_rule)\.h"|"transport/(modify_table|table)\.h"|"engine/ground/[^/]*"|"(kernel-abi|util)/.*"'
 below='"device/[^/]*"'
 rule device "<.*>|$door|\"cm/.*\"|\"device/.*\""
 rule device/confine "<.*>|$door|\"device/confine/.*\""

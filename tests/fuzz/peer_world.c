@@ -119,7 +119,6 @@ static void make_region(u32 i, u32 access)
 		.iova = (uintptr_t)w->at[i],
 		.mem = w->mem,
 		.dmabuf_fd = -1,
-		.looked = true,
 		.key = 0x1000 * (i + 1) + 0x77,
 	};
 
@@ -161,11 +160,11 @@ static void make_queue_pairs(void)
 		struct ur_eqp_init init = {
 			.type = types[i],
 			.pd = PD,
-			.max_send_wr = 64,
-			.max_recv_wr = 64,
-			.max_send_sge = 4,
-			.max_recv_sge = 2,
-			.max_inline = 64,
+			.caps.max_send_wr = 64,
+			.caps.max_recv_wr = 64,
+			.caps.max_send_sge = 4,
+			.caps.max_recv_sge = 2,
+			.caps.max_inline = 64,
 			.send_cq = cq,
 			.recv_cq = cq,
 			.qpn = PEER_OWN_SLOT << 19 | (i + 3),

@@ -17,23 +17,12 @@
 static int destroy_wq(struct ur_object *obj)
 {
 	struct ur_obj_wq *wq = ur_obj_wq_of(obj);
-	struct ur_events_left async;
-	int err = ur_eqp_destroy(wq->wq, &async);
 
-	if (err)
-		return err;
-	wq->async_events = ur_events_read(obj, &async);
+	ur_qpc_destroy(wq->qpc);
 	ur_object_unuse(wq->pd);
 	ur_object_unuse(wq->cq);
 	ur_async_put(wq->async);
 	return 0;
-}
-
-static void report_wq(const struct ur_object *obj, void *out)
-{
-	struct ib_uverbs_ex_destroy_wq_resp *resp = out;
-
-	resp->events_reported = ur_obj_wq_of(obj)->async_events;
 }
 
 static const struct ur_object_type wq_type = {
@@ -43,7 +32,6 @@ static const struct ur_object_type wq_type = {
 	.kib = UR_KIB_QP,
 	.max = UR_MAX_WQ,
 	.destroy = destroy_wq,
-	.report = report_wq,
 };
 
 struct wq_args {
@@ -82,9 +70,10 @@ static int take_udata(const struct ur_cmd *cmd, struct wq_args *a)
 }
 
 static int create_wq(struct ur_cmd *cmd, struct wq_args *a,
-		     struct ur_obj_wq **ret, struct ur_eqp_init *init)
+		     struct ur_obj_wq **ret)
 {
-	struct uroce_create_qp_resp udata = {0};
+	const struct uroce_create_qp_resp udata = {0};
+	struct ur_qpc_init init;
 	struct ur_obj_async *async;
 	struct ur_obj_wq *wq;
 	int err = take_udata(cmd, a);
@@ -99,19 +88,13 @@ static int create_wq(struct ur_cmd *cmd, struct wq_args *a,
 	wq = ur_object_new(cmd->file, &wq_type);
 	if (!wq)
 		goto err_async;
-	*init = (struct ur_eqp_init){
+	init = (struct ur_qpc_init){
 		.type = UR_QPT_RAW_PACKET,
-		.wq = true,
-		.pd = a->pd->pdn,
-		.max_recv_wr = a->max_wr,
-		.max_recv_sge = a->max_sge,
-		.recv_cq = a->cq->cq,
-		.user_handle = a->user_handle,
-		.realm = ur_ufile_realm(cmd->file),
-		.away = cmd->file->slot,
-		.qpn = a->number,
+		.slot = cmd->file->slot,
+		.number = a->number,
+		.caps = {.max_recv_wr = a->max_wr, .max_recv_sge = a->max_sge},
 	};
-	err = ur_eqp_create(cmd->file->ectx, init, &wq->wq, &udata);
+	err = ur_qpc_create(cmd->dev, &init, &wq->qpc);
 	if (err)
 		goto err_abort;
 	wq->obj.user_handle = a->user_handle;
@@ -146,20 +129,19 @@ int ur_x_create_wq(struct ur_cmd *cmd, const void *in, void *out)
 				    req->cq_handle),
 		.event_fd = -1,
 	};
-	struct ur_eqp_init init;
 	struct ur_obj_wq *wq;
 	int err;
 
 	if (req->comp_mask)
 		return -EOPNOTSUPP;
-	err = create_wq(cmd, &a, &wq, &init);
+	err = create_wq(cmd, &a, &wq);
 	if (err)
 		return err;
 	resp->response_length = ur_min_u32(cmd->out_len, sizeof(*resp));
 	resp->wq_handle = wq->obj.handle;
-	resp->max_wr = init.max_recv_wr;
-	resp->max_sge = init.max_recv_sge;
-	resp->wqn = ur_eqp_number(wq->wq);
+	resp->max_wr = wq->qpc->caps.max_recv_wr;
+	resp->max_sge = wq->qpc->caps.max_recv_sge;
+	resp->wqn = wq->qpc->qpn;
 	return 0;
 }
 
@@ -172,7 +154,6 @@ int ur_m_create_wq(struct ur_cmd *cmd)
 		.cq = ur_attr_obj(cmd, UVERBS_ATTR_CREATE_WQ_CQ_HANDLE),
 		.event_fd = ur_attr_fd(cmd, UVERBS_ATTR_CREATE_WQ_EVENT_FD),
 	};
-	struct ur_eqp_init init;
 	struct ur_obj_wq *wq;
 	u32 number;
 	int err;
@@ -182,15 +163,15 @@ int ur_m_create_wq(struct ur_cmd *cmd)
 	    ur_attr_u32(cmd, UVERBS_ATTR_CREATE_WQ_MAX_WR, &a.max_wr) ||
 	    ur_attr_u32(cmd, UVERBS_ATTR_CREATE_WQ_MAX_SGE, &a.max_sge))
 		return -EINVAL;
-	err = create_wq(cmd, &a, &wq, &init);
+	err = create_wq(cmd, &a, &wq);
 	if (err)
 		return err;
-	number = ur_eqp_number(wq->wq);
+	number = wq->qpc->qpn;
 	err = ur_attr_out(cmd, UVERBS_ATTR_CREATE_WQ_RESP_MAX_WR,
-			  &init.max_recv_wr, 4);
+			  &wq->qpc->caps.max_recv_wr, 4);
 	if (!err)
 		err = ur_attr_out(cmd, UVERBS_ATTR_CREATE_WQ_RESP_MAX_SGE,
-				  &init.max_recv_sge, 4);
+				  &wq->qpc->caps.max_recv_sge, 4);
 	if (!err)
 		err = ur_attr_out(cmd, UVERBS_ATTR_CREATE_WQ_RESP_WQ_NUM,
 				  &number, 4);
@@ -204,7 +185,6 @@ int ur_x_modify_wq(struct ur_cmd *cmd, const void *in, void *out)
 	const struct ib_uverbs_ex_modify_wq *req = in;
 	struct ur_obj_wq *wq =
 		ur_object_get(cmd->file, UVERBS_OBJECT_WQ, req->wq_handle);
-	int err;
 
 	if (!req->attr_mask ||
 	    req->attr_mask & ~(WQ_STATE | WQ_CUR_STATE | WQ_FLAGS) || !wq)
@@ -217,10 +197,10 @@ int ur_x_modify_wq(struct ur_cmd *cmd, const void *in, void *out)
 		return 0;
 	if (req->wq_state > UR_WQ_ERR)
 		return -EINVAL;
-	err = ur_ewq_modify(wq->wq, wq->state, (enum ur_wq_state)req->wq_state);
-	if (!err)
-		wq->state = (enum ur_wq_state)req->wq_state;
-	return err;
+	if (!ur_wq_may(wq->state, (enum ur_wq_state)req->wq_state))
+		return -EINVAL;
+	wq->state = (enum ur_wq_state)req->wq_state;
+	return 0;
 }
 
 int ur_x_destroy_wq(struct ur_cmd *cmd, const void *in, void *out)
@@ -235,14 +215,14 @@ int ur_x_destroy_wq(struct ur_cmd *cmd, const void *in, void *out)
 	if (!wq)
 		return -EINVAL;
 	resp->response_length = ur_min_u32(cmd->out_len, sizeof(*resp));
-	return ur_object_destroy_report(wq, resp);
+	return ur_object_destroy(wq);
 }
 
 int ur_m_destroy_wq(struct ur_cmd *cmd)
 {
 	struct ib_uverbs_ex_destroy_wq_resp resp = {0};
-	int err = ur_object_destroy_report(
-		ur_attr_obj(cmd, UVERBS_ATTR_DESTROY_WQ_HANDLE), &resp);
+	int err = ur_object_destroy(
+		ur_attr_obj(cmd, UVERBS_ATTR_DESTROY_WQ_HANDLE));
 
 	return err ? err
 		   : ur_attr_out(cmd, UVERBS_ATTR_DESTROY_WQ_RESP,

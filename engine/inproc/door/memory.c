@@ -40,7 +40,6 @@ static struct ur_emr_attr attr_of(const struct uroce_guest *guest,
 		.sync_fd = in->dmabuf,
 		.dmabuf_fd = file ? in->dmabuf : -1,
 		.dmabuf_off = in->addr,
-		.looked = true,
 		.key = in->key,
 		/* No address of a program is 1. */
 		.key_at = in->flags & UROCE_GUEST_MR_PARENTS
@@ -61,17 +60,6 @@ int ur_process_set_parent(struct uroce_guest *guest, int mem, u32 pid)
 	if (err)
 		close(fd);
 	return err;
-}
-
-/* Unmaps the file of a region that was registered by UROCE_GUEST_MR_FILE. */
-static void unmap(struct uroce_guest *guest, const struct ur_emr_left *left)
-{
-	if (!left->map)
-		return;
-	ur_emr_unmap(left);
-	pthread_mutex_lock(&guest->home->lock);
-	ur_emr_unmapped(left);
-	pthread_mutex_unlock(&guest->home->lock);
 }
 
 int ur_process_reg_mr(struct uroce_guest *guest,
@@ -112,7 +100,7 @@ int ur_process_rereg_mr(struct uroce_guest_mr *mr, u32 flags,
 	pthread_mutex_lock(&mr->guest->home->lock);
 	err = ur_emr_rereg(mr->mr, flags, &attr, &left);
 	pthread_mutex_unlock(&mr->guest->home->lock);
-	unmap(mr->guest, &left);
+	ur_emr_unmap(&left);
 	return err;
 }
 
@@ -128,7 +116,7 @@ int ur_process_dereg_mr(struct uroce_guest_mr *mr)
 	pthread_mutex_unlock(&guest->home->lock);
 	if (err)
 		return err;
-	unmap(guest, &left);
+	ur_emr_unmap(&left);
 	free(mr);
 	return 0;
 }

@@ -204,7 +204,6 @@ static void test_doc(void)
 	check_row("| | 65536; %u | ENOMEM; EOPNOTSUPP |", UR_RSS_TABLE_MAX);
 	check_row("| indirection table | %u |", UR_KIB_RWQ_TABLE);
 	check_row("| queue pair, work queue | %u |", UR_KIB_QP);
-	check_row("| its send queue | up to %u |", ur_eqp_kib(1u << 20, 32));
 	check_row("asynchronous event file | %u |", UR_KIB_EVENTS);
 	check_row("| connection | %u |", UR_KIB_SESSION);
 	check_row("| open file | %u |", UR_KIB_FILE);

@@ -28,8 +28,13 @@ static struct ur_emr region(u64 addr, u64 length)
 			       .attr = {.addr = addr,
 					.length = length,
 					.mem = self,
-					.dmabuf_fd = -1,
-					.looked = true}};
+					.dmabuf_fd = -1}};
+}
+
+static int look(const struct ur_emr *mr)
+{
+	return ur_user_look(mr->attr.mem, mr->attr.addr, mr->attr.length,
+			    PROT_READ, false);
 }
 
 /* ---- atomics ---- */
@@ -151,15 +156,15 @@ static void test_gone(void)
 	CHECK_EQ(a.ops->read(a.mem, PAGE - 8, &old, 8), 0);
 	CHECK_EQ(old, 0);
 	CHECK_EQ(a.ops->write(a.mem, PAGE - 4, &old, 8), -EFAULT);
-	CHECK_EQ(ur_emr_look(&mr.attr), -EFAULT);
+	CHECK_EQ(look(&mr), -EFAULT);
 	mr.attr.length = PAGE;
-	CHECK_EQ(ur_emr_look(&mr.attr), 0);
+	CHECK_EQ(look(&mr), 0);
 	mr.attr.length = PAGE + 1;
-	CHECK_EQ(ur_emr_look(&mr.attr), -EFAULT);
+	CHECK_EQ(look(&mr), -EFAULT);
 	mr.attr.addr = (uintptr_t)p - 1;
-	CHECK_EQ(ur_emr_look(&mr.attr), -EFAULT);
+	CHECK_EQ(look(&mr), -EFAULT);
 	mr.attr.addr = UINT64_MAX - 1;
-	CHECK_EQ(ur_emr_look(&mr.attr), -EFAULT);
+	CHECK_EQ(look(&mr), -EFAULT);
 	ur_app_mem_detach(&mr);
 	munmap(area, 3 * PAGE);
 }
@@ -170,15 +175,9 @@ static void test_hole(void)
 	u8 *p = map_pages(3);
 	struct ur_emr mr = region((uintptr_t)p + 100, 3 * PAGE - 200);
 
-	CHECK_EQ(ur_emr_look(&mr.attr), 0);
+	CHECK_EQ(look(&mr), 0);
 	remove_page(p + PAGE);
-	CHECK_EQ(ur_emr_look(&mr.attr), -EFAULT);
-	/* To be looked at before anything else; paged in, never. */
-	mr.attr.looked = false;
-	CHECK_EQ(ur_app_mem_attach(&mr), -EAGAIN);
-	mr.attr.on_demand = true;
-	CHECK_EQ(ur_app_mem_attach(&mr), 0);
-	ur_app_mem_detach(&mr);
+	CHECK_EQ(look(&mr), -EFAULT);
 	munmap(p, 3 * PAGE);
 }
 
@@ -189,9 +188,9 @@ static void test_many(void)
 	u8 *p = map_pages(pages);
 	struct ur_emr mr = region((uintptr_t)p, pages * PAGE);
 
-	CHECK_EQ(ur_emr_look(&mr.attr), 0);
+	CHECK_EQ(look(&mr), 0);
 	remove_page(p + (pages - 1) * PAGE);
-	CHECK_EQ(ur_emr_look(&mr.attr), -EFAULT);
+	CHECK_EQ(look(&mr), -EFAULT);
 	munmap(p, pages * PAGE);
 }
 
@@ -249,40 +248,6 @@ static void test_dmabuf(void)
 	close(bare);
 }
 
-static void test_device_memory(void)
-{
-	static u8 block[8192];
-	struct ur_edm dm = {.block = {.ptr = block, .len = sizeof(block)},
-			    .length = 5000};
-	const struct {
-		u64 off, length;
-		int ret;
-	} cases[] = {
-		{0, 5000, 0},
-		{4999, 1, 0},
-		{5000, 0, 0},
-		{0, 5001, -EINVAL},
-		{5000, 1, -EINVAL},
-		{5001, 0, -EINVAL},
-		{4096, UINT64_MAX - 4000, -EINVAL},
-		{UINT64_MAX, 2, -EINVAL},
-	};
-
-	for (u32 i = 0; i < UR_ARRAY_SIZE(cases); i++) {
-		struct ur_emr mr = region(0, cases[i].length);
-
-		mr.attr.dm = &dm;
-		mr.attr.dm_off = cases[i].off;
-		CHECK_EQ(ur_app_mem_attach(&mr), cases[i].ret);
-		CHECK_EQ(dm.users, !cases[i].ret);
-		if (cases[i].ret)
-			continue;
-		CHECK(mr.direct == block + cases[i].off);
-		ur_app_mem_detach(&mr);
-		CHECK_EQ(dm.users, 0);
-	}
-}
-
 int main(int argc, char **argv)
 {
 	cases(&argc, argv);
@@ -295,7 +260,6 @@ int main(int argc, char **argv)
 	STEP(test_many());
 	for (; PAGE <= 65536; PAGE *= 4)
 		STEP(test_dmabuf());
-	STEP(test_device_memory());
 	CHECK_EQ(self->refs, 1);
 	ur_user_mem_put(self);
 	return cases_status();

@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include "engine/core/engine_impl.h"
 #include "tests/check.h"
+#include "util/os/event_pair.h"
 
 static struct ur_watch *watched;
 
@@ -50,12 +51,20 @@ static u32 purge(struct ur_evsock *s, struct ur_evsrc *src)
 	return n;
 }
 
+static void open_pair(struct ur_evsock *sock, bool async)
+{
+	int fd[2];
+
+	CHECK_EQ(ur_event_pair(fd), 0);
+	ur_evsock_init(sock, NULL, fd[0], fd[1], async);
+}
+
 static void test_purge(void)
 {
 	struct ur_evsock s;
 	struct ur_evsrc a, b;
 
-	CHECK_EQ(ur_evsock_open(&s, NULL, false), 0);
+	open_pair(&s, false);
 	ur_evsrc_init(&a, 0xa);
 	ur_evsrc_init(&b, 0xb);
 	for (int i = 0; i < 5; i++) {
@@ -80,7 +89,7 @@ static void test_ended(void)
 	struct ur_evsock s;
 	struct ur_evsrc a;
 
-	CHECK_EQ(ur_evsock_open(&s, NULL, false), 0);
+	open_pair(&s, false);
 	ur_evsrc_init(&a, 0xa);
 	while (!a.pending)
 		ur_evsock_send(&s, &a, 0);
@@ -99,7 +108,7 @@ static void test_full(void)
 	struct ur_evsrc a;
 	u32 sent = 0, got = 0;
 
-	CHECK_EQ(ur_evsock_open(&s, NULL, false), 0);
+	open_pair(&s, false);
 	ur_evsrc_init(&a, 0xa);
 	while (!a.pending || sent % 100) {
 		ur_evsock_send(&s, &a, 0);
@@ -126,7 +135,7 @@ static void test_held(void)
 	struct ur_evsrc a, b, c;
 	u32 sent = 0, got = 0;
 
-	CHECK_EQ(ur_evsock_open(&s, NULL, false), 0);
+	open_pair(&s, false);
 	ur_evsrc_init(&a, 0xa);
 	ur_evsrc_init(&b, 0xb);
 	ur_evsrc_init(&c, 0xc);
@@ -168,7 +177,7 @@ static void test_async(void)
 		u32 type, reserved;
 	} ev;
 
-	CHECK_EQ(ur_evsock_open(&s, NULL, true), 0);
+	open_pair(&s, true);
 	ur_evsrc_init(&a, 0x1234);
 	ur_evsock_send(&s, &a, UR_EVENT_QP_FATAL);
 	CHECK_EQ(read(s.rx, &ev, sizeof(ev)), sizeof(ev));

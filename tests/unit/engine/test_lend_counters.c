@@ -90,7 +90,7 @@ static void queue_pairs(void)
 	u32 n = 0;
 
 	begin();
-	CHECK(!ur_counters_lent_qp(device, FIRST, values));
+	CHECK(!ur_engine_shown_qp(device, FIRST, values));
 	for (; n < 9; n++) {
 		shown[n] = ur_counters_of_qp(page, FIRST + n * APART);
 		if (!shown[n])
@@ -99,16 +99,16 @@ static void queue_pairs(void)
 	}
 	CHECK_EQ(n, 8);
 	for (u32 i = 0; i < n; i++) {
-		CHECK(ur_counters_lent_qp(device, FIRST + i * APART, values));
+		CHECK(ur_engine_shown_qp(device, FIRST + i * APART, values));
 		CHECK_EQ(values[UR_QP_SHOWN_STATE], i + 1);
 	}
 	ur_counters_qp_gone(page, FIRST + 2 * APART);
-	CHECK(!ur_counters_lent_qp(device, FIRST + 2 * APART, values));
+	CHECK(!ur_engine_shown_qp(device, FIRST + 2 * APART, values));
 	CHECK(ur_counters_of_qp(page, FIRST + 8 * APART) == shown[2]);
 	CHECK_EQ(shown[2][UR_QP_SHOWN_STATE], 0);
 	/* A number of another slot, whatever stands here. */
-	CHECK(!ur_counters_lent_qp(device, 1u << 21 | 7, values));
-	CHECK(!ur_counters_lent_qp(device, UINT32_MAX, values));
+	CHECK(!ur_engine_shown_qp(device, 1u << 21 | 7, values));
+	CHECK(!ur_engine_shown_qp(device, UINT32_MAX, values));
 	end();
 }
 

@@ -98,10 +98,10 @@ static void shown(void)
 
 	begin();
 	CHECK(ur_counters_of_qp(page, FIRST));
-	CHECK(!ur_failures_lent(device, FIRST, false, &read));
+	CHECK(!ur_engine_shown_failure(device, FIRST, false, &read));
 	ur_failures_show(page, FIRST, &f);
 	memset(&read, 0, sizeof(read));
-	CHECK(ur_failures_lent(device, FIRST, false, &read));
+	CHECK(ur_engine_shown_failure(device, FIRST, false, &read));
 	CHECK(read.at == f.at && read.status == f.status &&
 	      read.opcode == f.opcode && read.reason == f.reason &&
 	      read.psn == f.psn && read.wr_id == f.wr_id &&
@@ -124,10 +124,10 @@ static void shown(void)
 	      read.stray_psn == f.stray_psn && read.waited_ns == f.waited_ns &&
 	      read.send_error == f.send_error);
 	/* The other kind is apart. */
-	CHECK(!ur_failures_lent(device, FIRST, true, &read));
+	CHECK(!ur_engine_shown_failure(device, FIRST, true, &read));
 	f = made_up(true);
 	ur_failures_show(page, FIRST, &f);
-	CHECK(ur_failures_lent(device, FIRST, true, &read));
+	CHECK(ur_engine_shown_failure(device, FIRST, true, &read));
 	CHECK(read.peers);
 	end();
 }
@@ -141,15 +141,15 @@ static void gone(void)
 	ur_failures_show(page, FIRST, &f);
 	/* The program destroys a queue pair before the device does. */
 	ur_counters_qp_gone(page, FIRST);
-	CHECK(ur_failures_lent(device, FIRST, false, &read));
+	CHECK(ur_engine_shown_failure(device, FIRST, false, &read));
 	ur_failures_forget(page, FIRST);
-	CHECK(!ur_failures_lent(device, FIRST, false, &read));
+	CHECK(!ur_engine_shown_failure(device, FIRST, false, &read));
 	/* One without a place shows none. */
 	ur_failures_show(page, FIRST + 1, &f);
-	CHECK(!ur_failures_lent(device, FIRST + 1, false, &read));
+	CHECK(!ur_engine_shown_failure(device, FIRST + 1, false, &read));
 	/* Numbers of other slots, whatever stands here. */
-	CHECK(!ur_failures_lent(device, 1u << 21 | 7, false, &read));
-	CHECK(!ur_failures_lent(device, UINT32_MAX, false, &read));
+	CHECK(!ur_engine_shown_failure(device, 1u << 21 | 7, false, &read));
+	CHECK(!ur_engine_shown_failure(device, UINT32_MAX, false, &read));
 	end();
 }
 
@@ -163,10 +163,10 @@ static void killed_meanwhile(void)
 	ur_failures_show(page, FIRST, &f);
 	s = &page->failure[ur_shown_place(FIRST, 0)][0];
 	s->generation++;
-	CHECK(!ur_failures_lent(device, FIRST, false, &read));
+	CHECK(!ur_engine_shown_failure(device, FIRST, false, &read));
 	/* And one that comes then is shown. */
 	ur_failures_show(page, FIRST, &f);
-	CHECK(ur_failures_lent(device, FIRST, false, &read));
+	CHECK(ur_engine_shown_failure(device, FIRST, false, &read));
 	end();
 }
 
@@ -204,7 +204,7 @@ static void scribbled(void)
 	begin();
 	CHECK(!pthread_create(&thread, NULL, scribble, NULL));
 	while (any < TIMES) {
-		if (!ur_failures_lent(device, FIRST, false, &f))
+		if (!ur_engine_shown_failure(device, FIRST, false, &f))
 			continue;
 		any++;
 		CHECK(f.at <= ur_clock_ns(CLOCK_MONOTONIC));

@@ -96,32 +96,31 @@ static void classes(void)
 
 	begin();
 	CHECK(ur_settings_read(page, &seen, &now));
-	ur_settings_put_class(device, NUMBER, 106, 9);
+	ur_engine_put_class(device, NUMBER, 106, 9);
 	CHECK(!ur_settings_read(page, &seen, &now));
 	ur_engine_show_classes(device);
 	CHECK(ur_settings_read(page, &seen, &now));
 	CHECK_EQ(now.classes, 1);
 	CHECK(ur_settings_read_class(page, SLOT, 7, &c));
 	CHECK(c.qpn == NUMBER && c.traffic_class == 106 && c.hop_limit == 9);
-	ur_settings_put_class(device, NUMBER, 0, 0);
+	ur_engine_put_class(device, NUMBER, 0, 0);
 	CHECK(ur_settings_read_class(page, SLOT, 7, &c));
 	CHECK(c.qpn == NUMBER && !c.traffic_class && !c.hop_limit);
 	CHECK_EQ(count(SLOT), 1);
 	/* Numbers with the same places, of which not all have one. */
 	for (u32 i = 1; i < 12; i++)
-		ur_settings_put_class(device, NUMBER + i * UR_LENT_CLASSES, 1,
-				      2);
+		ur_engine_put_class(device, NUMBER + i * UR_LENT_CLASSES, 1, 2);
 	CHECK_EQ(count(SLOT), 8);
 	CHECK_EQ(count(SLOT + 1), 0);
 	for (u32 i = 0; i < 12; i++)
-		ur_settings_forget_class(device, NUMBER + i * UR_LENT_CLASSES);
+		ur_engine_forget_class(device, NUMBER + i * UR_LENT_CLASSES);
 	CHECK_EQ(count(SLOT), 0);
 	end();
 	/* Nobody has been lent anything. */
 	device = calloc(1, sizeof(*device));
 	CHECK(device);
-	ur_settings_put_class(device, NUMBER, 1, 2);
-	ur_settings_forget_class(device, NUMBER);
+	ur_engine_put_class(device, NUMBER, 1, 2);
+	ur_engine_forget_class(device, NUMBER);
 	ur_engine_show_classes(device);
 	free(device);
 }

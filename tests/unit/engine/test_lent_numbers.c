@@ -21,7 +21,7 @@ static void test_each_once(void)
 	u32 near = 0, last = 0;
 
 	for (u32 i = 0; i < NUMBERS; i++) {
-		u32 qpn = ur_lent_numbers_next(engine.numbers, SLOT);
+		u32 qpn = ur_engine_next_number(&engine, SLOT);
 
 		CHECK_EQ(ur_shard_of(qpn, UR_PLACE_BITS), SLOT);
 		CHECK(!seen[qpn % NUMBERS]++);
@@ -41,14 +41,14 @@ static void test_whose(void)
 
 	ur_lent_numbers_begin(engine.numbers, SLOT);
 	for (u32 i = 0; i < 100; i++)
-		had[i] = ur_lent_numbers_next(engine.numbers, SLOT);
+		had[i] = ur_engine_next_number(&engine, SLOT);
 	for (u32 i = 0; i < 100; i++)
 		CHECK(ur_lent_numbers_has(engine.numbers, had[i]));
 	ur_lent_numbers_begin(engine.numbers, SLOT);
 	for (u32 i = 0; i < 100; i++)
 		CHECK(!ur_lent_numbers_has(engine.numbers, had[i]));
 	for (u32 i = 0; i < 100; i++)
-		now[i] = ur_lent_numbers_next(engine.numbers, SLOT);
+		now[i] = ur_engine_next_number(&engine, SLOT);
 	for (u32 i = 0; i < 100; i++) {
 		CHECK(!ur_lent_numbers_has(engine.numbers, had[i]));
 		CHECK(ur_lent_numbers_has(engine.numbers, now[i]));
@@ -59,7 +59,7 @@ static void test_whose(void)
 static void test_all(void)
 {
 	for (u32 i = 0; i < NUMBERS + 10; i++)
-		ur_lent_numbers_next(engine.numbers, SLOT);
+		ur_engine_next_number(&engine, SLOT);
 	for (u32 i = 0; i < NUMBERS; i += 97)
 		CHECK(ur_lent_numbers_has(engine.numbers, SLOT << BITS | i));
 	CHECK(!ur_lent_numbers_has(engine.numbers, (SLOT + 1) << BITS));
@@ -69,7 +69,7 @@ static void test_all(void)
 static void test_last_slot(void)
 {
 	for (u32 i = 0; i < 2 * SMALL_NUMBERS; i++)
-		CHECK(ur_lent_numbers_next(engine.numbers, UR_SLOTS - 1) !=
+		CHECK(ur_engine_next_number(&engine, UR_SLOTS - 1) !=
 		      UR_QPN_MULTICAST);
 }
 
@@ -86,7 +86,7 @@ static void test_small(void)
 
 	CHECK(seen);
 	for (u32 i = 0; i < SMALL_NUMBERS; i++) {
-		u32 qpn = ur_lent_numbers_next(engine.numbers, slot);
+		u32 qpn = ur_engine_next_number(&engine, slot);
 
 		CHECK_EQ(ur_slot_of(qpn), slot);
 		CHECK(!seen[qpn - ur_slot_first(slot)]++);

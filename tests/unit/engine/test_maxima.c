@@ -71,26 +71,27 @@ static void queue_pairs(void)
 						UR_QPT_XRC_INI};
 
 	for (u32 i = 0; i < UR_ARRAY_SIZE(types); i++) {
-		struct ur_eqp_init init = {.type = types[i],
-					   .max_send_wr = UR_MAX_QP_WR,
-					   .max_recv_wr = UR_MAX_QP_WR,
-					   .max_send_sge = UR_MAX_SGE_COUNT,
-					   .max_recv_sge = UR_MAX_SGE_COUNT,
-					   .max_inline = UR_MAX_INLINE};
+		struct ur_eqp_init init = {
+			.type = types[i],
+			.caps.max_send_wr = UR_MAX_QP_WR,
+			.caps.max_recv_wr = UR_MAX_QP_WR,
+			.caps.max_send_sge = UR_MAX_SGE_COUNT,
+			.caps.max_recv_sge = UR_MAX_SGE_COUNT,
+			.caps.max_inline = UR_MAX_INLINE};
 		struct ur_qp_rings l;
 
-		CHECK(!ur_qp_rings_plan(&init, types[i] != UR_QPT_RC, &l));
+		CHECK(!ur_qp_rings_plan(&init, &l));
 		/* Not even the longest requests are more than there is room for. */
 		CHECK((u64)l.sq_bbs * UROCE_SQ_BB / UR_MAX_QP_WR >=
 		      UR_MAX_SGE_COUNT * sizeof(struct uroce_wqe_data));
-		CHECK_EQ(init.max_inline, UR_MAX_INLINE);
+		CHECK_EQ(init.caps.max_inline, UR_MAX_INLINE);
 		CHECK(l.rq_off >= l.sq_off + (u64)l.sq_bbs * UROCE_SQ_BB ||
 		      !l.rq_entries);
 		CHECK(l.bytes >= l.rq_off + (u64)l.rq_entries * l.rq_stride);
 		/* So small that users of ordinary machines may have several. */
 		CHECK(l.bytes <= 129ull << 20);
-		init.max_send_wr++;
-		CHECK_EQ(ur_qp_rings_plan(&init, false, &l), -EINVAL);
+		init.caps.max_send_wr++;
+		CHECK_EQ(ur_qp_rings_plan(&init, &l), -EINVAL);
 	}
 }
 

@@ -47,7 +47,6 @@ static struct ur_emr *reg_mr(void *buf, u64 bytes)
 		.length = bytes,
 		.mem = self,
 		.dmabuf_fd = -1,
-		.looked = true,
 	};
 	struct ur_emr *mr;
 
@@ -70,10 +69,10 @@ static struct ur_eqp *make_qp(u32 max_recv, struct uroce_create_qp_resp *resp)
 	struct ur_eqp_init init = {
 		.type = UR_QPT_UD,
 		.pd = PD,
-		.max_send_wr = 8,
-		.max_recv_wr = max_recv,
-		.max_send_sge = 1,
-		.max_recv_sge = 1,
+		.caps.max_send_wr = 8,
+		.caps.max_recv_wr = max_recv,
+		.caps.max_send_sge = 1,
+		.caps.max_recv_sge = 1,
 		.send_cq = scq,
 		.recv_cq = rcq,
 	};

@@ -50,7 +50,7 @@ static void borrow_slot(struct program *p, bool small)
 
 	CHECK(!ur_engine_lend(engine, 65534, getpid(), small, UR_LEND_RELAYED,
 			      &p->lent));
-	p->qpn = ur_lent_numbers_next(engine->numbers, p->lent.slot);
+	p->qpn = ur_engine_next_number(engine, p->lent.slot);
 	CHECK(p->lent.relay >= 0 && p->lent.relay_words >= 0);
 	/* It cannot write what the device writes. */
 	CHECK(mmap(NULL, UR_PEER_FILE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,

@@ -7,7 +7,7 @@
 #include "tests/check.h"
 #include "tests/idle_host.h"
 #include "tests/qp_walk.h"
-#include "transport/qp_state.h"
+#include "transport/modify_table.h"
 
 #include <string.h>
 
