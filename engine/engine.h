@@ -42,6 +42,10 @@ struct ur_eah;
 struct ur_efault;
 struct ur_fault_rule;
 struct ur_recorder;
+struct ur_engine_kind;
+
+/* A program's engine, which has queue pairs (engine/core/kind.h). */
+extern const struct ur_engine_kind ur_program_kind;
 
 /* ---- device ---- */
 
@@ -116,6 +120,8 @@ struct ur_engine_config {
 	/* Run-time options, "name=value,..." or NULL (--engine-opt); see
 	 * ur_engine_options_check(). */
 	const char *options;
+	/* &ur_program_kind; NULL: uroced's, without queue pairs */
+	const struct ur_engine_kind *kind;
 	/* for an engine in a program (guest.h): what it was lent, and the bits
 	 * of a slot. Then loop and events are NULL. */
 	bool guest;

@@ -7,8 +7,9 @@
 #include "transport/modify_table.h"
 #include "util/assert.h"
 
-/* A program's numbers are drawn in a fixed order, and the table may have no room for the next
- * one. At least half of it is free, so all tries fail with a probability of 2^-64. */
+/* A program's numbers are drawn in a fixed order, and the table may have no place for the next
+ * one. It does not grow for that: the numbers of before a kill must find places in the next
+ * uroced's, too. At least half of it is free, so all tries fail with a probability of 2^-64. */
 #define NUMBER_TRIES 64u
 
 static int take_number(struct ur_device *dev, struct ur_qpc *q, u32 slot)
@@ -17,7 +18,7 @@ static int take_number(struct ur_device *dev, struct ur_qpc *q, u32 slot)
 
 	for (u32 i = 0; i < NUMBER_TRIES && err == -EEXIST; i++) {
 		q->qpn = ur_engine_next_number(dev->engine, slot);
-		err = ur_table_put(&dev->qps, q, q->qpn);
+		err = ur_table_put_within(&dev->qps, q, q->qpn, 1);
 	}
 	return err == -EEXIST ? -ENOMEM : err;
 }

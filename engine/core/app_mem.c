@@ -285,7 +285,7 @@ void ur_emr_unmap(const struct ur_emr_left *left)
 {
 	u8 *at = left->map, *end = at + left->len;
 
-	for (; at < end; at += UNMAP_STEP)
+	for (; at && at < end; at += UNMAP_STEP)
 		munmap(at, ur_min_u64((u64)(end - at), UNMAP_STEP));
 }
 

@@ -72,15 +72,10 @@ static bool run_as_owner(struct ur_engine *engine,
 	}
 	ur_assert_about = engine->netdev;
 	engine->now = ur_clock_ns(CLOCK_MONOTONIC);
-	ur_guest_follow(engine);
-	ur_record_look(engine);
-	if (engine->config.guest) {
-		ur_guest_acted(engine);
-		/* The thread that ran the engine before may have left packets. */
-		ur_transmit(engine);
-	}
+	engine->kind->before_call(engine);
 	*ret = fn(engine, arg);
-	more = ur_poll_after_call(engine);
+	ur_engine_woken(engine);
+	more = engine->kind->after_call(engine);
 	ur_assert_about = NULL;
 	pthread_mutex_unlock(&box->owner);
 	if (more)

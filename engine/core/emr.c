@@ -160,7 +160,7 @@ int ur_emr_rereg(struct ur_emr *mr, u32 flags, const struct ur_emr_attr *attr,
 	struct ur_emr next = *mr;
 	int err;
 
-	left->map = NULL;
+	*left = (struct ur_emr_left){0};
 	if (flags & UR_REREG_TRANS) {
 		next.attr = *attr;
 		next.attr.pd = mr->attr.pd;

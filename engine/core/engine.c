@@ -15,8 +15,6 @@
 #include "engine/core/engine_impl.h"
 #include "engine/faults/faults.h"
 #include "engine/gsi/gsi.h"
-#include "engine/gpu/gpu.h"
-#include "engine/core/poll_loop.h"
 #include "engine/wire/wire.h"
 #include "engine/ground/recorder.h"
 #include "engine/grant/lend_counters.h"
@@ -28,116 +26,6 @@
 
 #define TX_DESCS 1024u
 
-/* Returns whether control waits, with its lock held. */
-static bool is_wanted(void *ctx)
-{
-	struct ur_engine *e = ctx;
-
-	return e->hurries || ur_mailbox_waits(e);
-}
-
-/* Only an engine in a program, whose memory is its own, gets payload room of the wire. */
-static u8 *payload_room(void *ctx, const struct ur_av *av, u32 dqpn, u32 len)
-{
-	struct ur_engine *e = ctx;
-	struct ur_wire *wire = ur_wire_of(e, av->v1);
-
-	return e->config.guest && wire->ops->payload_room
-		       ? wire->ops->payload_room(wire, av, dqpn, len)
-		       : NULL;
-}
-
-static const u8 *payload_place(void *ctx, const struct ur_av *av, u32 dqpn,
-			       void *mem, u64 off, u32 len)
-{
-	struct ur_engine *e = ctx;
-	struct ur_wire *wire = ur_wire_of(e, av->v1);
-
-	return e->config.guest && wire->ops->payload_place
-		       ? wire->ops->payload_place(wire, av, dqpn, mem, off, len)
-		       : NULL;
-}
-
-static void payload_taken_back(void *ctx)
-{
-	struct ur_wire *wire = ur_wire_of(ctx, false);
-
-	wire->ops->payload_taken_back(wire);
-}
-
-static bool holds(void *ctx, const struct ur_av *av, u32 dqpn, bool datagram)
-{
-	struct ur_engine *e = ctx;
-	struct ur_wire *wire = ur_wire_of(e, av->v1);
-
-	return e->config.guest && wire->ops->holds(wire, av, dqpn, datagram);
-}
-
-static bool unread(void *ctx, const struct ur_av *av, u32 dqpn)
-{
-	struct ur_engine *e = ctx;
-	struct ur_wire *wire = ur_wire_of(e, av->v1);
-
-	return e->config.guest && wire->ops->unread &&
-	       wire->ops->unread(wire, av, dqpn);
-}
-
-const struct ur_host_ops ur_engine_host_ops = {
-	.sq_next = ur_sq_next,
-	.sq_retire = ur_sq_retire,
-	.rq_next = ur_rq_next,
-	.rq_count = ur_rq_count,
-	.rq_want_kick = ur_rq_want_kick,
-	.cq_push = ur_cq_push,
-	.qp_event = ur_host_qp_event,
-	.qp_failed = ur_host_qp_failed,
-	.srq_event = ur_host_srq_event,
-	.payload_room = payload_room,
-	.payload_place = payload_place,
-	.payload_taken_back = payload_taken_back,
-	.holds = holds,
-	.unread = unread,
-	.wanted = is_wanted,
-};
-
-static int create_port(struct ur_engine *e)
-{
-	struct ur_port_config port = {
-		.seed = e->config.seed,
-		.secret = {e->config.secret[0], e->config.secret[1]},
-		.mtu_bytes = e->config.mtu_bytes,
-		.max_qp = e->config.max_qp,
-		.max_mr = e->config.max_mr,
-		.first_qpn = 17,
-		.shard = e->shard,
-		.shard_bits = e->shard_bits,
-		.node_guid = e->config.node_guid,
-		.cc.enable = e->opt.cc,
-		.counters = e->counters,
-		.aimd = e->opt.aimd,
-		.short_reads = true,
-		.path = e->opt.path,
-		.ooo = e->opt.ooo,
-		.loop = e->opt.loop,
-		.credits = e->opt.credits,
-		.coalesce = e->opt.coalesce,
-		.fast = e->opt.fast,
-		.burst_pkts = e->opt.gso && e->opt.trains ? UR_UDP_SEGS : 0,
-		.burst_bytes = UR_UDP_BURST,
-		.ops = &ur_engine_host_ops,
-		.ctx = e,
-	};
-
-	e->cc = port.cc;
-	e->ops = &ur_engine_host_ops;
-	e->port = ur_port_create(&port);
-	if (!e->port)
-		return -ENOMEM;
-	/* Peers of a destroyed queue pair may still use its number, so another user must not get it soon. Control assigns
-	 * the numbers of a program's queue pairs. */
-	return e->config.guest ? 0 : ur_port_spend_qpns(e->port);
-}
-
 static void called(struct ur_watch *watch, u32 events)
 {
 	/* The eventfd is edge triggered and never read: the mailbox has the calls. */
@@ -147,10 +35,7 @@ static void free_engine(struct ur_engine *e)
 {
 	ur_wire_destroy(e);
 	ur_faults_fini(e);
-	ur_gsi_destroy(e);
-	if (e->port)
-		ur_port_destroy(e->port);
-	ur_gpu_fini(e);
+	e->kind->destroy(e);
 	ur_recorder_free(e->record.recorder);
 	free(e->tx.buf);
 	free(e->tx.desc);
@@ -180,6 +65,7 @@ int ur_engine_create(const struct ur_engine_config *config,
 	e->shard = ur_slot_prefix(config->lent.slot);
 	e->shard_bits = config->slot_bits;
 	e->config = *config;
+	e->kind = config->kind ? config->kind : &ur_switch_kind;
 	e->shown_mtu = config->mtu_bytes;
 	snprintf(e->netdev, sizeof(e->netdev), "%s",
 		 config->netdev ? config->netdev : "");
@@ -229,10 +115,7 @@ int ur_engine_create(const struct ur_engine_config *config,
 		goto err_free;
 	e->counters = e->guest.counters ? ur_counters_of_port(e->guest.counters)
 					: e->own_counters;
-	err = create_port(e);
-	if (err)
-		goto err_free;
-	err = config->guest ? 0 : ur_gsi_create(e);
+	err = e->kind->create(e);
 	if (err)
 		goto err_free;
 	err = ur_wire_create(e);
@@ -240,9 +123,7 @@ int ur_engine_create(const struct ur_engine_config *config,
 		goto err_free;
 	if (e->lent_device && !e->shard)
 		ur_settings_inherit(e);
-	err = config->guest
-		      ? ur_guest_start(e)
-		      : -pthread_create(&e->thread, NULL, ur_poll_thread, e);
+	err = e->kind->start(e);
 	if (err)
 		goto err_free;
 	*engine = e;
@@ -258,7 +139,7 @@ static int stop(struct ur_engine *engine)
 {
 	if (engine->config.guest && engine->faults) {
 		ur_faults_hurry(engine);
-		ur_poll_posted(engine);
+		engine->kind->after_call(engine);
 	}
 	engine->stop = true;
 	return 0;
@@ -294,7 +175,9 @@ bool ur_engine_sl_refused(struct ur_engine *engine)
 
 static int set_cc(struct ur_engine *engine, struct ur_cc_config cc, u8 ecn)
 {
-	ur_engine_apply_cc(engine, &cc, ecn);
+	engine->cc = cc;
+	engine->ecn = ecn;
+	engine->kind->set_cc(engine);
 	return 0;
 }
 UR_ENGINE_CALL(2, set_cc, struct ur_cc_config, u8);

@@ -22,6 +22,7 @@
 #include "engine/core/event_file.h"
 #include "engine/inproc/guest.h"
 #include "engine/core/idle.h"
+#include "engine/core/kind.h"
 #include "engine/grant/lend_settings.h"
 #include "engine/core/mailbox.h"
 #include "engine/options.h"
@@ -67,6 +68,7 @@ extern const struct ur_host_ops ur_engine_host_ops;
 
 struct ur_engine {
 	struct ur_engine_config config;
+	const struct ur_engine_kind *kind;
 	char netdev[32];
 	struct ur_engine_options opt;
 	struct ur_cc_config cc; /* last setting by control */
@@ -91,7 +93,7 @@ struct ur_engine {
 	/* Fault rules for programs: lend_faults.h. Control's. */
 	struct ur_lent_fault *lent_faults[UR_LENT_FAULTS];
 	u64 last_lent_fault;
-	struct ur_port *port;
+	struct ur_port *port;		 /* a program's; NULL: uroced's */
 	struct ur_wire *wires[UR_WIRES]; /* by enum ur_gid_type; NULL: none */
 	struct ur_wire *raw;		 /* raw/wire_raw.h; NULL: none */
 	struct ur_flow_table *flows;
@@ -184,14 +186,8 @@ static inline void ur_engine_woken(struct ur_engine *engine)
 void ur_engine_tell_failed(struct ur_engine *engine, u32 qpn);
 void ur_engine_tell_gsi(struct ur_engine *engine, const struct ur_rx_meta *meta,
 			u32 src_qpn, const u8 *mad);
-/* Applies congestion control and ECN. Engine thread. */
-static inline void ur_engine_apply_cc(struct ur_engine *engine,
-				      const struct ur_cc_config *cc, u8 ecn)
-{
-	engine->cc = *cc;
-	ur_port_set_cc(engine->port, cc);
-	engine->ecn = ecn;
-}
+/* Starts a thread that takes turns until engine->stop. Returns 0 or -errno. */
+int ur_engine_start(struct ur_engine *engine);
 /* Returns whether the GID is one of the device's own. */
 bool ur_engine_own_gid(struct ur_engine *engine, const u8 *gid);
 /* In a program: returns whether the device's addresses have changed; removes those that it no

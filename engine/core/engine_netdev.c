@@ -10,7 +10,7 @@
 static int set_mtu(struct ur_engine *engine, u32 mtu_bytes)
 {
 	engine->config.mtu_bytes = mtu_bytes;
-	ur_port_set_mtu(engine->port, mtu_bytes);
+	engine->kind->set_mtu(engine, mtu_bytes);
 	return 0;
 }
 UR_ENGINE_CALL(1, set_mtu, u32);

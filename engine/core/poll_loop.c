@@ -1,12 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/*
- * One iteration of the engine's loop: commands, doorbells, datagrams, timers,
- * transmission.
- *
- * While awake, the engine polls the socket where packets came last without epoll,
- * and all by epoll now and then. A device without traffic on the wire polls seldom:
- * each poll is a system call, which delays neighbours on the same host.
- */
+/* One turn of a program's engine: commands, doorbells, datagrams, timers, transmission. */
 #include "engine/core/dispatch.h"
 #include "engine/faults/faults.h"
 #include "engine/core/poll_loop.h"
@@ -19,9 +12,6 @@
 
 /* Most receive queues kicked in one turn, since a kick may add another. */
 #define KICKS 256
-/* Poll interval of the wire if nothing came for WIRE_HOT_NS. */
-#define WIRE_QUIET_NS 5000u
-#define WIRE_HOT_NS   200000u
 
 /* ---- doorbells ---- */
 
@@ -43,29 +33,11 @@ static bool answer_doorbells(struct ur_engine *e, bool all)
 
 /* ---- the loop ---- */
 
+/* The engine's thread alone takes edge-triggered events. If it has just received, the program's event
+ * is sent first. */
 static bool look_at_wire(struct ur_engine *e)
 {
-	static const struct timespec zero;
-	bool any = false;
-	u64 quiet = e->now - e->last_rx;
-
-	/* The engine's thread alone takes edge-triggered events. If it has just
-	 * received, the program's event is sent first. */
-	if (e->config.guest)
-		return e->rx_any || ur_wire_poll(e);
-	if (e->now >= e->wire_look)
-		ur_wire_look(e);
-	if (e->forwards)
-		any = ur_wire_forward(e);
-	if (quiet < WIRE_HOT_NS)
-		any |= ur_wire_poll(e);
-	if (e->now - e->last_epoll >=
-	    (quiet < WIRE_HOT_NS ? WIRE_QUIET_NS * 4 : WIRE_QUIET_NS)) {
-		e->last_epoll = e->now;
-		ur_wait_show_cpu(e);
-		any |= ur_dispatch(e, &zero);
-	}
-	return any;
+	return e->rx_any || ur_wire_poll(e);
 }
 
 /*
@@ -150,25 +122,7 @@ bool ur_poll_after_call(struct ur_engine *e)
 {
 	bool more;
 
-	ur_engine_woken(e);
 	more = ur_transmit_little(e);
 	ur_ecq_send_events(e);
 	return more || ur_chores_wait(e) || ur_poll_overdue(e);
-}
-
-void *ur_poll_thread(void *arg)
-{
-	struct ur_engine *e = arg;
-
-	ur_assert_about = e->netdev;
-	pthread_mutex_lock(&e->mailbox.owner);
-	ur_wait_init(e);
-	while (!e->stop) {
-		if (ur_poll_turn(e))
-			ur_idle_work(&e->idle, e->now);
-		else
-			ur_wait(e);
-	}
-	pthread_mutex_unlock(&e->mailbox.owner);
-	return NULL;
 }

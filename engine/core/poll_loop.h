@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The engine thread. */
+/* The turns of a program's engine. */
 #ifndef UR_ENGINE_CORE_POLL_LOOP_H
 #define UR_ENGINE_CORE_POLL_LOOP_H
 
@@ -7,9 +7,6 @@
 
 struct ur_engine;
 
-/* Runs the engine thread until engine->stop is set. arg: struct ur_engine. Returns
- * NULL. */
-void *ur_poll_thread(void *arg);
 /* Runs one turn: commands, doorbells, datagrams, timers, transmission. Returns
  * whether there was any work. Under the owner lock. */
 bool ur_poll_turn(struct ur_engine *engine);

@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Sending: the transport fills the burst buffer and the wire sends it; packets to
- * the engine itself are handed in directly. Also settles queue pairs: sends the
- * requests posted before a queue pair changes. */
+/* Sending: the transport fills the burst buffer, which tx.c sends. Also settles queue pairs: sends
+ * the requests posted before a queue pair changes. */
 #include <string.h>
-#include <sys/epoll.h>
 #include "engine/faults/adverse.h"
 #include "engine/core/answers.h"
 #include "engine/core/datagrams.h"
 #include "engine/faults/faults.h"
-#include "engine/gsi/gsi.h"
-#include "engine/record/record.h"
 #include "engine/core/engine_impl.h"
 #include "engine/core/transmit.h"
+#include "engine/core/tx.h"
 #include "util/os/clock.h"
 #include "engine/wire/wire.h"
-#include "transport/frame.h"
 #include "transport/wire_format.h"
 
 /* Packets of a fill that a caller waits for, and the longest wait. */
@@ -30,132 +26,6 @@
 /* Fills for one queue pair: enough for all that a send ring holds in small
  * datagrams. */
 #define SETTLE_FILLS 1024
-
-/* Returns whether the packet is for an engine of this process. The first bits of the
- * queue pair's number tell it from one for an engine in another process. */
-static bool loops(const struct ur_engine *e, const struct ur_tx_desc *d)
-{
-	return d->av->loop &&
-	       ur_engine_has(e, ur_get_be24(e->tx.buf + d->off + 5));
-}
-
-static void feed_one(struct ur_engine *e, u32 i)
-{
-	const struct ur_tx_desc *d = &e->tx.desc[i];
-	struct ur_rx_meta meta;
-
-	ur_av_meta(d->av, &meta);
-	if (ur_faults_spoils(e, i))
-		ur_engine_tally(e, UR_CNT_rx_icrc_encapsulated, 1);
-	else
-		ur_engine_rx(e, &meta, e->tx.buf + d->off, d->len);
-	e->looped = true;
-}
-
-/* Hands packets to this engine in as if received. The port has already delivered
- * multicast packets to its own members. */
-static void feed_loop(struct ur_engine *e, u32 first)
-{
-	struct ur_tx *tx = &e->tx;
-
-	/* The port may drop its reference to an av when it gets a packet. */
-	for (u32 i = first; i < tx->n_desc; i++)
-		if (tx->desc[i].av->loop)
-			ur_av_get((struct ur_av *)tx->desc[i].av);
-	for (u32 i = first; i < tx->n_desc; i++) {
-		struct ur_av *av = (struct ur_av *)tx->desc[i].av;
-
-		if (!av->loop)
-			continue;
-		if (loops(e, &tx->desc[i]))
-			feed_one(e, i);
-		ur_av_put(av);
-	}
-}
-
-static void on_room(struct ur_watch *watch, u32 events)
-{
-	/* Only ends a sleep: flush() retries in each turn while blocked. */
-}
-
-static struct ur_watch room_watch = {on_room};
-
-/* Sends the rest of tx. Returns false if the wire has no room. */
-static bool flush(struct ur_engine *e)
-{
-	struct ur_tx *tx = &e->tx;
-	int wait_fd = -1;
-	u32 i = e->tx_sent;
-
-	while (i < tx->n_desc) {
-		u32 end = i, taken;
-
-		if (loops(e, &tx->desc[i])) {
-			i++;
-			continue;
-		}
-		while (end < tx->n_desc && !loops(e, &tx->desc[end]))
-			end++;
-		taken = ur_wire_send(e, i, end, &wait_fd);
-		i += taken;
-		if (i < end)
-			break;
-	}
-	if (i < tx->n_desc) {
-		if (!e->tx_blocked) {
-			for (u32 k = 0; k < tx->n_desc; k++)
-				ur_av_get((struct ur_av *)tx->desc[k].av);
-			if (wait_fd >= 0)
-				ur_engine_watch(e, wait_fd,
-						EPOLLOUT | EPOLLONESHOT,
-						&room_watch);
-			e->tx_wait_fd = wait_fd;
-		}
-		e->tx_blocked = true;
-		e->tx_sent = i;
-		return false;
-	}
-	feed_loop(e, 0);
-	if (e->tx_blocked) {
-		for (u32 k = 0; k < tx->n_desc; k++)
-			ur_av_put((struct ur_av *)tx->desc[k].av);
-		if (e->tx_wait_fd >= 0)
-			ur_engine_unwatch(e, e->tx_wait_fd);
-		e->tx_blocked = false;
-	}
-	tx->n_desc = 0;
-	tx->used = 0;
-	e->tx_sent = 0;
-	return true;
-}
-
-/* Empties tx. Returns false if the wire has no room for its packets. */
-static bool empty_tx(struct ur_engine *e)
-{
-	if (e->tx_blocked && !flush(e))
-		return false;
-	e->tx.n_desc = 0;
-	e->tx.used = 0;
-	e->tx_sent = 0;
-	return true;
-}
-
-/* Does what is due for faults and hostile cards. */
-static bool do_held(struct ur_engine *e)
-{
-	bool any;
-
-	if (e->now < ur_faults_deadline(e))
-		return false;
-	any = ur_adverse_turn(e);
-	any |= ur_faults_hand_in(e);
-	if (empty_tx(e) && ur_faults_release(e)) {
-		flush(e);
-		ur_faults_let_go(e);
-		any = true;
-	}
-	return any;
-}
 
 static bool is_answer(const struct ur_tx *tx, const struct ur_tx_desc *d)
 {
@@ -198,17 +68,14 @@ static void arrange(struct ur_engine *e)
 			ur_datagrams_together(&e->tx);
 		}
 	}
-	if (e->record.on)
-		ur_record_sent(e);
-	if (e->faults)
-		ur_faults_sent(e);
+	ur_tx_arrange(e);
 }
 
 /* Sends the packets that the port has just filled in. Returns false if the wire has no room. */
 static bool put_out(struct ur_engine *e)
 {
 	arrange(e);
-	return !e->tx.n_desc || flush(e);
+	return !e->tx.n_desc || ur_tx_flush(e);
 }
 
 /*
@@ -260,19 +127,19 @@ static bool fill_aside(struct ur_engine *e, struct ur_aside *aside,
 	if (ur_aside_take(e, aside))
 		return true;
 	ur_port_go_on(e->port, &aside->senders);
-	*more = flush(e);
+	*more = ur_tx_flush(e);
 	return false;
 }
 
-/* Sends datagrams of QP1 that wait. Returns whether there were any. */
-static bool transmit_gsi(struct ur_engine *e)
+/* Does what is due for faults and hostile cards. */
+static bool do_held(struct ur_engine *e)
 {
-	if (!ur_gsi_waits(e) || !empty_tx(e))
+	bool any;
+
+	if (e->now < ur_faults_deadline(e))
 		return false;
-	ur_gsi_fill(e);
-	put_out(e);
-	ur_gsi_sent(e);
-	return true;
+	any = ur_adverse_turn(e);
+	return ur_tx_held(e) || any;
 }
 
 /* Sends at most "rounds" fills of the burst buffer. */
@@ -280,8 +147,7 @@ static bool transmit(struct ur_engine *e, u32 rounds, u32 max_desc)
 {
 	bool any = e->faults && do_held(e), more = true;
 
-	any |= transmit_gsi(e);
-	for (u32 i = 0; more && i < rounds && empty_tx(e); i++) {
+	for (u32 i = 0; more && i < rounds && ur_tx_empty(e); i++) {
 		struct ur_aside *aside = ur_aside_begin(e);
 
 		e->looped = false;
@@ -327,7 +193,7 @@ static bool settle_fill(struct ur_engine *e, struct ur_eqp *qp)
 {
 	bool more;
 
-	if (!empty_tx(e))
+	if (!ur_tx_empty(e))
 		return false;
 	more = fill(e, qp->qp, LITTLE_DESC);
 	return put_out(e) && more;

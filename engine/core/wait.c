@@ -92,7 +92,7 @@ bool ur_work_waits(struct ur_engine *e)
 
 void ur_wait_sleep(struct ur_engine *e)
 {
-	ur_time until = ur_min_u64(ur_port_deadline(e->port), e->mod_deadline);
+	ur_time until = e->kind->deadline(e);
 	struct timespec ts = {0};
 
 	until = ur_min_u64(until,

@@ -52,7 +52,7 @@ static int begin(struct ur_engine *engine, struct ur_ectx *ectx,
 		return err;
 	ectx->adverse = a;
 	engine->faults->n_adverse++;
-	ur_faults_choose_ways(engine);
+	engine->kind->ruled(engine);
 	return 0;
 }
 UR_ENGINE_CALL(2, begin, struct ur_ectx *, struct ur_adverse *);
@@ -78,7 +78,7 @@ void ur_adverse_end(struct ur_ectx *ectx)
 		return;
 	ur_assert(ectx->engine->faults->n_adverse);
 	ectx->engine->faults->n_adverse--;
-	ur_faults_choose_ways(ectx->engine);
+	ectx->engine->kind->ruled(ectx->engine);
 	free(ectx->adverse);
 	ectx->adverse = NULL;
 }

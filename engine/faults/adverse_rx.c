@@ -126,7 +126,7 @@ void ur_adverse_rx(struct ur_engine *e, const struct ur_rx_meta *meta,
 	flags = a ? flags_of(bth) : 0;
 	/* Responses to this queue pair's own requests are not kept. */
 	if (!flags || (flags & (UR_OPF_RESPONSE | UR_OPF_CNP))) {
-		ur_engine_hand_in(e, meta, bth, len);
+		ur_port_rx(e->port, e->now, meta, bth, len);
 		return;
 	}
 	if (ur_list_empty(&a->packets)) {

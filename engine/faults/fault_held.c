@@ -183,7 +183,7 @@ bool ur_faults_hand_in(struct ur_engine *e)
 		ur_list_del(&h->node);
 		ur_assert(e->faults->n_held_in);
 		e->faults->n_held_in--;
-		ur_adverse_rx(e, &h->meta, h->bytes, h->len);
+		e->kind->rx_ruled(e, &h->meta, h->bytes, h->len);
 		free(h);
 		any = true;
 	}

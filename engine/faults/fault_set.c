@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include "engine/faults/faults.h"
 #include "engine/grant/lend_faults.h"
-#include "engine/record/record.h"
 #include "engine/core/engine_impl.h"
 
 int ur_faults_begin(struct ur_engine *e)
@@ -31,17 +30,6 @@ int ur_faults_begin(struct ur_engine *e)
 	return 0;
 }
 
-/* Packets of tx that wait for room are not affected by new rules. */
-void ur_faults_choose_ways(struct ur_engine *e)
-{
-	bool any = !ur_list_empty(&e->faults->rules);
-
-	ur_record_set_ops(e, any || e->faults->n_adverse ? &ur_fault_host_ops
-							 : &ur_engine_host_ops);
-	ur_port_set_shortcuts(e->port, e->opt.loop && !any,
-			      e->opt.fast && !any);
-}
-
 static int fault_add(struct ur_engine *e, struct ur_efault *f)
 {
 	int err = ur_faults_begin(e);
@@ -50,7 +38,7 @@ static int fault_add(struct ur_engine *e, struct ur_efault *f)
 	if (err)
 		return err;
 	ur_list_add_tail(&e->faults->rules, &f->node);
-	ur_faults_choose_ways(e);
+	e->kind->ruled(e);
 	return 0;
 }
 UR_ENGINE_CALL(1, fault_add, struct ur_efault *);
@@ -60,7 +48,7 @@ static int fault_del(struct ur_engine *e, struct ur_efault *f)
 	ur_list_del(&f->node);
 	free(f);
 	if (e->faults)
-		ur_faults_choose_ways(e);
+		e->kind->ruled(e);
 	return 0;
 }
 UR_ENGINE_CALL(1, fault_del, struct ur_efault *);

@@ -63,7 +63,7 @@ static bool sent_by(const struct ur_engine *e, u32 qpn, const struct ur_av *av,
 {
 	if (is_ud(bth, len))
 		return ur_get_be24(bth + UR_BTH_BYTES + 5) == qpn;
-	return ur_port_qp_av(e->port, qpn) == av;
+	return av->lqpn == qpn;
 }
 
 /* Counts a match. Returns whether the rule strikes now. */
@@ -227,7 +227,7 @@ void ur_faults_received(struct ur_engine *e, const struct ur_rx_meta *meta,
 			return;
 	}
 	while (times--)
-		ur_adverse_rx(e, meta, bth, len);
+		e->kind->rx_ruled(e, meta, bth, len);
 	ur_faults_overtake_in(e, ur_get_be24(bth + 5));
 }
 

@@ -82,17 +82,6 @@ static inline bool ur_faults_spoils(const struct ur_engine *engine, u32 i)
 	       engine->faults->spoiled[i / 64] >> (i & 63) & 1;
 }
 
-/* Hands in a packet to QP1 or to the port. */
-static inline void ur_engine_hand_in(struct ur_engine *engine,
-				     const struct ur_rx_meta *meta,
-				     const u8 *bth, u32 len)
-{
-	if (ur_gsi_takes(engine, bth, len))
-		ur_gsi_rx(engine, meta, bth, len);
-	else
-		ur_port_rx(engine->port, engine->now, meta, bth, len);
-}
-
 /* Applies the rules to a received packet, and hands it in unless they forbid
  * it. */
 void ur_faults_received(struct ur_engine *engine, const struct ur_rx_meta *meta,
@@ -108,7 +97,7 @@ static inline void ur_engine_rx(struct ur_engine *engine,
 	if (engine->faults)
 		ur_faults_received(engine, meta, bth, len);
 	else
-		ur_engine_hand_in(engine, meta, bth, len);
+		engine->kind->rx(engine, meta, bth, len);
 }
 
 /* Hands in the first of n packets that came together, as ur_port_rx_run() does. Returns how
@@ -119,8 +108,7 @@ static inline u32 ur_engine_rx_run(struct ur_engine *engine,
 {
 	if (engine->record.on || engine->faults)
 		return 0;
-	return ur_port_rx_run(engine->port, engine->now, meta, bth, len, stride,
-			      n);
+	return engine->kind->rx_run(engine, meta, bth, len, stride, n);
 }
 
 /* Does the same with packets whose payloads are apart, as ur_port_rx_apart(). */
@@ -132,8 +120,8 @@ static inline u32 ur_engine_rx_apart(struct ur_engine *engine,
 {
 	if (engine->record.on || engine->faults)
 		return 0;
-	return ur_port_rx_apart(engine->port, engine->now, meta, bth, stride,
-				payload, len, n, frail);
+	return engine->kind->rx_apart(engine, meta, bth, stride, payload, len,
+				      n, frail);
 }
 
 /* In a program: takes over the device's UR_LENT_FAULTS rules. */
@@ -146,8 +134,6 @@ void ur_faults_fini(struct ur_engine *engine);
 
 /* Makes engine->faults if it does not exist. Returns 0 or -ENOMEM. */
 int ur_faults_begin(struct ur_engine *engine);
-/* Sets the transport's callbacks and shortcuts by the present rules. */
-void ur_faults_choose_ways(struct ur_engine *engine);
 /* Holds a copy of packet i of engine->tx until at. overtaken: or until the next
  * packet to its peer. Without room the packet is lost, here and below. */
 void ur_faults_hold(struct ur_engine *engine, u32 i, ur_time at,

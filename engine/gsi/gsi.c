@@ -119,3 +119,9 @@ void ur_gsi_rx(struct ur_engine *e, const struct ur_rx_meta *meta,
 	else
 		ur_engine_tally(e, fault, 1);
 }
+
+void ur_gsi_refuse(struct ur_engine *e, const struct ur_rx_meta *meta, u32 len)
+{
+	count_received(e, meta->tos, len);
+	ur_engine_tally(e, UR_CNT_bad_qpn, 1);
+}

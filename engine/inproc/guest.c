@@ -131,7 +131,9 @@ static void follow(struct ur_engine *e)
 
 	if (!ur_settings_read(e->guest.settings, &e->guest.settings_seen, &now))
 		return;
-	ur_engine_apply_cc(e, &now.cc, now.ecn);
+	e->cc = now.cc;
+	e->ecn = now.ecn;
+	e->kind->set_cc(e);
 	ur_port_set_mtu(e->port, now.mtu_bytes);
 	follow_netdev(e);
 	follow_classes(e, now.classes);

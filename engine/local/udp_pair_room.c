@@ -98,7 +98,7 @@ void ur_udp_pairs_say(struct ur_wire_udp *w)
 		e->wire_look = e->now + FULL_NS;
 	/* The port checks its held queue pairs again. */
 	if (some != w->held.said || w->held.freed)
-		ur_port_hold(e->port, some);
+		e->kind->hold(e, some);
 	w->held.said = some;
 	w->held.freed = false;
 }

@@ -11,6 +11,8 @@
 #include "engine/core/engine_impl.h"
 #include "engine/record/probes.h"
 
+/* Sets the port's callbacks by engine->record.on (record_work.c). */
+void ur_record_choose(struct ur_engine *engine);
 /* Sets the port's callbacks to ops; while recording is on, those that record call
  * ops. */
 void ur_record_set_ops(struct ur_engine *engine, const struct ur_host_ops *ops);

@@ -84,6 +84,7 @@ static void start_program(void)
 		.max_mr = 16,
 		.seed = 1,
 		.options = "spin_us=0,hold=0,follow=0",
+		.kind = &ur_program_kind,
 		.guest = true,
 		.lent = own,
 		.slot_bits = UR_PLACE_BITS,

@@ -94,6 +94,7 @@ static int make_engine(struct uroce_home *home, bool apart, bool isolated,
 		       int file)
 {
 	struct ur_engine_config config = {
+		.kind = &ur_program_kind,
 		.netdev = o->netdev,
 		.ifindex = o->ifindex,
 		.mtu_bytes = o->mtu_bytes,

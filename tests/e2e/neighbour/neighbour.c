@@ -39,9 +39,9 @@
  *
  * Registers and deregisters 4 KiB, alone or beside 10,000 queue pairs of its own.
  *
- *	neighbour keep region|qps
+ *	neighbour keep qps
  *
- * Makes such a region, or 10,000 queue pairs, prints a line and waits.
+ * Makes 10,000 queue pairs, prints a line and waits.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -324,10 +324,8 @@ static void keep(const char *what)
 	struct bench t;
 
 	bench_open(&t, 16);
-	if (!strcmp(what, "region"))
-		used_region(&t);
-	else
-		keep_qps(&t);
+	CHECK(!strcmp(what, "qps"));
+	keep_qps(&t);
 	puts("began");
 	fflush(stdout);
 	pause();

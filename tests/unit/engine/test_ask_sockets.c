@@ -49,6 +49,7 @@ static void start_program(void)
 
 	config.loop = NULL;
 	config.options = "spin_us=0,hold=0,follow=0";
+	config.kind = &ur_program_kind;
 	config.guest = true;
 	config.lent = lent;
 	config.slot_bits = UR_PLACE_BITS;

@@ -296,6 +296,7 @@ int main(int argc, char **argv)
 {
 	struct ur_engine_config config = {
 		LO_ENGINE,
+		.kind = &ur_program_kind,
 	};
 
 	cases(&argc, argv);

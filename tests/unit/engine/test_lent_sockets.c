@@ -37,7 +37,7 @@ static u64 seen(void)
 {
 	u64 values[UR_CNT_COUNT];
 
-	ur_port_read_counters(engine->port, values);
+	ur_counters_read(engine->counters, values);
 	return values[UR_CNT_bad_length] + values[UR_CNT_bad_gid];
 }
 

@@ -27,6 +27,7 @@ static void start(void)
 {
 	struct ur_engine_config config = {
 		LO_ENGINE,
+		.kind = &ur_program_kind,
 	};
 	int rings = memfd_create("rings", MFD_CLOEXEC);
 	struct ur_ectx_info info;

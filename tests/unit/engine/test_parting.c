@@ -263,6 +263,7 @@ static void start(void)
 {
 	struct ur_engine_config config = {
 		LO_ENGINE,
+		.kind = &ur_program_kind,
 	};
 	/* One of the loopback's addresses that nobody else takes. */
 	u32 pid = (u32)getpid();

@@ -126,6 +126,7 @@ int main(int argc, char **argv)
 {
 	struct ur_engine_config config = {
 		LO_ENGINE,
+		.kind = &ur_program_kind,
 	};
 	struct ur_ectx_info info;
 	int fd = memfd_create("rings", MFD_CLOEXEC);

@@ -154,7 +154,7 @@ static void test_comes_back(void)
 
 int main(void)
 {
-	struct ur_engine_config config = {LO_ENGINE};
+	struct ur_engine_config config = {LO_ENGINE, .kind = &ur_program_kind};
 	struct ur_user_mem *self;
 
 	CHECK_EQ(ur_engine_create(&config, &engine), 0);

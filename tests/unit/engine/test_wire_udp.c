@@ -86,8 +86,8 @@ bool ur_engine_own_gid(struct ur_engine *engine, const u8 *gid)
 	return false;
 }
 
-void ur_port_rx(struct ur_port *port, ur_time now,
-		const struct ur_rx_meta *meta, const u8 *bth, u32 len)
+static void rx(struct ur_engine *e, const struct ur_rx_meta *meta,
+	       const u8 *bth, u32 len)
 {
 	CHECK(got.count < MAX_PACKETS);
 	for (u32 i = UR_BTH_BYTES; i < len; i++)
@@ -98,9 +98,8 @@ void ur_port_rx(struct ur_port *port, ur_time now,
 	got.count++;
 }
 
-u32 ur_port_rx_run(struct ur_port *port, ur_time now,
-		   const struct ur_rx_meta *meta, const u8 *bth, u32 len,
-		   u32 stride, u32 n)
+static u32 rx_run(struct ur_engine *e, const struct ur_rx_meta *meta,
+		  const u8 *bth, u32 len, u32 stride, u32 n)
 {
 	u32 took = 0;
 
@@ -108,22 +107,12 @@ u32 ur_port_rx_run(struct ur_port *port, ur_time now,
 		return 0;
 	got.runs++;
 	for (; took < n && *bth == UR_OP_RC_SEND_MIDDLE; took++, bth += stride)
-		ur_port_rx(port, now, meta, bth, len);
+		rx(e, meta, bth, len);
 	return took;
 }
 
-u32 ur_port_rx_apart(struct ur_port *port, ur_time now,
-		     const struct ur_rx_meta *meta, const u8 *bth, u32 stride,
-		     const u8 *payload, u32 len, u32 n, bool frail)
-{
-	return 0;
-}
-
-/* Nor neighbours. */
-void ur_port_hold(struct ur_port *port, bool some)
-{
-	abort();
-}
+/* Nothing of neighbours. */
+static const struct ur_engine_kind kind = {.rx = rx, .rx_run = rx_run};
 
 /* No raw Ethernet here. */
 void ur_flow_rx(struct ur_engine *engine, u32 sender, const u8 *frame, u32 len)
@@ -500,6 +489,7 @@ static struct ur_wire *make_wire(struct ur_engine *e, const u8 *gid)
 {
 	struct ur_wire *w;
 
+	e->kind = &kind;
 	e->opt.gso = true;
 	e->opt.gro = true;
 	e->config.ifindex = if_nametoindex("lo");
