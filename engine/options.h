@@ -9,7 +9,6 @@ struct ur_engine_options {
 	u32 spin_us;  /* poll this long after the last work before sleeping */
 	u32 slice_us; /* scheduler slices; 0: a little below the system's */
 	u32 tx_bytes; /* burst buffer */
-	bool follow;  /* run where programs do that sleep */
 	bool hold;    /* hold the processor while waiting where that pays */
 	bool gso, gro;
 	bool loop; /* transport's in-device path */

@@ -106,9 +106,8 @@ int ur_engine_call(struct ur_engine *engine,
 		atomic_store(&box->pending, 1);
 		if (atomic_load(&engine->asleep))
 			ur_mailbox_wake(engine);
-		/* The caller holds the control lock, for which all others wait. */
-		while (!ur_sem_wait_ms(&box->done, 1))
-			ur_place_release(&engine->place);
+		while (!ur_sem_wait_ms(&box->done, 1000))
+			;
 		ret = box->ret;
 		ur_hold_time_add(box->spent_ns);
 	}

@@ -105,7 +105,6 @@ static void send_events(struct ur_engine *engine, bool aside)
 
 		ur_list_del(&cq->due_node);
 		send_or_put(cq, &engine->events);
-		ur_place_told(&engine->place);
 		if (!engine->events_away && engine->events.n &&
 		    (engine->events.n == UR_EVENT_BATCH ||
 		     ur_list_empty(&engine->due)))

@@ -68,8 +68,6 @@ static void woken(struct ur_watch *watch, u32 events)
 	struct ur_ectx *x = ur_container_of(watch, struct ur_ectx, wake_watch);
 
 	/* The eventfd is edge triggered and never read. */
-	ur_place_called(&x->engine->place,
-			__atomic_load_n(&x->db->cpu, __ATOMIC_RELAXED));
 	ur_wait_ring(x->engine, x);
 }
 

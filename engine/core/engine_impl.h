@@ -26,7 +26,6 @@
 #include "engine/grant/lend_settings.h"
 #include "engine/core/mailbox.h"
 #include "engine/options.h"
-#include "engine/core/place.h"
 #include "engine/core/queues.h"
 #include "engine/record/refused.h"
 #include "engine/core/regions.h"
@@ -136,7 +135,6 @@ struct ur_engine {
 	ur_time wire_look; /* when to call look() of a wire; UR_NEVER: not */
 	u32 forwards;	   /* outboxes that it empties (local/udp_outbox.h) */
 	struct ur_idle idle;
-	struct ur_place place;
 	u32 cpu; /* last known processor, plus one */
 	struct ur_refused refused;
 	ur_time mod_deadline;

@@ -16,7 +16,6 @@ static void default_options(struct ur_engine_options *o)
 	o->spin_us = 100;
 	o->slice_us = 0;
 	o->hold = true;
-	o->follow = true;
 	o->tx_bytes = 256u << 10;
 	o->gso = true;
 	o->gro = true;
@@ -48,7 +47,6 @@ static const struct known_option {
 #field, offsetof(struct ur_engine_options, field), min, max \
 	}
 	SWITCH(hold),
-	SWITCH(follow),
 	SWITCH(gso),
 	SWITCH(gro),
 	SWITCH(loop),
@@ -110,6 +108,12 @@ static int take_setting(struct ur_engine_options *o, char *setting)
 
 	if (value)
 		*value++ = '\0';
+	/* An engine runs where the scheduler puts it. */
+	if (!strcmp(setting, "follow")) {
+		fputs("uroced: the engine option follow does nothing any more\n",
+		      stderr);
+		return 0;
+	}
 	for (size_t i = 0; i < UR_ARRAY_SIZE(known); i++)
 		if (!strcmp(setting, known[i].name))
 			return set_option(o, &known[i], value ? value : "");

@@ -115,8 +115,6 @@ void ur_wait_sleep(struct ur_engine *e)
 	if (ur_dispatch(e, &ts))
 		ur_idle_work(&e->idle, e->now);
 	publish_asleep(e, false);
-	if (e->opt.follow && !e->config.guest)
-		ur_place_woken(&e->place, e->now);
 	ur_engine_woken(e);
 	e->last_epoll = e->now;
 }
@@ -165,8 +163,6 @@ bool ur_wait(struct ur_engine *e)
 	case UR_IDLE_HOLD:
 		return false;
 	case UR_IDLE_YIELD:
-		if (!e->config.guest)
-			ur_place_idle(&e->place, e->now);
 		yield(e);
 		return false;
 	case UR_IDLE_SLEEP:

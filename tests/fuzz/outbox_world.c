@@ -37,7 +37,7 @@ static struct outbox_world *const w = &outbox_world;
 
 static struct ur_engine_config config = {
 	LO_ENGINE,
-	.options = "guests=1,spin_us=0,follow=0",
+	.options = "guests=1,spin_us=0",
 };
 
 int __real_sendmmsg(int fd, struct mmsghdr *msg, unsigned int n, int flags);

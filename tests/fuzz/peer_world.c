@@ -37,7 +37,7 @@ static struct ur_engine_config device_config = {
 	.max_qp = 16,
 	.max_mr = 16,
 	.seed = 1,
-	.options = "guests=1,spin_us=0,follow=0",
+	.options = "guests=1,spin_us=0",
 };
 
 /* ---- the device ---- */
@@ -83,7 +83,7 @@ static void start_program(void)
 		.max_qp = 16,
 		.max_mr = 16,
 		.seed = 1,
-		.options = "spin_us=0,hold=0,follow=0",
+		.options = "spin_us=0,hold=0",
 		.kind = &ur_program_kind,
 		.guest = true,
 		.lent = own,

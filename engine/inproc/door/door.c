@@ -19,10 +19,8 @@
 #define SPARE 16
 /* Longest time in which a context's last requests are sent. */
 #define SETTLE_NS 200000000u
-/* The engine's thread stays awake for 100 us after work, and follows no processor. */
-#define OPTIONS "spin_us=100,hold=0,follow=0"
-/* With apart only the engine's thread runs it, so it waits as the device's engine does. */
-#define OPTIONS_APART "follow=0"
+/* The engine's thread stays awake for 100 us after work. */
+#define OPTIONS "spin_us=100,hold=0"
 
 #ifndef SO_NETNS_COOKIE
 #define SO_NETNS_COOKIE 71
@@ -102,7 +100,8 @@ static int make_engine(struct uroce_home *home, bool apart, bool isolated,
 		.max_mr = o->max_mr,
 		.node_guid = o->node_guid,
 		.one_path = o->flags & UROCE_ENGINE_ONE_PATH,
-		.options = apart ? OPTIONS_APART : OPTIONS,
+		/* With apart only the engine's thread runs it, so it waits as one that nobody else drives. */
+		.options = apart ? NULL : OPTIONS,
 		.guest = true,
 		.apart = apart,
 		.isolated = isolated,

@@ -48,7 +48,7 @@ static void start_program(void)
 	int rings = memfd_create("rings", MFD_CLOEXEC);
 
 	config.loop = NULL;
-	config.options = "spin_us=0,hold=0,follow=0";
+	config.options = "spin_us=0,hold=0";
 	config.kind = &ur_program_kind;
 	config.guest = true;
 	config.lent = lent;

@@ -237,41 +237,6 @@ static void test_together(void)
 	CHECK_EQ(ur_engine_call(engine, one_more, NULL), CALLERS * CALLS + 1);
 }
 
-/* On the engine's thread: it has followed a program to a processor, and lacks
- * that until it has left it. Returns whether it had to leave. */
-static int lack_processor(struct ur_engine *e, void *arg)
-{
-	u32 cpu = (u32)sched_getcpu() + 1;
-	cpu_set_t now;
-
-	if (is_caller(e, arg))
-		return 0;
-	while (!ur_follow_thread()) {
-		ur_place_told(&e->place);
-		ur_place_called(&e->place, cpu);
-		ur_place_woken(&e->place, e->now);
-	}
-	do
-		CHECK(!sched_getaffinity(0, sizeof(now), &now));
-	while (CPU_COUNT(&now) == 1);
-	return 1;
-}
-
-static void test_leaves_processor(void)
-{
-	pthread_t self = pthread_self();
-	cpu_set_t ours;
-
-	CHECK(!sched_getaffinity(0, sizeof(ours), &ours));
-	if (CPU_COUNT(&ours) < 2) {
-		printf("skipped: one processor\n");
-		return;
-	}
-	do
-		ur_mailbox_wake(engine);
-	while (!ur_engine_call(engine, lack_processor, &self));
-}
-
 /* A kernel before 5.11, which has no epoll_pwait2(). */
 static void forget_pwait2(void)
 {
@@ -308,7 +273,6 @@ int main(int argc, char **argv)
 	STEP(test_drives());
 	STEP(test_ends_another());
 	STEP(test_together());
-	STEP(test_leaves_processor());
 	wait_asleep(); /* and is stopped in that state */
 	ur_engine_destroy(engine);
 	return cases_status();
