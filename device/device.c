@@ -77,14 +77,6 @@ static void gsi_rx(void *ctx, const struct ur_rx_meta *meta, u32 src_qpn,
 	ur_mad_dispatch(ctx, meta, src_qpn, mad);
 }
 
-static void qp_event(void *ctx, u32 qpn, enum ur_event ev)
-{
-	struct ur_device *dev = ctx;
-
-	if (dev->daemon->cm_ops && dev->daemon->cm_ops->qp_event)
-		dev->daemon->cm_ops->qp_event(dev, qpn, ev);
-}
-
 static void woken(void *ctx)
 {
 	ur_sysfs_counters_move(ctx);
@@ -101,7 +93,6 @@ static void failed(void *ctx, u32 qpn)
 
 static const struct ur_engine_events engine_events = {
 	.gsi_rx = gsi_rx,
-	.qp_event = qp_event,
 	.woken = woken,
 	.failed = failed,
 };

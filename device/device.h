@@ -30,7 +30,6 @@ struct ur_device_record;
 struct ur_cm_ops {
 	void (*gsi_rx)(struct ur_device *dev, const struct ur_rx_meta *meta,
 		       const u8 *mad);
-	void (*qp_event)(struct ur_device *dev, u32 qpn, enum ur_event ev);
 	/* The device is about to go and can still send: notifies the peers. */
 	void (*device_gone)(struct ur_device *dev);
 };

@@ -54,8 +54,6 @@ struct ur_engine_events {
 	/* A MAD of 256 bytes for QP1. */
 	void (*gsi_rx)(void *ctx, const struct ur_rx_meta *meta, u32 src_qpn,
 		       const u8 *mad);
-	/* COMM_EST of a QP (for the connection manager); may be NULL. */
-	void (*qp_event)(void *ctx, u32 qpn, enum ur_event ev);
 	/* The engine has woken, which ur_engine_tell_waking() asked for; may be
 	 * NULL. */
 	void (*woken)(void *ctx);

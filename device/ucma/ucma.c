@@ -288,7 +288,6 @@ static void device_gone(struct ur_device *dev)
 
 static const struct ur_cm_ops cm_ops = {
 	.gsi_rx = ucma_cm_gsi_rx,
-	.qp_event = ucma_cm_qp_event,
 	.device_gone = device_gone,
 };
 

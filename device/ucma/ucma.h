@@ -454,10 +454,9 @@ void ucma_set_path(struct ucma_id *id);
 int ucma_begin_listen(struct ucma_id *id);
 
 /* ucma_cm.c */
-/* The functions of struct ur_cm_ops. */
+/* A function of struct ur_cm_ops. */
 void ucma_cm_gsi_rx(struct ur_device *dev, const struct ur_rx_meta *meta,
 		    const u8 *mad);
-void ucma_cm_qp_event(struct ur_device *dev, u32 qpn, enum ur_event ev);
 /* Handles an event of cm/. ctx is the struct ur_ucma. */
 typedef void ucma_cm_event_fn(void *ctx, struct ur_cm_id *cm,
 			      const struct ur_cm_event *event);

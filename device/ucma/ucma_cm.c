@@ -117,24 +117,6 @@ void ucma_cm_gsi_rx(struct ur_device *dev, const struct ur_rx_meta *meta,
 	ucma_cm_kick(ucma);
 }
 
-/* Data on a connection before its RTU: it is established. */
-void ucma_cm_qp_event(struct ur_device *dev, u32 qpn, enum ur_event ev)
-{
-	struct ur_ucma *ucma = dev->daemon->cm;
-
-	if (ev != UR_EVENT_COMM_EST)
-		return;
-	ucma_cm_touch(ucma);
-	ucma_for_each_id(id, ucma) {
-		if (id->cm && id->dev == dev && id->qp_num == qpn &&
-		    ur_cm_id_state(id->cm) == UR_CM_REP_SENT_STATE) {
-			ur_cm_notify_established(id->cm);
-			ucma_cm_kick(ucma);
-			return;
-		}
-	}
-}
-
 struct ur_cm *ucma_cm_create(struct ur_ucma *ucma, ucma_cm_event_fn *event)
 {
 	struct ur_cm_config config = {.ctx = ucma,

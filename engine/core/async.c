@@ -43,6 +43,4 @@ void ur_host_qp_event(void *qp_ctx, enum ur_event ev)
 
 		ur_evsock_send(&ref->async->sock, &ref->src, (u32)ev);
 	}
-	if (ev == UR_EVENT_COMM_EST)
-		ur_engine_tell_qp_event(qp->engine, qp->qpn, ev);
 }

@@ -170,10 +170,8 @@ static inline void ur_engine_tally(struct ur_engine *engine, enum ur_counter c,
 	ur_counter_add(engine->counters, c, n);
 }
 
-/* Post a report to control: an event of a queue pair, the wake-up, a failed work
+/* Post a report to control: the wake-up, a failed work
  * request, or a received MAD of UR_MAD_BYTES. Without memory the report is lost. */
-void ur_engine_tell_qp_event(struct ur_engine *engine, u32 qpn,
-			     enum ur_event ev);
 void ur_engine_tell_woken(struct ur_engine *engine);
 /* Reports to control that the engine has woken, if ur_engine_tell_waking() asked. */
 static inline void ur_engine_woken(struct ur_engine *engine)

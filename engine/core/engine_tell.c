@@ -11,7 +11,6 @@ struct told {
 	struct ur_engine *engine;
 	struct ur_rx_meta meta;
 	u32 qpn;
-	enum ur_event ev;
 	u8 mad[UR_MAD_BYTES];
 };
 
@@ -22,16 +21,6 @@ static void hear_gsi(void *arg)
 
 	if (c->events && c->events->gsi_rx)
 		c->events->gsi_rx(c->ctx, &t->meta, t->qpn, t->mad);
-	free(t);
-}
-
-static void hear_event(void *arg)
-{
-	struct told *t = arg;
-	const struct ur_engine_config *c = &t->engine->config;
-
-	if (c->events && c->events->qp_event)
-		c->events->qp_event(c->ctx, t->qpn, t->ev);
 	free(t);
 }
 
@@ -84,23 +73,6 @@ void ur_engine_tell_gsi(struct ur_engine *engine, const struct ur_rx_meta *meta,
 	t->qpn = src_qpn;
 	memcpy(t->mad, mad, sizeof(t->mad));
 	if (ur_loop_post(engine->config.loop, hear_gsi, t))
-		free(t);
-}
-
-void ur_engine_tell_qp_event(struct ur_engine *engine, u32 qpn,
-			     enum ur_event ev)
-{
-	struct told *t;
-
-	if (!engine->config.events || !engine->config.events->qp_event)
-		return;
-	t = calloc(1, sizeof(*t));
-	if (!t)
-		return;
-	t->engine = engine;
-	t->qpn = qpn;
-	t->ev = ev;
-	if (ur_loop_post(engine->config.loop, hear_event, t))
 		free(t);
 }
 
