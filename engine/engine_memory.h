@@ -68,8 +68,6 @@ int ur_emr_dereg(struct ur_emr *mr, struct ur_emr_left *left);
  * has given it; 0: a new one. Returns 0 or -ENOMEM. */
 int ur_emw_alloc(struct ur_ectx *ectx, u32 pd, int type, u32 key,
 		 struct ur_emw **mw);
-/* Returns the R_Key of the window. */
-u32 ur_emw_rkey(const struct ur_emw *mw);
 /* Destroys the window, bound or not. Returns 0. */
 int ur_emw_dealloc(struct ur_emw *mw);
 

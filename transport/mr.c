@@ -88,13 +88,6 @@ struct ur_mr *ur_mr_lookup(struct ur_port *port, u32 key)
 	return ur_container_of(k, struct ur_mr, k);
 }
 
-void *ur_mr_find(struct ur_port *port, u32 key)
-{
-	struct ur_mr *mr = ur_mr_lookup(port, key);
-
-	return mr ? mr->attr.mem : NULL;
-}
-
 u32 ur_mr_key(const struct ur_mr *mr)
 {
 	return mr->k.key;

@@ -268,12 +268,6 @@ bool ur_retry_again(struct ur_qp *qp, u32 missing)
 	return true;
 }
 
-void ur_retry_gap(struct ur_qp *qp)
-{
-	ur_retry_count(qp);
-	ur_retry_lost(qp, 1, false);
-}
-
 void ur_retry_rnr(struct ur_qp *qp, u8 code)
 {
 	struct ur_requester *req = &qp->req;

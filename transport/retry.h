@@ -99,8 +99,6 @@ bool ur_retry_sequence(struct ur_qp *qp, u32 missing);
  * too. Does not count, and the timer runs on. Returns false, with nothing done,
  * less than a round trip after the last go-back. */
 bool ur_retry_again(struct ur_qp *qp, u32 missing);
-/* Notes one more missing packet, which is sent again. */
-void ur_retry_gap(struct ur_qp *qp);
 /* Handles an RNR NAK with that timer code (5 bits): counts against rnr_retry,
  * waits as long as the code says, then goes back. */
 void ur_retry_rnr(struct ur_qp *qp, u8 code);

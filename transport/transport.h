@@ -257,8 +257,6 @@ int ur_mr_rereg(struct ur_mr *mr, const struct ur_mr_attr *attr);
 int ur_mr_destroy(struct ur_mr *mr);
 /* Returns the key of the region, which is its L_Key and its R_Key. */
 u32 ur_mr_key(const struct ur_mr *mr);
-/* Returns the mem of the attributes of the region with that key, or NULL. */
-void *ur_mr_find(struct ur_port *port, u32 key);
 
 /* Creates a window of type 1 or 2 in *mw. Returns 0, -EINVAL for another type,
  * or -ENOMEM as for a region. */

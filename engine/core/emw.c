@@ -48,11 +48,6 @@ int ur_emw_alloc(struct ur_ectx *ectx, u32 pd, int type, u32 key,
 	return 0;
 }
 
-u32 ur_emw_rkey(const struct ur_emw *mw)
-{
-	return mw->rkey;
-}
-
 static int dealloc(struct ur_engine *engine, struct ur_emw *mw)
 {
 	ur_assert(mw->ectx->engine == engine);

@@ -313,16 +313,3 @@ int ur_wire_raw_take(struct ur_engine *engine, const int fd[UR_RAW_SOCKETS],
 	*wire = &w->wire;
 	return 0;
 }
-
-int ur_wire_raw_create(struct ur_engine *engine, struct ur_wire **wire)
-{
-	int fd[UR_RAW_SOCKETS];
-	int err = ur_raw_open(engine->config.ifindex, 0, fd);
-
-	if (err)
-		return err;
-	err = ur_wire_raw_take(engine, fd, wire);
-	for (u32 i = 0; err && i < UR_RAW_SOCKETS; i++)
-		close(fd[i]);
-	return err;
-}

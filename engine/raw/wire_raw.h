@@ -11,20 +11,9 @@
 #include "engine/raw/raw_sockets.h"
 #include "engine/wire/wire.h"
 
-#if UROCE_WITH_RAW_PACKET
-/* Makes the wire in *wire. Returns 0, -EPERM (no CAP_NET_RAW) or another
- * -errno. */
-int ur_wire_raw_create(struct ur_engine *engine, struct ur_wire **wire);
-/* Makes the wire with existing sockets, which become the wire's. Returns 0, -ENOMEM or -errno;
+/* Makes the wire, in *wire, with existing sockets, which become the wire's. Returns 0, -ENOMEM or -errno;
  * after an error they stay the caller's. */
 int ur_wire_raw_take(struct ur_engine *engine, const int fd[UR_RAW_SOCKETS],
 		     struct ur_wire **wire);
-#else
-static inline int ur_wire_raw_create(struct ur_engine *engine,
-				     struct ur_wire **wire)
-{
-	return -EOPNOTSUPP;
-}
-#endif
 
 #endif
