@@ -4,6 +4,9 @@
  * identification from it. The state passed around is the complemented one,
  * as zlib's crc32() has it, so every intermediate value is a valid ICRC.
  */
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
 #include <isa-l/crc.h>
 
 #include "transport/icrc.h"
@@ -32,9 +35,30 @@ __attribute__((target("avx"))) static void clean_registers(void)
 	__builtin_ia32_vzeroupper();
 }
 
+#define AVX_AND_OSXSAVE (3u << 27) /* of leaf 1, ecx */
+#define SSE_AND_AVX	6u	   /* of XCR0 */
+
+__attribute__((target("xsave"))) static bool find_avx(void)
+{
+	unsigned int a, b, c = 0, d;
+
+	return __get_cpuid(1, &a, &b, &c, &d) &&
+	       (c & AVX_AND_OSXSAVE) == AVX_AND_OSXSAVE &&
+	       (__builtin_ia32_xgetbv(0) & SSE_AND_AVX) == SSE_AND_AVX;
+}
+
+/* Asked when it is first needed: a virtual machine's cpuid takes 20 us, and
+ * __builtin_cpu_supports() calls it a dozen times when the library is loaded. */
 static bool have_avx(void)
 {
-	return __builtin_cpu_supports("avx");
+	static u8 answer; /* result + 1; 0: not known */
+	u8 is = __atomic_load_n(&answer, __ATOMIC_RELAXED);
+
+	if (!is) {
+		is = find_avx() + 1;
+		__atomic_store_n(&answer, is, __ATOMIC_RELAXED);
+	}
+	return is > 1;
 }
 #else
 static void clean_registers(void)

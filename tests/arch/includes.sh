@@ -23,7 +23,7 @@ rule()
 }
 
 freestanding='<(stdbool|stddef|stdint|string|stdlib|limits|errno|assert|inttypes)\.h>'
-intrinsics='<(immintrin|wmmintrin|emmintrin)\.h>'
+intrinsics='<(cpuid|immintrin|wmmintrin|emmintrin)\.h>'
 pure_util='"util/[^/"]*"'
 
 rule util "$freestanding|$pure_util" 1
