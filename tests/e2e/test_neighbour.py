@@ -91,11 +91,15 @@ def test_registration_beside_queue_pairs(lab):
     """A region's end does not look at each of 10,000 queue pairs that do nothing."""
     lab.serve()
 
-    def least(kind):
-        return said(lab.a.start(lab.bin("neighbour"), kind, "300"))["least_ns"]
-    alone, beside = least("small"), least("beside")
-    print(alone, beside)
-    assert beside < 2 * alone, (alone, beside)
+    least = {}
+    # The 300 of one run are made in some milliseconds, in which another program may have the processor.
+    for i in range(12):
+        for kind in ["small", "beside"]:
+            took = said(lab.a.start(lab.bin("neighbour"), kind, "300"))["least_ns"]
+            least[kind] = min(least.get(kind, took), took)
+        if i and least["beside"] < 2 * least["small"]:
+            return
+    assert False, least
 
 
 def objects_of(client, program):
