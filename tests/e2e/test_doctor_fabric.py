@@ -44,6 +44,10 @@ def states(found):
     return {check: f["state"] for check, f in found.items()}
 
 
+# Bits before bytes of struct ur_path_message: behind UDP, BTH and DETH.
+BYTES_AT = 8 * (8 + 12 + 8 + 18)
+
+
 def spoil(host, hook, rule):
     host.nft(NFT.format(hook=hook, rule=rule))
 
@@ -158,8 +162,9 @@ def test_drops(path):
 
 
 def test_short_queue(path):
-    """A policer passes bursts of 64 KiB."""
-    spoil(path.b, "input", "udp length > 600 "
+    """A policer passes bursts of 64 KiB, of probes that say so: a train of small ones, which an
+    asker sends that has waited for a processor, is one long packet to the filter, too."""
+    spoil(path.b, "input", f"udp length > 600 @th,{BYTES_AT},16 > 600 "
           "limit rate over 10 kbytes/second burst 64 kbytes drop")
     try:
         found = ask(path, path.a, path.b.addr4)
