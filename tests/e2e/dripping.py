@@ -9,19 +9,21 @@ TAKEN = 0, 256
 STEP, EVERY = 64, 0.0003
 
 
-def mapped(name):
-    """The addresses of files of that name that this process has mapped to write."""
-    with open("/proc/self/maps", encoding="ascii") as f:
+def mapped(name, pid="self"):
+    """The addresses of files of that name that the process has mapped to write."""
+    with open(f"/proc/{pid}/maps", encoding="ascii") as f:
         return [int(line.split("-")[0], 16) for line in f
                 if "/memfd:" + name in line and "rw-s" in line]
 
 
-class Dripping:
-    def taken(self):
-        """Bytes that were taken of each ring that it has a part in."""
-        return [ctypes.c_uint32.from_address(at + off).value
-                for at in mapped("uroce-words") for off in TAKEN]
+def taken_by(pid):
+    """Bytes that were taken of the ring that most were taken of, of those of that process."""
+    with open(f"/proc/{pid}/mem", "rb", 0) as mem:
+        return max((int.from_bytes(os.pread(mem.fileno(), 4, at + off), "little")
+                    for at in mapped("uroce-words", pid) for off in TAKEN), default=0)
 
+
+class Dripping:
     def drip(self):
         """From now on, while this process is stopped, a line is given back of each ring again and again."""
         words = [ctypes.c_uint32.from_address(at + off)
