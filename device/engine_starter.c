@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "device/engine_starter.h"
+#include "device/fork_apart.h"
 #include "device/own_name.h"
 #include "engine/ground/log.h"
 #include "kernel-abi/uroce-apart.h"
@@ -152,12 +153,12 @@ static int leave_uroced(int sock)
 	sigset_t none;
 	int own = fcntl(sock, F_DUPFD_CLOEXEC, 3), null;
 
+	setsid(); /* first: uroced waits until its descriptors are closed */
 	syscall(SYS_close_range, 3, (unsigned int)own - 1, 0);
 	syscall(SYS_close_range, (unsigned int)own + 1, ~0u, 0);
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	for (int fd = 0; null >= 0 && fd < 3; fd++)
 		dup2(null, fd);
-	setsid();
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	signal(SIGPIPE, SIG_DFL);
 	sigemptyset(&none);
@@ -176,7 +177,7 @@ void ur_engine_starter_begin(char **argv)
 		ur_log("no engine processes: %s", strerror(errno));
 		return;
 	}
-	pid = fork();
+	pid = ur_fork_apart();
 	if (!pid) {
 		int own = leave_uroced(pair[1]);
 

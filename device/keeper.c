@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
+#include "device/fork_apart.h"
 #include "device/keeper.h"
 #include "device/keeper_store.h"
 #include "device/listen.h"
@@ -73,7 +74,7 @@ static int start_keeper(const struct ur_daemon *daemon,
 		close(listener);
 		return err;
 	}
-	pid = fork();
+	pid = ur_fork_apart();
 	if (!pid)
 		ur_keeper_serve(pair[1], listener, daemon);
 	if (pid < 0)

@@ -290,12 +290,12 @@ static void leave_uroced(struct keeper *k)
 	for (int fd = 0; fd < 3; fd++)
 		if (null >= 0)
 			dup2(null, fd);
+	setsid(); /* first: uroced waits until its descriptors are closed */
 	low = k->link < k->listener ? k->link : k->listener;
 	high = k->link < k->listener ? k->listener : k->link;
 	syscall(SYS_close_range, 3, low - 1, 0);
 	syscall(SYS_close_range, low + 1, high - 1, 0);
 	syscall(SYS_close_range, high + 1, ~0u, 0);
-	setsid();
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }

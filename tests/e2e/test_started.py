@@ -27,6 +27,28 @@ def test_daemon_without_standard_descriptors(lab):
     lab.a.run("ibv_devinfo")
 
 
+def holders(path):
+    """The processes that have the file open."""
+    found = set()
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            found |= {int(pid) for fd in os.listdir(f"/proc/{pid}/fd")
+                      if os.readlink(f"/proc/{pid}/fd/{fd}") == path}
+        except OSError:
+            pass
+    return found
+
+
+def test_nobody_else_has_the_lock(lab, monkeypatch):
+    """A uroced that is killed as soon as it serves leaves its lock to none of the processes that outlive it, which
+    may not have run yet."""
+    monkeypatch.setenv("LD_PRELOAD", lab.bin("../lib/liblate.so"))
+    for _ in range(2):
+        lab.a.serve("--netdev", "eth0")
+        assert holders(f"{lab.a.run_dir}/lock") == {lab.a.device.pid}
+        lab.a.device.kill()
+
+
 def test_command_without_standard_descriptors(lab):
     """While it waits for the device, which is slow here."""
     os.mkdir(lab.a.run_dir)
