@@ -9,6 +9,12 @@ from test_guest_engine import pair  # pylint: disable=unused-import
 from test_guests import engine, finish, in_program, start  # pylint: disable=unused-import
 
 
+@pytest.fixture
+def patient(monkeypatch):
+    """A peer may wait for a processor, and who gives up says so to nobody: the other one waits."""
+    monkeypatch.setenv("QP_TIMEOUT", "16")  # 270 ms, eight times
+
+
 @pytest.fixture(params=["one host", "two hosts"])
 def on(request, pair):
     return pair.a, pair.a if request.param == "one host" else pair.b
@@ -16,9 +22,10 @@ def on(request, pair):
 
 @pytest.mark.parametrize("sleeps", ["", "_sleeps"])
 @pytest.mark.parametrize("way", ["strict", "eperm", "enosys"])
-def test_goes_on(pair, on, engine, way, sleeps):
-    """Polls, or waits at its channel by read(); every byte is verified."""
-    finish(*start(pair, way + sleeps, on), 30)
+def test_goes_on(pair, on, engine, patient, way, sleeps):
+    """Polls, or waits at its channel by read(); every byte is verified. Who polls never lets go of its processor,
+    and the engine's thread has what the scheduler leaves it."""
+    finish(*start(pair, way + sleeps, on), 120)
 
 
 test_goes_on.shows = lambda params: [
@@ -41,6 +48,6 @@ def test_filter_is_not_told(pair, on, in_program):
         assert failed or p.wait(30) == 0, p.report()
 
 
-def test_threads_end(pair, on, engine):
+def test_threads_end(pair, on, engine, patient):
     """The first thread long before the last one, and the process with that."""
     finish(*start(pair, "parts", on), 30)
