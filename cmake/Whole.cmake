@@ -26,7 +26,9 @@ function(ur_part_of_whole library)
   endif()
 endfunction()
 
-# The program, or plugin, is linked so.
+# The program, or plugin, is linked so. Where a package's flags take the build's folder out of
+# what is compiled (-ffile-prefix-map), it is still in the ordinary code of these libraries, as
+# the assembler's: a program of a package is linked so, too, if it has but one file of them.
 function(ur_whole target)
   if(UROCE_IS_WHOLE)
     target_link_options(${target} PRIVATE -flto -flto=auto)

@@ -26,6 +26,8 @@ if [ "$(id -u)" != 0 ] || ! command -v mmdebstrap >/dev/null ||
 fi
 # shellcheck source=tests/fresh/root.sh
 . tests/fresh/root.sh
+# What ccache has compiled names its sources by another path.
+unset CCACHE_DIR
 declare -A number=([bookworm]=12 [trixie]=13)
 
 packages() { # in the root, where /src is the tree
