@@ -51,8 +51,9 @@ def clean_root(release, packages):
                  ["--rbind", "/dev", path + "/dev"],
                  ["-t", "tmpfs", "tmpfs", path + "/run"]):
         sh("mount", *args)
-    sh("chroot", path, "sh", "-c", "apt-get -q update && DEBIAN_FRONTEND=noninteractive "
-       "apt-get -q install -y --no-install-recommends " + packages)
+    # The folder for temporary files that this run has is not in there.
+    sh("chroot", path, "env", "-u", "TMPDIR", "sh", "-c", "apt-get -q update && "
+       "DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends " + packages)
     with open(path + "/etc/sudoers.d/runner", "w") as f:
         f.write("runner ALL=(ALL) NOPASSWD: ALL\n")
     sh("chroot", path, "useradd", "-m", "-u", "1001", "runner")

@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from conftest import INSTALLED, TOP, end_container, sh
+from conftest import INSTALLED, TOP, end_container, in_root, sh
 
 
 def test_debian_packages(debs):
@@ -406,9 +406,8 @@ def started_twice(root, debs, tmp_path_factory):
             f.write(text)
     shutil.copy(f"{TOP}/debian/tests/enable-service", root.path)
     next_version(debs, tmp_path_factory.mktemp("next"), root.path + "/next")
-    sh("chroot", root.path, "sh", "-c", "groupadd -r card; for user in anna bert carl; do "
-       "useradd -m $user; done; usermod -aG card anna; usermod -aG card carl; "
-       "systemctl enable inside.service")
+    in_root(root.path, "groupadd -r card; for user in anna bert carl; do useradd -m $user; done; "
+            "usermod -aG card anna; usermod -aG card carl; systemctl enable inside.service")
     found = []
     for name in "/found", "/plugged":
         out = booted_to_the_end(root)

@@ -11,7 +11,7 @@ import subprocess
 
 import pytest
 
-from conftest import INSTALL, INSTALLED, TOP, rpmbuild, sh
+from conftest import INSTALL, INSTALLED, TOP, in_root, rpmbuild, sh
 from test_packages import next_version
 
 # What dpkg, apt and rpm keep for themselves, and file systems of others.
@@ -74,7 +74,7 @@ def bare(debs, own_root, tmp_path_factory):
     os.mkdir(path + "/root/new")
     for name in (*INSTALLED, "rdma-check"):
         shutil.copy(debs[name], path + "/root/new")
-    sh("chroot", path, "sh", "-c", f"""set -e
+    in_root(path, f"""set -e
         apt-get -q update
         needs=$(apt-get -s -q install --no-install-recommends /root/new/*.deb |
             awk '$1 == "Inst" && $2 !~ /uroce|rdma-check/ {{ print $2 }}')
@@ -212,7 +212,7 @@ def test_lintian_of_unstable(debs, own_root, tmp_path):
     for name, deb in debs.items():
         if "dbgsym" not in name:
             shutil.copy(deb, path + "/debs")
-    sh("chroot", path, "sh", "-c", f"apt-get -q update && {INSTALL} lintian")
+    in_root(path, f"apt-get -q update && {INSTALL} lintian")
     out = chrooted(path, "useradd -m lint && exec setpriv --reuid lint --clear-groups env HOME=/tmp "
                    "lintian --pedantic --display-info --suppress-tags initial-upload-closes-no-bugs "
                    "--fail-on error,warning,info,pedantic /debs/*.deb")
