@@ -19,6 +19,8 @@ CDI = ["--device", "uroce.io/nic=all"]
 # Podman reads a container's two streams in no order: a line of one may stand
 # within a line of the other.
 ONE_PIPE = "exec 2>&1; "
+# For each private ABI that a libibverbs of an image may have.
+PLUGINS = [f"liburoce-rdmav{n}.so" for n in (34, 57, 59, 64, 65)]
 
 
 def started(podman, port, *words):
@@ -85,6 +87,16 @@ def test_confined(podman):
     assert "\nread-only\n" in out and "PORT_ACTIVE" in out, out
     assert "uverbs0" in out and podman("info", "-f", "{{.Host.Security.Rootless}}"
                                        ).strip() == "true"
+
+
+def test_every_libibverbs(podman, node):
+    """Whichever an image has: in the Dockerfile's, and in one that has a device of the host."""
+    out = podman("run", "--rm", "--network=none", *TIGHT, "localhost/uroce", "sh", "-c",
+                 "ls /usr/lib/*/uroce; cat /etc/libibverbs.d/uroce.driver")
+    assert set(PLUGINS) <= set(out.split()), out
+    assert re.search(r"^driver /\S+/uroce/liburoce$", out, re.M), out
+    out = podman("run", "--rm", "--network=none", *CDI, *TIGHT, "localhost/bare", "ls", "/opt/uroce")
+    assert set(PLUGINS) <= set(out.split()), out
 
 
 def test_device_in_each(podman, network):
@@ -166,8 +178,8 @@ def test_kube_libraries(tmp_path):
     init, = documents("daemonset.yaml")[0]["spec"]["template"]["spec"]["initContainers"]
     script = init["args"][0].replace("/opt/uroce", str(tmp_path / "to")).replace(
         "/usr/lib", str(tmp_path / "from"))
-    names = {"uroce/liburoce-preload.so", "uroce/liburoce-rdmav34.so", "uroce/liburoce-engine.so",
-             "libisal.so.2"}
+    names = {"uroce/liburoce-preload.so", "uroce/liburoce-engine.so", "libisal.so.2",
+             *("uroce/" + plugin for plugin in PLUGINS)}
     (tmp_path / "to").mkdir()
     mapped = []
     for text in "old", "new":
