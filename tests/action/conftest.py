@@ -81,22 +81,18 @@ def prebuilt(request):
 @pytest.fixture(scope="session")
 def release_files():
     """The folder that debian/release.sh made; UROCE_RELEASE_FILES: one that it made before.
-    Without UROCE_FULL the files for this machine, made on it instead of in a root."""
+    Without UROCE_FULL the packages of this machine, which `package` tests."""
     if "UROCE_RELEASE_FILES" in os.environ:
         return os.environ["UROCE_RELEASE_FILES"]
     folder = os.path.join(os.environ["UROCE_ACTION_ROOT"], "release")
     if FULL:
         sh(TOP + "/debian/release.sh", folder)
         return folder
-    src = folder + ".tmp/src"
-    tree(src)
-    sh("dpkg-buildpackage", "-b", "-uc", "-us", cwd=src, env={
-        **os.environ, "CCACHE_BASEDIR": src, "DEB_BUILD_OPTIONS": "nocheck noautodbgsym"})
     os.mkdir(folder)
-    for name in os.listdir(folder + ".tmp"):
-        if name.endswith(".deb"):
-            shutil.move(f"{folder}.tmp/{name}", folder)
-    shutil.rmtree(folder + ".tmp")
+    sh(TOP + "/tests/debs.sh", folder)
+    for name in os.listdir(folder):
+        if "-dbgsym_" in name:
+            os.unlink(f"{folder}/{name}")
     return folder
 
 

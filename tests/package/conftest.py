@@ -58,11 +58,8 @@ def source(work):
 
 
 @pytest.fixture(scope="session")
-def debs(work, source):
-    # What ccache has compiled names its sources by another path (test_reproducible).
-    cache = {"CCACHE_DISABLE": "1"} if os.environ.get("UROCE_FULL") else {CACHE: work}
-    sh("dpkg-buildpackage", "-b", "-uc", "-us", cwd=source,
-       env={**os.environ, **cache, "UROCE_WERROR": "ON"})
+def debs(work):
+    sh(TOP + "/tests/debs.sh", work)
     return {os.path.basename(p).split("_")[0]: p for p in glob.glob(work + "/*.deb")}
 
 
