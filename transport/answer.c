@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "transport/cc.h"
+#include "transport/fastpath_range.h"
 #include "transport/internal.h"
 
 /* ---- answers ---- */
@@ -92,6 +93,22 @@ static void drop_items(struct ur_qp *qp)
 	resp->item_head = resp->item_tail;
 }
 
+/* Reads one packet's data, where they are fetched ahead: from the first packet of several on. */
+static bool fetched(struct ur_qp *qp, const struct ur_resp_item *it, u32 off,
+		    u8 *to, u32 bytes)
+{
+	struct ur_responder *resp = &qp->resp;
+	const struct ur_resource *res = &resp->res[it->resource];
+
+	if (res->length <= qp->mtu)
+		return false;
+	if (bytes == qp->mtu)
+		ur_range_find_remote(qp, &resp->source, it->resource, res->rkey,
+				     res->va, off, res->length,
+				     UR_ACCESS_REMOTE_READ, UR_RANGE_READ);
+	return ur_range_take(qp, &resp->source, it->resource, off, to, bytes);
+}
+
 /* Sends one packet of read data. The memory is checked for each. */
 static enum ur_quantum send_read(struct ur_qp *qp, struct ur_tx *tx,
 				 struct ur_resp_item *it)
@@ -120,7 +137,7 @@ static enum ur_quantum send_read(struct ur_qp *qp, struct ur_tx *tx,
 	pkt.syndrome = ur_answer_credits(qp);
 	len = (u32)ur_pkt_build(&pkt, p);
 	qp->init.pd = res->pd;
-	if (n)
+	if (n && !fetched(qp, it, off, p + len, n))
 		err = ur_mem_remote(qp, res->rkey, res->va + off, n,
 				    UR_ACCESS_REMOTE_READ, &span)
 			      ? ur_span_read(&span, p + len, n)

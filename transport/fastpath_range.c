@@ -24,3 +24,16 @@ bool ur_range_keep(const struct ur_qp *qp, struct ur_mr_range *s, u32 owner,
 		ops->ahead(s->mr->attr.mem, s->off, span->len, s);
 	return true;
 }
+
+bool ur_range_take(const struct ur_qp *qp, const struct ur_mr_range *s,
+		   u32 owner, u32 off, u8 *dst, u32 len)
+{
+	const struct ur_pieces to = {
+		.first = dst, .stride = len, .len = len, .n = 1, .reader = s};
+
+	return s->gen == qp->port->mem_gen && s->owner == owner && !s->ptr &&
+	       s->ahead && off >= s->first && off < s->end &&
+	       len <= s->end - off &&
+	       !s->mr->attr.ops->read_pieces(s->mr->attr.mem,
+					     s->off + (off - s->first), &to);
+}

@@ -51,4 +51,9 @@ UR_RANGE_INLINE bool ur_range_find_remote(struct ur_qp *qp,
 	       ur_range_keep(qp, s, owner, off, &span, use);
 }
 
+/* Reads len bytes at message offset off for a packet that goes the ordinary way, where they are
+ * fetched ahead. false: they are not, or cannot be read, and the caller finds out why. */
+bool ur_range_take(const struct ur_qp *qp, const struct ur_mr_range *s,
+		   u32 owner, u32 off, u8 *dst, u32 len);
+
 #endif

@@ -3,6 +3,7 @@
  * Request packets: the next one of a started entry, from its opcode to the
  * payload behind it. IBTA volume 1, 9.4 (operations), 9.2 (base header).
  */
+#include "transport/fastpath_range.h"
 #include "transport/internal.h"
 #include "transport/retry.h"
 
@@ -119,6 +120,23 @@ static u32 pad_payload(u8 *payload, u32 bytes)
 	return bytes + pad;
 }
 
+/* Reads the payload of a packet of several, where that is fetched ahead: from the first one on, and
+ * whatever way the others go. */
+static bool fetched(struct ur_qp *qp, struct ur_swqe *e, u32 off, u8 *to,
+		    u32 bytes)
+{
+	struct ur_mr_range *s = &qp->req.source;
+	u32 owner = qp->req.tx;
+
+	if (e->npkts == 1 || (e->flags & UR_WR_F_INLINE))
+		return false;
+	if (bytes == qp->mtu)
+		ur_range_find_local(qp, s, owner, qp->init.pd, e->sge,
+				    e->num_sge, &e->cur, off, e->length, 0,
+				    UR_RANGE_READ);
+	return ur_range_take(qp, s, owner, off, to, bytes);
+}
+
 enum ur_request_result ur_request_data(struct ur_qp *qp, struct ur_swqe *e,
 				       struct ur_tx *tx)
 {
@@ -154,7 +172,8 @@ enum ur_request_result ur_request_data(struct ur_qp *qp, struct ur_swqe *e,
 		pkt.se = last && (e->flags & UR_WR_F_SOLICITED);
 		len = (u32)ur_pkt_build(&pkt, p);
 	}
-	if (ur_swqe_gather(qp, e, off, p + len, bytes))
+	if (!fetched(qp, e, off, p + len, bytes) &&
+	    ur_swqe_gather(qp, e, off, p + len, bytes))
 		return UR_REQUEST_FAULT;
 	len += pad_payload(p + len, bytes);
 	ur_tx_commit(qp->port, tx, qp->attr.av, len);

@@ -49,7 +49,7 @@ __attribute__((weak)) struct standin_copies standin_copies(void);
 __attribute__((weak)) void standin_then(void (*then)(void));
 /* Calls that copy wait until this is false again. */
 __attribute__((weak)) void standin_block(bool on);
-/* The n-th call from now that copies fails (invalid value); with late, its copy fails when its turn comes, and all calls after
+/* The n-th call from now that copies fails (invalid value), with n -1 each; with late, its copy fails when its turn comes, and all calls after
  * that, until the next context. */
 __attribute__((weak)) void standin_fail(int n, bool late);
 /* Microseconds that each copy takes at most, drawn anew for each; -1: the call copies by itself; -2: nothing is copied, as if

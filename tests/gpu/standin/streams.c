@@ -209,7 +209,7 @@ static CUresult copy_async(struct CUstream_st *s, void *to, const void *from,
 		return err;
 	pthread_mutex_lock(&gpu.lock);
 	err = check_call(true);
-	strikes = gpu.fail_in && !--gpu.fail_in;
+	strikes = gpu.fail_in < 0 || (gpu.fail_in && !--gpu.fail_in);
 	if (!err && (!is_of(s, addr, bytes) || (strikes && !gpu.fail_late)))
 		err = INVALID_VALUE;
 	gpu.copies.all += !err;

@@ -14,7 +14,7 @@
 
 static struct wt w;
 static struct wt_qp q;
-static bool fast, ooo, copied, pieces;
+static bool fast, ooo, copied, pieces, ahead;
 
 /* The counters of each conversation without the short way; with it they must
  * be the same. */
@@ -30,7 +30,8 @@ static inline void start(void)
 	w.cfg.ooo = ooo;
 	w.copied = copied;
 	w.pieces = pieces;
-	w.reads = w.writes = w.faults = 0;
+	w.ahead = ahead;
+	w.reads = w.writes = w.faults = w.alone = 0;
 	wt_open(&w);
 	wt_rts(&w, &q, UR_QPT_RC, 0x77, PSN0, PSN0);
 }

@@ -175,10 +175,53 @@ static void sent_in_pieces(void)
 	stop();
 }
 
+/* Memory that is slow to reach is announced once for each message, and all of its packets are read as
+ * announced. */
+static void fetched_ahead(void)
+{
+	struct ur_send_wr *wr;
+
+	if (!pieces)
+		return;
+	ahead = true;
+	for (u32 less = 0; less < 8; less += 7) {
+		start();
+		wr = wt_post(&q, UR_WR_WRITE, 0x1000, 100 * MTU - less);
+		wr->raddr = WT_REMOTE;
+		wr->rkey = 0xabcd;
+		wt_kick(&q);
+		for (u32 i = 0; i < 100; i++)
+			CHECK(!memcmp(wt_next(&w)->pkt.payload,
+				      w.mem + 0x1000 + i * MTU,
+				      i < 99 ? MTU : MTU - less));
+		CHECK_EQ(w.announced.times, 1);
+		CHECK_EQ(w.announced.next, 0x1000 + 100 * MTU - less);
+		CHECK_EQ(w.alone, 0);
+		stop();
+	}
+	start();
+	wt_feed(&w, pkt(UR_OP_RC_READ_REQ, 0, 0), NULL);
+	for (u32 i = 0; i < 5; i++)
+		CHECK(!memcmp(wt_next(&w)->pkt.payload,
+			      w.mem + WT_REMOTE_OFF + i * MTU, MTU));
+	CHECK_EQ(w.announced.times, 1);
+	CHECK_EQ(w.alone, 0);
+	/* A message of one packet is not. */
+	wr = wt_post(&q, UR_WR_WRITE, 0x1000, MTU);
+	wr->raddr = WT_REMOTE;
+	wr->rkey = 0xabcd;
+	wt_kick(&q);
+	CHECK(!memcmp(wt_next(&w)->pkt.payload, w.mem + 0x1000, MTU));
+	CHECK_EQ(w.announced.times, 1);
+	stop();
+	ahead = false;
+}
+
 static void conversations(void)
 {
 	sent();
 	sent_in_pieces();
+	fetched_ahead();
 	sent_again();
 	read_data();
 	answered();

@@ -70,6 +70,7 @@ static int mem_read(void *mem, u64 off, void *dst, u32 len)
 
 	CHECK(off <= WT_MEM_BYTES && len <= WT_MEM_BYTES - off);
 	w->reads++;
+	w->alone++;
 	if (w->faults && len >= w->faults)
 		return -EFAULT;
 	memcpy(dst, w->mem + off, len);
@@ -86,6 +87,24 @@ static int mem_write(void *mem, u64 off, const void *src, u32 len)
 	return 0;
 }
 
+static void ahead(void *mem, u64 off, u64 len, const void *reader)
+{
+	struct wt *w = mem;
+
+	CHECK(off <= WT_MEM_BYTES && len <= WT_MEM_BYTES - off);
+	w->announced.reader = reader;
+	w->announced.next = off;
+	w->announced.end = off + len;
+	w->announced.times++;
+}
+
+static bool is_announced(const struct wt *w, u64 off, u32 bytes,
+			 const void *reader)
+{
+	return reader && reader == w->announced.reader &&
+	       off == w->announced.next && bytes <= w->announced.end - off;
+}
+
 static int read_pieces(void *mem, u64 off, const struct ur_pieces *to)
 {
 	struct wt *w = mem;
@@ -95,6 +114,10 @@ static int read_pieces(void *mem, u64 off, const struct ur_pieces *to)
 		return -EOPNOTSUPP;
 	CHECK(off <= WT_MEM_BYTES && bytes <= WT_MEM_BYTES - off);
 	w->reads++;
+	if (is_announced(w, off, bytes, to->reader))
+		w->announced.next += bytes;
+	else
+		w->alone++;
 	if (w->faults && bytes >= w->faults)
 		return -EFAULT;
 	for (u32 i = 0; i < to->n; i++)
@@ -117,13 +140,12 @@ static int write_pieces(void *mem, u64 off, const struct ur_pieces *from)
 	return 0;
 }
 
-static const struct ur_mem_ops mem_ops = {
-	.bears_frail = true,
-	.read = mem_read,
-	.write = mem_write,
-	.read_pieces = read_pieces,
-	.write_pieces = write_pieces,
-};
+#define MEM_OPS                                                    \
+	.bears_frail = true, .read = mem_read, .write = mem_write, \
+	.read_pieces = read_pieces, .write_pieces = write_pieces
+
+static const struct ur_mem_ops mem_ops = {MEM_OPS};
+static const struct ur_mem_ops ahead_ops = {MEM_OPS, .ahead = ahead};
 
 void wt_open(struct wt *w)
 {
@@ -142,7 +164,7 @@ void wt_open(struct wt *w)
 		w->mem[i] = wt_pattern(i);
 	attr.access &= ~(u32)UR_ACCESS_ZERO_BASED;
 	attr.direct = w->copied ? NULL : w->mem;
-	attr.ops = &mem_ops;
+	attr.ops = w->ahead ? &ahead_ops : &mem_ops;
 	attr.mem = w;
 	w->port = ur_port_create(&w->cfg);
 	CHECK(w->port);

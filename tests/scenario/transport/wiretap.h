@@ -31,7 +31,14 @@ struct wt {
 	u8 *mem;
 	bool copied; /* it is not mapped: the port reads and writes by ops */
 	bool pieces; /* and those of several packets in pieces */
-	u32 reads;   /* so many times */
+	bool ahead;  /* and what is read is announced */
+	struct {
+		const void *reader;
+		u64 next, end;
+		u32 times;
+	} announced;
+	u32 alone; /* reads that nobody has announced */
+	u32 reads; /* so many times */
 	u32 writes;
 	u32 faults; /* reads of so many bytes and more fail; 0: none */
 	struct ur_mr *mr;
