@@ -32,7 +32,6 @@ struct lane {
 	u8 use[UR_GPU_PIECES];	   /* enum use */
 	u64 marked[UR_GPU_PIECES]; /* number of its last copy */
 	u64 marks;		   /* of all copies */
-	u32 turn;		   /* the piece that is looked at first */
 	int last; /* piece that marks the last copy to the GPU; -1: all are done */
 	u32 regions;
 	bool dead; /* a copy has failed: the context is lost, as a rule */
@@ -245,13 +244,27 @@ static void drop_reader(struct reader *r)
 /* Readers, and the one that is in nobody's table, leave some. */
 _Static_assert((READERS + 1) * DEPTH < UR_GPU_PIECES, "pieces");
 
+/* Returns the first one that is free: those few stay in the processor's cache. Else the one whose copy
+ * ends first. */
+static u32 next_piece(const struct lane *lane)
+{
+	u32 best = UR_GPU_PIECES;
+
+	for (u32 i = 0; i < UR_GPU_PIECES; i++) {
+		if (lane->use[i] == FREE)
+			return i;
+		if (lane->use[i] == LEAVES &&
+		    (best == UR_GPU_PIECES ||
+		     lane->marked[i] < lane->marked[best]))
+			best = i;
+	}
+	return best;
+}
+
 static int take_piece(struct lane *lane, u32 *piece)
 {
-	u32 at = lane->turn;
+	u32 at = next_piece(lane);
 
-	while (lane->use[at] == COMES)
-		at = (at + 1) % UR_GPU_PIECES;
-	lane->turn = (at + 1) % UR_GPU_PIECES;
 	*piece = at;
 	if (lane->use[at] == LEAVES && await(lane, at))
 		return -EFAULT;
@@ -259,14 +272,20 @@ static int take_piece(struct lane *lane, u32 *piece)
 	return 0;
 }
 
-/* The region's memory, if it is what was registered. */
+static bool is_same(const struct ur_emr *mr)
+{
+	const struct ur_gpu_memory *g = mr->gpu;
+
+	return g->lane->rt->is_same(mr->attr.addr, g->id);
+}
+
+/* The region's memory, if it can be copied: whoever does looks at it, too. */
 static struct ur_gpu_memory *enter(const struct ur_emr *mr)
 {
 	struct ur_gpu_memory *g = mr->gpu;
 	struct lane *lane = g->lane;
 
-	if (lane->dead || g->gpu->pid != getpid() ||
-	    !lane->rt->is_same(mr->attr.addr, g->id))
+	if (lane->dead || g->gpu->pid != getpid())
 		return NULL;
 	if (g->gpu->entered != lane && lane->rt->enter(lane->lane)) {
 		kill(lane);
@@ -333,8 +352,7 @@ static int take_bytes(struct reader *r, u8 *to, u32 len)
 	struct lane *lane = g->lane;
 	u32 piece = r->piece[r->head];
 
-	if (!r->taken &&
-	    (await(lane, piece) || !lane->rt->is_same(r->mr->attr.addr, g->id)))
+	if (!r->taken && (await(lane, piece) || !is_same(r->mr)))
 		return -EFAULT;
 	len = ur_min_u32(len, r->len[r->head] - r->taken);
 	memcpy(to, bytes_of(lane, piece) + r->taken, len);
@@ -363,8 +381,19 @@ static int take_run(struct reader *r, u8 *to, u32 len)
 	return 0;
 }
 
+/* What is sent again is fetched again. */
+static void rewind_reader(struct reader *r, u64 off)
+{
+	struct ur_emr *mr = r->mr;
+
+	drop_reader(r);
+	r->mr = mr;
+	r->next = r->asked = off;
+	r->n = r->taken = 0;
+}
+
 /* What was fetched is of no use to others: it may be older than their requests. */
-static struct reader *find_reader(const struct ur_emr *mr, u64 off, u64 len,
+static struct reader *find_reader(struct ur_emr *mr, u64 off, u64 len,
 				  const void *who)
 {
 	for (u32 i = 0; who && i < READERS; i++) {
@@ -372,9 +401,13 @@ static struct reader *find_reader(const struct ur_emr *mr, u64 off, u64 len,
 
 		if (r->mr != mr || r->who != who)
 			continue;
-		if (r->next == off && r->end - off >= len)
-			return r;
-		drop_reader(r);
+		if (off > r->end || len > r->end - off) {
+			drop_reader(r);
+			return NULL;
+		}
+		if (r->next != off)
+			rewind_reader(r, off);
+		return r;
 	}
 	return NULL;
 }
@@ -389,7 +422,7 @@ static int read_pieces(void *mem, u64 off, const struct ur_pieces *to)
 	if (!len)
 		return 0;
 	own.end = off + len;
-	if (!enter(mr))
+	if (!enter(mr) || !is_same(mr))
 		return -EFAULT;
 	r = find_reader(mr, off, len, to->reader);
 	if (!r)
@@ -431,7 +464,7 @@ static void ahead(void *mem, u64 off, u64 len, const void *who)
 	struct ur_emr *mr = mem;
 	struct reader *r;
 
-	if (!enter(mr))
+	if (!enter(mr) || !is_same(mr))
 		return;
 	r = reader_for(mr->gpu->gpu, who);
 	drop_reader(r);
@@ -492,7 +525,7 @@ static int write_piece(const struct ur_emr *mr, u64 addr,
 		return -EFAULT;
 	gather(bytes_of(lane, piece), from, at, len);
 	/* The memory may have become another allocation's while a piece was awaited. */
-	if (!lane->rt->is_same(mr->attr.addr, g->id) ||
+	if (!is_same(mr) ||
 	    lane->rt->from_host(lane->lane, addr, bytes_of(lane, piece), len))
 		return -EFAULT;
 	lane->use[piece] = LEAVES;
@@ -514,9 +547,9 @@ static int write_pieces(void *mem, u64 off, const struct ur_pieces *from)
 		if (write_piece(mr, addr + at, from, at, n))
 			return -EFAULT;
 	}
-	if (!g->lane->rt->is_same(mr->attr.addr, g->id))
-		return -EFAULT;
-	return from->more ? 0 : settle(g->lane);
+	if (from->more)
+		return 0;
+	return is_same(mr) ? settle(g->lane) : -EFAULT;
 }
 
 static int write_some(void *mem, u64 off, const void *src, u32 len, bool more)
@@ -580,7 +613,7 @@ static int flush(void *mem, u64 off, u64 len, u32 type)
 {
 	const struct ur_gpu_memory *g = enter(mem);
 
-	return !g || settle(g->lane) ? -EFAULT : 0;
+	return !g || !is_same(mem) || settle(g->lane) ? -EFAULT : 0;
 }
 
 const struct ur_mem_ops ur_gpu_mem_ops = {

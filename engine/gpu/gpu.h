@@ -9,8 +9,8 @@
  * what the program's own thread holds.
  *
  * An address may be another allocation's by now. Bytes are read from what was registered or the request fails: the
- * allocation is looked at after they have come. Before bytes are written it is looked at, too, and once more after the copy
- * has started.
+ * allocation is looked at after they have come. Before bytes are written it is looked at, too, and once more after the last
+ * copy of a message has started.
  */
 #ifndef UR_ENGINE_GPU_GPU_H
 #define UR_ENGINE_GPU_GPU_H

@@ -235,6 +235,50 @@ static void release(void)
 	standin_hold(false);
 }
 
+static int at_a_time;
+
+static void release_counted(void)
+{
+	at_a_time = standin_most();
+	standin_hold(false);
+}
+
+/* A message that is sent again from some packet on is fetched ahead again, and as it is now. */
+static void test_again(void)
+{
+	struct ur_pieces to = {.first = got,
+			       .stride = 4096,
+			       .len = 4096,
+			       .n = 1,
+			       .reader = got};
+	struct ur_emr *mr;
+	u64 addr;
+
+	begin();
+	addr = allocate();
+	mr = attach(addr);
+	ur_gpu_mem_ops.ahead(mr, 0, BYTES, got);
+	for (u32 at = 0; at < 3 * UR_GPU_PIECE_BYTES; at += 4096)
+		CHECK_EQ(ur_gpu_mem_ops.read_pieces(mr, at, &to), 0);
+	/* That waits for all that is under way. */
+	CHECK_EQ(cuMemFree_v2(allocate()), 0);
+	draw(model, BYTES);
+	CHECK_EQ(cuMemcpyHtoD_v2(addr, model, BYTES), 0);
+	standin_hold(true);
+	standin_then(release_counted);
+	for (u32 at = 4096; at < BYTES; at += 4096) {
+		CHECK_EQ(ur_gpu_mem_ops.read_pieces(mr, at, &to), 0);
+		CHECK(!memcmp(got, model + at, 4096));
+	}
+	CHECK_EQ(at_a_time, 4);
+	/* Beyond its end nothing is announced. */
+	ur_gpu_mem_ops.ahead(mr, 0, 3 * 4096, got);
+	CHECK_EQ(ur_gpu_mem_ops.read_pieces(mr, BYTES - 4096, &to), 0);
+	CHECK(!memcmp(got, model + BYTES - 4096, 4096));
+	detach(mr);
+	ur_gpu_fini(&engine);
+}
+
 /* FLUSH awaits what is written, and frees no piece that still comes for a reader that was dropped: what is written in it next
  * would be overwritten before it is copied. */
 static void test_flush_beside_dropped(void)
@@ -550,6 +594,7 @@ int main(int argc, char **argv)
 	CASE(test_messages());
 	CASE(test_overlap());
 	CASE(test_ratio());
+	CASE(test_again());
 	CASE(test_flush_beside_dropped());
 	CASE(test_words());
 	CASE(test_freed());
