@@ -2,6 +2,7 @@
 """Memory of GPUs, over a stand-in for CUDA's library whose memory the processor cannot touch, and dma-bufs that can be
 mapped, which stand-ins let the processor touch only where it has said so: tests/gpu. Between two hosts, and between two
 programs of one."""
+import json
 import os
 import signal
 
@@ -12,6 +13,7 @@ from test_cli import NOBODY
 from test_guest_engine import GUESTS, engines, pair, threads_cpu  # pylint: disable=unused-import
 from test_guest_host import As, host  # pylint: disable=unused-import
 from test_guests import finish, start
+from test_record import uroce
 
 
 @pytest.fixture(autouse=True)
@@ -59,6 +61,27 @@ def test_relayed(pair, mode):
     """Of a user whose packets uroced receives."""
     on = [As(host, "process", *NOBODY) for host in (pair.a, pair.b)]
     finish(*start(pair, mode, on=on, program=pair.bin("gpu_matrix")), limit=280)
+
+
+@pytest.fixture
+def lossy(pair):
+    """Two hosts whose packets are lost, doubled and out of order, and whose flight recorders look on."""
+    for host in pair.a, pair.b:
+        uroce(host, "record", "start")
+        for what, nth in ("drop", 97), ("dup", 61), ("reorder", 53):
+            uroce(host, "fault", "add", what, f"nth={nth}")
+    yield pair
+    for host in pair.a, pair.b:
+        rules = json.loads(uroce(host, "fault", "show", "--json"))
+        uroce(host, "fault", "del", "all")
+        uroce(host, "record", "stop")
+        assert len(rules) == 3 and all(rule["done"] for rule in rules), rules
+
+
+@pytest.mark.parametrize("mode", ["lossy", "dmabuf"])
+def test_losses(lossy, mode):
+    """Messages are read and written again from their middle."""
+    run(lossy, mode)
 
 
 def test_copies_by_calls(pair, monkeypatch):

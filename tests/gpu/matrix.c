@@ -287,6 +287,13 @@ static void run_all(void)
 	run_child();
 }
 
+/* On a wire that loses packets, where they are copied one by one. */
+static void run_lossy(void)
+{
+	standin_lag(100);
+	run_all();
+}
+
 static void run_standin(void)
 {
 	standin_lag(200);
@@ -353,6 +360,7 @@ static const struct {
 } modes[] = {
 	{"all", &cuda_memory, run_all, false},
 	{"standin", &cuda_memory, run_standin, false},
+	{"lossy", &cuda_memory, run_lossy, false},
 	{"speed", &cuda_memory, run_speed, false},
 	{"hostile", &cuda_memory, run_hostiles, false},
 	{"dmabuf", &dmabuf_memory, run_dmabufs, false},
