@@ -275,6 +275,7 @@ static void run_all(void)
 	run_lists();
 	run_flags();
 	run_order();
+	run_services();
 	run_atomics();
 	run_inline();
 	run_windows();
@@ -319,6 +320,7 @@ static void run_dmabufs(void)
 {
 	run_rules();
 	run_operations();
+	run_services();
 	run_lists();
 	if (standin_lag)
 		standin_lag(100);

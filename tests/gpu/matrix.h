@@ -24,6 +24,7 @@ void run_failures(void);
 void run_order(void);
 void run_contexts(void);
 void run_hostile(void);
+void run_services(void);
 void run_speed(void);
 void run_overlap(void);
 

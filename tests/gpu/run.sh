@@ -21,7 +21,7 @@ compile() { # compile PROGRAM FILE...: with the library, also where it names no 
 	cc -O1 -D_GNU_SOURCE -I"$top" -o "$work/$1" "${@:2}" "$top/tests/e2e/guest/rounds.c" \
 		-Wl,--no-as-needed "$cuda" "-Wl,-rpath,$(dirname "$cuda")" -libverbs
 }
-compile matrix "$top"/tests/gpu/{matrix,troubles,order,contexts,hostile,speed,memory,cuda_memory,dmabuf_memory,pair}.c
+compile matrix "$top"/tests/gpu/{matrix,troubles,order,contexts,hostile,services,speed,memory,cuda_memory,dmabuf_memory,pair}.c
 compile probes "$top/tests/gpu/probes.c"
 mkdir "$work/run"
 "$build/bin/uroced" --run-dir "$work/run" --netdev lo --engine-opt guests=1 >"$work/log" &
