@@ -14,17 +14,11 @@ Debian 12's kernel (6.1, `rdma_rxe`) in QEMU on one side, uroce beside it on the
 IPv6. Around every test of a program both sides' error counters are read: Soft-RoCE must not count an error of ours, nor we refuse a packet of its.
 `n/a`: not run, for the reason the test says (one program of each kind is enough over IPv6; a program that resolves names itself).
 
-Soft-RoCE of Linux 6.1 can stop as requester, without an error. It repeats a message from where it
-is asked to, and an acknowledgement comes that covers the message's last packet before that has been
-sent again. Its completer (rxe_comp.c) notes that PSN as acknowledged. But it completes a request
-only when the last packet has been sent, so the requester sends that one again, and its own
-acknowledgement completes the request. If just that packet is lost, nothing does: a timeout repeats
-only while PSNs have been sent beyond the acknowledged ones, and none have. Two Soft-RoCE hosts can
-come to that where an acknowledgement is lost, for a responder answers duplicates with its newest
-PSN. uroce as responder makes it likelier, because it keeps what comes behind a gap and acknowledges
-it when the gap closes. `test_loss` (a fifth of Soft-RoCE's packets lost, messages of up to 8) ended
-so in 3 of 40 runs and, of a later commit, in 2 of 27, each time after such an acknowledgement; the
-test knows that end by the silence and runs anew.
+**Soft-RoCE of Linux 6.1 can stop as requester, without an error.** Where an acknowledgement covers the last packet of a message
+that it is sending again, it has to send that packet once more to complete the request (rxe_comp.c). If just that one is lost, no
+timeout repeats it, since nothing is outstanding. Two Soft-RoCE hosts come to that, too. uroce as responder makes it likelier: it
+keeps what comes behind a gap, and acknowledges it when the gap closes. `test_loss` (a fifth of the packets lost) ended so in 5 of
+67 runs; it knows that end by the silence, and runs anew.
 
 The corner cases (`peer.py`) are those of the captures in `tests/golden`, which are of two Soft-RoCE hosts; `unit.golden` also parses and builds
 each of their packets again. What both applications see, compared by `test_corners.py`, and what our responder answers to the very requests of the
