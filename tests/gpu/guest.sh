@@ -69,7 +69,7 @@ args=$build
 for driver in "${@:-udmabuf}"; do args+=,$driver; done
 timeout 280 qemu-system-x86_64 -machine q35 -accel tcg,thread=multi -cpu max -smp 2 -m 1024 -nodefaults -no-user-config \
 	-display none -no-reboot -serial "file:$work/console" -kernel "$D/kernel/vmlinuz" -initrd "$work/initramfs" \
-	-append "console=ttyS0 quiet loglevel=4 panic=-1 mitigations=off nokaslr test.script=$top/tests/gpu/inside.sh test.args=$args" \
+	-append "console=ttyS0 quiet loglevel=4 panic=-1 mitigations=off nokaslr no_timer_check test.script=$top/tests/gpu/inside.sh test.args=$args" \
 	-device virtio-rng-pci -virtfs local,path=/,mount_tag=root,security_model=none,multidevs=remap,readonly=on </dev/null || true
 cat "$work/console"
 grep -q '^status 0' "$work/console"
