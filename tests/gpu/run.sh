@@ -16,7 +16,8 @@ cuda=${UROCE_CUDA:-$(ldconfig -p | awk '$1 == "libcuda.so.1" { print $NF; exit }
 [ -n "$cuda" ] || skip "no libcuda.so.1"
 work=$(mktemp -d)
 export UROCE_RUN_DIR=$work/run UROCE_ENGINE=process
-trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$work"' EXIT
+# The device removes its own files in there.
+trap 'kill $(jobs -p) 2>/dev/null || true; wait; rm -rf "$work"' EXIT
 compile() { # compile PROGRAM FILE...: with the library, also where it names no function of it
 	cc -O1 -D_GNU_SOURCE -I"$top" -o "$work/$1" "${@:2}" "$top/tests/e2e/guest/rounds.c" \
 		-Wl,--no-as-needed "$cuda" "-Wl,-rpath,$(dirname "$cuda")" -libverbs
