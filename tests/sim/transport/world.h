@@ -74,6 +74,12 @@ struct sim_region {
 	/* shows the oracle a write through mem_ops; may be NULL */
 	void (*on_write)(struct sim_region *r, u64 off, const u8 *src, u32 len);
 	void *owner;
+	/* Bytes that are announced, as they were then. */
+	struct {
+		const void *reader;
+		u64 from, next, end;
+		u8 *bytes; /* NULL: none */
+	} ahead;
 };
 
 enum sim_op_state { SIM_OP_POSTED, SIM_OP_TAKEN, SIM_OP_DONE };
