@@ -153,7 +153,10 @@ s64 ur_open_file_command(struct ur_session *s, const struct uroce_tun_msg *msg)
 		ur_loop_unlock(s->daemon->loop);
 	}
 	s->took_ahead = msg->op == UROCE_TUN_WRITE &&
-			msg->call.request == UROCE_TUN_TAKEN;
+			msg->call.request & UROCE_TUN_TAKEN;
+	s->has_created = msg->op == UROCE_TUN_WRITE &&
+			 msg->call.request & UROCE_TUN_CREATED;
+	s->created = msg->created;
 	if (msg->op == UROCE_TUN_IOCTL)
 		ret = o->ops->ioctl ? o->ops->ioctl(o->file, msg->call.request,
 						    msg->call.arg)

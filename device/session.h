@@ -53,7 +53,9 @@ struct ur_session {
 	u64 outs_from, outs_to;
 	u32 outs_len;
 	u8 outs[UROCE_TUN_WINDOW] __attribute__((aligned(8)));
-	bool took_ahead; /* the current command has UROCE_TUN_TAKEN */
+	bool took_ahead;  /* the current command has UROCE_TUN_TAKEN */
+	bool has_created; /* it has UROCE_TUN_CREATED, and this */
+	struct uroce_tun_created created;
 	/* Event files that the current command may name. */
 	struct uroce_tun_known known[UROCE_TUN_MAX_KNOWN];
 	/* Descriptors that the client sent for the current command. Closing one may block,

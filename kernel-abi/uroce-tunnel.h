@@ -91,10 +91,11 @@ extern "C" {
 #define UROCE_TUN_F_SENDERS	 (1ull << 5) /* INSTALL with fds[1] */
 #define UROCE_TUN_F_RAW_IP	 (1ull << 6) /* UROCE_TUN_NET_RAW_IP */
 #define UROCE_TUN_F_AHEAD	 (1ull << 7) /* UROCE_TUN_AHEAD */
+#define UROCE_TUN_F_SPARE	 (1ull << 8) /* UROCE_TUN_SPARE */
 #define UROCE_TUN_F_ALL                                                   \
 	(UROCE_TUN_F_CACHED_REPLY | UROCE_TUN_F_CPU | UROCE_TUN_F_KNOWN | \
 	 UROCE_TUN_F_MEMORY | UROCE_TUN_F_PROVE | UROCE_TUN_F_SENDERS |   \
-	 UROCE_TUN_F_RAW_IP | UROCE_TUN_F_AHEAD)
+	 UROCE_TUN_F_RAW_IP | UROCE_TUN_F_AHEAD | UROCE_TUN_F_SPARE)
 
 enum uroce_tun_op {
 	/* ---- front-end to device; each comment begins with the member of
@@ -273,7 +274,8 @@ struct uroce_tun_opened {
 
 /* IOCTL, WRITE */
 struct uroce_tun_call {
-	/* IOCTL: the number. WRITE: UROCE_TUN_TAKEN or 0, with UROCE_TUN_F_AHEAD. */
+	/* IOCTL: the number. WRITE: UROCE_TUN_TAKEN with UROCE_TUN_F_AHEAD, UROCE_TUN_CREATED with
+	 * UROCE_TUN_F_SPARE, or both. */
 	__u64 request;
 	__u64 arg; /* IOCTL: the user pointer; WRITE: the user's bytes */
 	__u64 len; /* WRITE only: how many */
@@ -337,6 +339,13 @@ struct uroce_tun_known {
 };
 #define UROCE_TUN_MAX_KNOWN (UROCE_TUN_NAME_MAX / 16)
 
+/* The CREATE_ID that the front-end has answered with an UROCE_TUN_SPARE. */
+struct uroce_tun_created {
+	__u64 uid;
+	__u32 id;
+	__u32 rsv;
+};
+
 struct uroce_tun_msg {
 	__u32 op;   /* enum uroce_tun_op */
 	__u32 kind; /* enum uroce_tun_kind */
@@ -361,6 +370,8 @@ struct uroce_tun_msg {
 		char name[UROCE_TUN_NAME_MAX]; /* NUL terminated */
 		struct uroce_tun_known
 			known[UROCE_TUN_MAX_KNOWN]; /* IOCTL, WRITE */
+		struct uroce_tun_created
+			created; /* WRITE with UROCE_TUN_CREATED */
 	};
 };
 
@@ -395,6 +406,16 @@ struct uroce_tun_cached_reply {
 #define UROCE_TUN_AHEAD	     0xffffffffu
 #define UROCE_TUN_AHEAD_SLOT 16
 #define UROCE_TUN_TAKEN	     1
+/*
+ * As slot: the reply to the next CREATE_ID on this file, with UROCE_TUN_F_SPARE. change is the
+ * id; question has the header and the last eight bytes of that CREATE_ID. It is good once. The
+ * device has made the id, which no command can name yet. The WRITE after the CREATE_ID has
+ * UROCE_TUN_CREATED, the id and the uid; the device gives the id to the program before it carries
+ * out the WRITE. It passes over an id that is no spare one: an earlier device process may have
+ * given it. As with UROCE_TUN_AHEAD, an invalid WRITE goes before the MIGRATE_ID of another file.
+ */
+#define UROCE_TUN_SPARE	  0xfffffffeu
+#define UROCE_TUN_CREATED 2
 /*
  * A datagram of an rdma_cm file that is longer than one byte, with UROCE_TUN_F_AHEAD. Behind it
  * are a reply of UROCE_TUN_AHEAD and others, as behind DONE. They are good if the front-end has

@@ -267,7 +267,8 @@ static int64_t call_or_resume(struct ur_file *file, int fd,
 	int64_t ret = -EIO;
 
 	pthread_mutex_lock(&file->lock);
-	first.call.request = ur_reply_cache_settle(file->reply_cache);
+	first.call.request =
+		ur_reply_cache_settle(file->reply_cache, &first.created);
 	m = first;
 	if (!atomic_load(&file->dead))
 		ret = converse(file, &m, len);
@@ -364,17 +365,22 @@ static ssize_t write_once(struct ur_file *file, int fd, const void *buf,
 static bool answer_from_cache(struct ur_file *file, const void *buf, size_t len)
 {
 	const bool event = len == UR_REPLY_CACHE_EVENT;
+	const bool create = len == UR_REPLY_CACHE_CREATE;
 	uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0);
 	uint64_t arg = (uint64_t)(uintptr_t)buf;
 	bool known;
 
-	if ((!event && len != UR_REPLY_CACHE_QUESTION) || arg < here ||
-	    arg - here >= STACK_REACH)
+	if ((!event && !create && len != UR_REPLY_CACHE_QUESTION) ||
+	    arg < here || arg - here >= STACK_REACH)
 		return false;
 	pthread_mutex_lock(&file->lock);
 	if (event)
 		known = ur_reply_cache_take(file->reply_cache, buf, here,
 					    arg + STACK_WINDOW);
+	else if (create)
+		known = !atomic_load(&file->dead) &&
+			ur_reply_cache_create(file->reply_cache, buf, here,
+					      arg + STACK_WINDOW);
 	else
 		known = !atomic_load(&file->dead) && file->reply_cache &&
 			ur_reply_cache_get(file->reply_cache, buf, here,
@@ -412,7 +418,7 @@ static void hear(struct ur_file *file, const uint8_t *p, size_t len,
 }
 
 /* Before an id leaves a file, tells the device of the file's event that was sent
- * ahead: the event may be the id's. */
+ * ahead, and of the id that was made from a spare one: either may be the id's. */
 static void settle_left(const void *buf, size_t len)
 {
 	const struct rdma_ucm_cmd_hdr nothing = {.cmd = UINT32_MAX};

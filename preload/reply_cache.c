@@ -32,6 +32,13 @@ struct ur_reply_cache {
 	uint32_t slot, change;
 	uint32_t event_bytes; /* 0: none */
 	bool taken;	      /* since the last command */
+	/* an id for the next CREATE_ID with this header and this end */
+	uint8_t create[8], create_end[8];
+	uint32_t spare;
+	bool has_spare;
+	/* the CREATE_ID that it has answered since the last command */
+	struct uroce_tun_created created;
+	bool has_created;
 	struct entry entries[ENTRIES];
 };
 
@@ -91,6 +98,16 @@ static void put_event(struct ur_reply_cache *f,
 	f->event_bytes = (uint32_t)len;
 }
 
+static void put_spare(struct ur_reply_cache *f,
+		      const struct uroce_tun_cached_reply *t)
+{
+	memcpy(f->create, t->question, sizeof(f->create));
+	memcpy(f->create_end, t->question + sizeof(f->create),
+	       sizeof(f->create_end));
+	f->spare = t->change;
+	f->has_spare = true;
+}
+
 void ur_reply_cache_put(struct ur_reply_cache *f, const void *cached,
 			size_t len)
 {
@@ -103,6 +120,8 @@ void ur_reply_cache_put(struct ur_reply_cache *f, const void *cached,
 	if (t.slot == UROCE_TUN_AHEAD)
 		put_event(f, &t, (const uint8_t *)cached + sizeof(t),
 			  len - sizeof(t));
+	if (t.slot == UROCE_TUN_SPARE)
+		put_spare(f, &t);
 	if (t.slot >= UROCE_TUN_PAGE_SLOTS || len - sizeof(t) > ANSWER_BYTES)
 		return;
 	e = &f->entries[place_of(t.question)];
@@ -158,12 +177,42 @@ bool ur_reply_cache_take(struct ur_reply_cache *f, const void *question,
 	return true;
 }
 
-uint64_t ur_reply_cache_settle(struct ur_reply_cache *f)
+bool ur_reply_cache_create(struct ur_reply_cache *f, const void *question,
+			   uint64_t from, uint64_t to)
+{
+	struct {
+		uint8_t hdr[8];
+		uint64_t uid, where;
+		uint8_t end[8];
+	} q;
+
+	_Static_assert(sizeof(q) == UR_REPLY_CACHE_CREATE, "a CREATE_ID");
+	memcpy(&q, question, sizeof(q));
+	/* The next command tells of one id. */
+	if (!f || !f->has_spare || f->has_created ||
+	    memcmp(q.hdr, f->create, sizeof(q.hdr)) ||
+	    memcmp(q.end, f->create_end, sizeof(q.end)) || q.where < from ||
+	    q.where > to || sizeof(f->spare) > to - q.where)
+		return false;
+	memcpy((void *)(uintptr_t)q.where, &f->spare, sizeof(f->spare));
+	f->has_spare = false;
+	f->created = (struct uroce_tun_created){.uid = q.uid, .id = f->spare};
+	f->has_created = true;
+	return true;
+}
+
+uint64_t ur_reply_cache_settle(struct ur_reply_cache *f,
+			       struct uroce_tun_created *created)
 {
 	uint64_t told = f && f->taken ? UROCE_TUN_TAKEN : 0;
 
 	if (!f)
 		return 0;
+	if (f->has_created) {
+		*created = f->created;
+		told |= UROCE_TUN_CREATED;
+	}
+	f->has_created = false;
 	f->taken = false;
 	f->event_bytes = 0;
 	return told;
@@ -171,5 +220,5 @@ uint64_t ur_reply_cache_settle(struct ur_reply_cache *f)
 
 bool ur_reply_cache_owes(const struct ur_reply_cache *f)
 {
-	return f && (f->taken || f->event_bytes);
+	return f && (f->taken || f->event_bytes || f->has_created);
 }

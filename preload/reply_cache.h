@@ -15,7 +15,8 @@
 
 #define UR_REPLY_CACHE_QUESTION \
 	sizeof(((struct uroce_tun_cached_reply *)NULL)->question)
-#define UR_REPLY_CACHE_EVENT 16 /* bytes of a GET_EVENT */
+#define UR_REPLY_CACHE_EVENT  16 /* bytes of a GET_EVENT */
+#define UR_REPLY_CACHE_CREATE 32 /* bytes of a CREATE_ID */
 
 struct ur_reply_cache;
 
@@ -46,11 +47,18 @@ bool ur_reply_cache_get(const struct ur_reply_cache *f, const void *question,
 bool ur_reply_cache_take(struct ur_reply_cache *f, const void *question,
 			 uint64_t from, uint64_t to);
 
-/* Forgets the event that was sent ahead. f may be NULL. Returns what the next
- * command must tell the device: UROCE_TUN_TAKEN or 0. */
-uint64_t ur_reply_cache_settle(struct ur_reply_cache *f);
+/* Answers a CREATE_ID of UR_REPLY_CACHE_CREATE bytes with the spare id, in the same
+ * way. */
+bool ur_reply_cache_create(struct ur_reply_cache *f, const void *question,
+			   uint64_t from, uint64_t to);
 
-/* Returns whether the device waits to hear of an event. f may be NULL. */
+/* Forgets the event that was sent ahead. f may be NULL. Returns what the next
+ * command must tell the device: UROCE_TUN_TAKEN, and UROCE_TUN_CREATED with
+ * *created; or 0. */
+uint64_t ur_reply_cache_settle(struct ur_reply_cache *f,
+			       struct uroce_tun_created *created);
+
+/* Returns whether the device waits to hear of an event or of an id. f may be NULL. */
 bool ur_reply_cache_owes(const struct ur_reply_cache *f);
 
 #endif

@@ -158,6 +158,8 @@ static s64 run(struct ucma_file *file, const struct ucma_command *c, u64 addr,
 	}
 	if (!err && file->is_query)
 		ucma_cache_learn(file, hdr, in);
+	if (!err && (c->fn == ucma_connect || c->fn == ucma_destroy_id))
+		ucma_cache_spare(file);
 	file->is_query = false;
 	if (err && file->saw_removed_id)
 		err = -EIO;
@@ -240,6 +242,8 @@ static s64 ucma_write(void *opaque, u64 addr, u64 len)
 		ur_debug("an rdma_cm command that cannot be read");
 	ur_loop_lock(file->daemon->loop);
 	ucma_ahead_settle(file, file->session->took_ahead);
+	if (file->session->has_created)
+		ucma_spare_take(file, &file->session->created);
 	file->in_command = !is_repeated(file);
 	ur_loop_unlock(file->daemon->loop);
 	if (!file->in_command)

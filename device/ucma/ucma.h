@@ -97,6 +97,8 @@ enum ucma_state {
 	UCMA_CONNECT,
 	UCMA_DISCONNECT,
 	UCMA_LISTEN,
+	/* of ours: made for the next CREATE_ID (UROCE_TUN_SPARE) */
+	UCMA_SPARE,
 };
 
 struct ucma_file;
@@ -127,7 +129,8 @@ struct ucma_id {
 	u32 events_reported;
 	u32 n_mcasts;
 	struct ucma_event *spare; /* used if an allocation fails */
-	bool untold;		  /* its CONNECT_REQUEST is not read yet */
+	/* its CONNECT_REQUEST is not read yet, or it is a file's spare id */
+	bool untold;
 	/* For the journal: types of unread events, as bits, and the status of the last one. */
 	u32 pending;
 	int pending_status;
@@ -204,7 +207,12 @@ struct ucma_file {
 	u16 event_room;	    /* the client's room for an event; 0: unknown */
 	struct ur_list due; /* in ur_ucma.due */
 	u32 n_ids, n_mcasts, n_events;
-	u32 tokens; /* datagrams in the socket */
+	u32 tokens;	       /* datagrams in the socket */
+	struct ucma_id *spare; /* for the next CREATE_ID; or NULL */
+	bool knows_spare;      /* the client does */
+	/* kind of its spare ids; spare_ps 0: its program has not connected, and gets none */
+	u16 spare_ps;
+	u8 spare_qp_type;
 	/* ucma_reply_cache.c */
 	int page;	  /* page of changes; -1: none */
 	u32 *generations; /* its mapping */
@@ -315,6 +323,11 @@ struct ucma_id *ucma_id_new(struct ucma_file *file, u16 ps, u8 qp_type);
 /* Does the same with a given number, which must be free. */
 struct ucma_id *ucma_id_new_at(struct ucma_file *file, u16 ps, u8 qp_type,
 			       u32 number);
+/* Carries out the CREATE_ID that the front-end has answered with the file's spare id. */
+void ucma_spare_take(struct ucma_file *file,
+		     const struct uroce_tun_created *created);
+/* Returns the file's spare id, made here if there is none, if the client does not know it yet; otherwise NULL. */
+struct ucma_id *ucma_spare_offer(struct ucma_file *file);
 /* Frees the id with its events, memberships and connection. */
 void ucma_id_free(struct ucma_id *id);
 /* Returns the id after id (NULL: the first) of all ids of all files, or
@@ -394,6 +407,9 @@ void ucma_cache_close(struct ucma_file *file);
 /* Invalidates the replies about id that were sent ahead, and marks its journal record as
  * outdated. Called before any change of a reply. */
 void ucma_cache_void(struct ucma_id *id);
+/* Sends the file's spare id with the reply to the current command, if the client lacks one. On the
+ * session's thread. */
+void ucma_cache_spare(struct ucma_file *file);
 /* Records the client's room for a reply, from a command of that type. */
 void ucma_cache_learn(struct ucma_file *file,
 		      const struct rdma_ucm_cmd_hdr *hdr, const void *in);

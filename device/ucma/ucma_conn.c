@@ -146,8 +146,11 @@ int ucma_connect(struct ucma_cmd *cmd)
 	if (err) {
 		ucma_cm_drop(id);
 		id->state = UCMA_ROUTE_RESOLVED;
+		return err;
 	}
-	return err;
+	cmd->file->spare_ps = id->ps;
+	cmd->file->spare_qp_type = id->qp_type;
+	return 0;
 }
 
 /* Returns the requests that a listener on id->src accepts. */

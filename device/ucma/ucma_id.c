@@ -113,11 +113,43 @@ err_free:
 	return NULL;
 }
 
+void ucma_spare_take(struct ucma_file *file,
+		     const struct uroce_tun_created *created)
+{
+	struct ucma_id *id = file->spare;
+
+	ur_assert(ur_loop_mine(file->daemon->loop));
+	if (!id || id->number != created->id)
+		return;
+	ucma_cache_void(id);
+	id->uid = created->uid;
+	id->state = UCMA_IDLE;
+	id->untold = false;
+	file->spare = NULL;
+}
+
+struct ucma_id *ucma_spare_offer(struct ucma_file *file)
+{
+	ur_assert(ur_loop_mine(file->daemon->loop));
+	if (!file->spare) {
+		file->spare =
+			ucma_id_new(file, file->spare_ps, file->spare_qp_type);
+		if (!file->spare)
+			return NULL;
+		file->spare->state = UCMA_SPARE;
+		file->spare->untold = true;
+		file->knows_spare = false;
+	}
+	return file->knows_spare ? NULL : file->spare;
+}
+
 void ucma_id_free(struct ucma_id *id)
 {
 	struct ucma_file *file = id->file;
 
 	ur_assert(ur_loop_mine(file->daemon->loop));
+	if (file->spare == id)
+		file->spare = NULL;
 	ur_list_for_each_safe(n, &file->mcasts) {
 		struct ucma_mcast *mc =
 			ur_list_entry(n, struct ucma_mcast, node);

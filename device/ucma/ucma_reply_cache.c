@@ -52,6 +52,9 @@ static const struct {
 			    ATTR_BYTES},
 };
 
+/* From here on all CREATE_IDs of a kind are alike. */
+#define CREATE_TAIL offsetof(struct rdma_ucm_create_id, ps)
+
 /* A WRITE of one of these commands. */
 struct written {
 	struct rdma_ucm_cmd_hdr hdr;
@@ -156,6 +159,34 @@ static void cache_reply(struct ucma_file *file, enum ucma_reply_kind q,
 	memcpy(cached.question, &w, sizeof(w));
 	ur_outs_cache_reply(outs, outs_len, &cached, cmd.out,
 			    ur_min_u32(cmd.out_len, cmd.out_bytes));
+}
+
+void ucma_cache_spare(struct ucma_file *file)
+{
+	struct rdma_ucm_cmd_hdr hdr = {
+		.cmd = RDMA_USER_CM_CMD_CREATE_ID,
+		.in = sizeof(struct rdma_ucm_create_id),
+		.out = sizeof(struct rdma_ucm_create_id_resp)};
+	struct uroce_tun_cached_reply cached = {.slot = UROCE_TUN_SPARE};
+	struct rdma_ucm_create_id_resp resp;
+	struct rdma_ucm_create_id in = {0};
+	struct ur_session *s = file->session;
+	const struct ucma_id *spare;
+
+	ur_assert(ur_loop_mine(file->daemon->loop));
+	if (!(s->features & UROCE_TUN_F_SPARE) || !file->spare_ps)
+		return;
+	spare = ucma_spare_offer(file);
+	if (!spare)
+		return;
+	in.ps = spare->ps;
+	in.qp_type = spare->qp_type;
+	cached.change = resp.id = spare->number;
+	memcpy(cached.question, &hdr, sizeof(hdr));
+	memcpy(cached.question + sizeof(hdr), (u8 *)&in + CREATE_TAIL,
+	       sizeof(in) - CREATE_TAIL);
+	file->knows_spare = ur_outs_cache_reply(s->outs, &s->outs_len, &cached,
+						&resp, sizeof(resp));
 }
 
 void ucma_cache_replies(struct ucma_file *file, u32 event, struct ucma_id *id,

@@ -159,18 +159,30 @@ static void restore_events(struct ucma_id *id, const struct ucma_record *r)
 	}
 }
 
+/* Its program may have been given the id, and tells with its next command. The front-end forgets one that it has not
+ * used. */
+static void restore_spare(struct ucma_file *file, struct ucma_id *id)
+{
+	id->untold = true;
+	file->spare = id;
+	file->spare_ps = id->ps;
+	file->spare_qp_type = id->qp_type;
+}
+
 static bool restore_id(struct ucma_file *file, u32 number,
 		       const struct ucma_record *r)
 {
 	struct ucma_id *id;
 
 	/* The program has not read the request, which the peer will repeat. */
-	if (r->untold)
+	if (r->untold && r->state != UCMA_SPARE)
 		return false;
 	id = ucma_id_new_at(file, r->ps, r->qp_type, number);
 	if (!id)
 		return false;
 	copy_back(id, r);
+	if (r->state == UCMA_SPARE)
+		restore_spare(file, id);
 	if (r->port)
 		ucma_port_restore(id, r->port);
 	if (r->ifindex)

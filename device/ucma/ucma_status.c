@@ -97,7 +97,7 @@ bool ur_status_next_cm_id(struct ur_listing *w, struct json_object **o)
 	while (ucma && w->at < end) {
 		const struct ucma_id *id = ucma->ids.slot[w->at++];
 
-		if (!id)
+		if (!id || id->state == UCMA_SPARE)
 			continue;
 		*o = describe(id, ur_may_see(w->asker, id->file->session->uid));
 		return true;

@@ -220,9 +220,9 @@ def commands(program):
 
 def test_commands_of_a_connection(build, pair, monkeypatch):
     """From rdma_create_id() to the event ESTABLISHED; the server: GET_EVENT, CREATE_QP,
-    ENGINE_QP, ACCEPT; the client: CREATE_ID, RESOLVE_ADDR, RESOLVE_ROUTE,
-    CREATE_QP, CONNECT, ENGINE_QP, ACCEPT. Each side of this program also
-    makes two channels, two CQs and a region. The first one has what all use, too."""
+    ENGINE_QP, ACCEPT; the client: RESOLVE_ADDR, RESOLVE_ROUTE, CREATE_QP,
+    CONNECT, ENGINE_QP, ACCEPT. Each side of this program also makes two
+    channels, two CQs and a region. The first one has what all use, too."""
     monkeypatch.setenv("UROCE_ENGINE", "process")
     port = pair[0].lab.next_port()
     server = Steps(pair[0], "server", pair[0].addr4, port)
@@ -237,7 +237,7 @@ def test_commands_of_a_connection(build, pair, monkeypatch):
     a, b = counted[0], counted[-1]
     for p in client, server:
         p.end()
-    assert (b[0] - a[0], b[1] - a[1]) == (4 * (7 + 5), 4 * (4 + 5)), counted
+    assert (b[0] - a[0], b[1] - a[1]) == (4 * (6 + 5), 4 * (4 + 5)), counted
 
 
 @pytest.mark.parametrize("group,family", [("239.7.7.7", 4), ("ff02::77", 6)])

@@ -121,6 +121,25 @@ def restart(host, times=1):
 HOSTS = ["a", "b"]  # of the server, of the client
 
 
+@pytest.mark.parametrize("times", [1, 3])
+@pytest.mark.parametrize("when", ["before", "after", "both"])
+def test_spare_id(pair, both, when, times):
+    """After a connection the program has its next id without a command: it is killed before the program
+    has that id, or before uroced knows. No command finds the id before, and nobody sees it."""
+    server, client = both
+    for n in range(2, 4):
+        if when != "after":
+            restart(pair.b, times)
+        client.do("create")
+        if when != "before":
+            restart(pair.b, times)
+        client.do("resolve")
+        client.event("ESTABLISHED", n)
+        server.wait("its event", lambda n=n: len(server.events("ESTABLISHED")) >= n)
+        client.do("send")
+    assert len(cm_state(pair.b)["cm_ids"]) == 3
+
+
 @pytest.mark.parametrize("which", HOSTS)
 @pytest.mark.parametrize("who", ["server", "client"])
 @pytest.mark.parametrize("times", [1, 3])

@@ -78,7 +78,8 @@ static void make_world(void)
 	session.features = UROCE_TUN_F_ALL;
 }
 
-static bool took_ahead; /* for the next command */
+static bool took_ahead, has_created; /* for the next command */
+static u32 spare[FILES];	     /* ids sent ahead */
 
 static s64 write_command(u32 file, u64 len)
 {
@@ -87,6 +88,10 @@ static s64 write_command(u32 file, u64 len)
 	session.outs_len = 0;
 	session.took_ahead = took_ahead;
 	took_ahead = false;
+	session.has_created = has_created;
+	session.created =
+		(struct uroce_tun_created){.uid = len, .id = spare[file]};
+	has_created = false;
 	ret = device_world.file_ops[UROCE_TUN_RDMA_CM]->write(
 		files[file], (uintptr_t)in_buf, len);
 	ur_session_give_back(&session);
@@ -115,6 +120,15 @@ static void check_event(u32 file, const u8 *cached, u32 bytes)
 	CHECK(!memcmp(&f->ahead->resp, cached + sizeof(c), bytes));
 }
 
+/* No command can name a spare id. */
+static bool is_hidden(u32 file, u32 number)
+{
+	const struct ucma_file *f = files[file];
+
+	return f->spare && f->spare->number == number && f->spare->untold &&
+	       f->spare->state == UCMA_SPARE && !f->spare->dev;
+}
+
 static void keep_cached_replies(u32 file, const u8 *outs, u32 len)
 {
 	struct uroce_tun_out out;
@@ -128,6 +142,14 @@ static void keep_cached_replies(u32 file, const u8 *outs, u32 len)
 		memcpy(&out, p - sizeof(out), sizeof(out));
 		CHECK(!out.addr);
 		memcpy(&slot, p, sizeof(slot));
+		if (slot == UROCE_TUN_SPARE) {
+			memcpy(&spare[file],
+			       p + offsetof(struct uroce_tun_cached_reply,
+					    change),
+			       sizeof(spare[file]));
+			CHECK(is_hidden(file, spare[file]));
+			continue;
+		}
 		if (slot == UROCE_TUN_AHEAD) {
 			check_event(file, p,
 				    (u32)(out.len - sizeof(f->cached)));
@@ -337,6 +359,7 @@ static void step(struct input *in)
 	u32 file = op >> 7;
 
 	took_ahead = op & 16;
+	has_created = op & 64;
 	if (op & 32)
 		read_datagram(file);
 	if ((op & 15) == 0) {

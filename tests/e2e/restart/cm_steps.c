@@ -6,7 +6,8 @@
  *	cm_steps server|client ADDRESS PORT PIPE
  *
  * A server listens and accepts whoever comes ("manual": by command, "make": the queue pair alone, "answer": the
- * rest). A client connects ("halt": by "ask", with its queue pair made before). Both print an event as
+ * rest). A client connects ("create" and "resolve": the two steps of its beginning; "halt": by "ask", with its queue
+ * pair made before). Both print an event as
  * "event NAME STATUS". After "hold" they do nothing after an event,
  * and look at no other, before a "go" for it.
  */
@@ -160,13 +161,17 @@ static void *take_events(void *arg)
 	return NULL;
 }
 
-static int begin(void)
-{
-	struct rdma_cm_id *id;
+static struct rdma_cm_id *fresh; /* without an address */
 
-	if (rdma_create_id(channel, &id, NULL, RDMA_PS_TCP))
-		return -1;
-	return rdma_resolve_addr(id, NULL, (struct sockaddr *)&address, 5000);
+static int create(void)
+{
+	return rdma_create_id(channel, &fresh, NULL, RDMA_PS_TCP);
+}
+
+static int resolve(void)
+{
+	return rdma_resolve_addr(fresh, NULL, (struct sockaddr *)&address,
+				 5000);
 }
 
 /* Messages of the last connection, each acknowledged. */
@@ -310,8 +315,12 @@ static int do_step(const char *what)
 {
 	struct peer *last = n_peers ? peers[n_peers - 1] : NULL;
 
+	if (!strcmp(what, "create"))
+		return create();
+	if (!strcmp(what, "resolve"))
+		return resolve();
 	if (!strcmp(what, "connect"))
-		return begin();
+		return create() || resolve() ? -1 : 0;
 	if (!strcmp(what, "manual"))
 		return manual = true, 0;
 	if (!strcmp(what, "halt"))

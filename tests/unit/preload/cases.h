@@ -49,6 +49,7 @@ void test_closing(void);
 void test_hidden_numbers(void);
 /* reply_cache.c */
 void test_reply_cache(void);
+void test_reply_cache_spare(void);
 void test_events_ahead(void);
 
 #endif

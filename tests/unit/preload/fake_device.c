@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <rdma/rdma_user_cm.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -39,7 +40,7 @@ struct conn {
 };
 
 static _Atomic int files, syncs, settles, cm_end = -1, withdrawn, outs, writes,
-					  taken;
+					  taken, created;
 static _Atomic uint32_t answers; /* on the newest rdma_cm file */
 static const char *rundir;
 static _Atomic uint32_t *changes; /* the page of the newest rdma_cm file */
@@ -305,6 +306,8 @@ static int64_t do_ioctl(struct conn *c, const struct uroce_tun_msg *req)
 		return say_ahead((uint32_t)req->call.arg);
 	case FAKE_TAKEN:
 		return taken;
+	case FAKE_CREATED:
+		return created;
 	case FAKE_SYNCS:
 		return syncs;
 	case FAKE_SETTLES:
@@ -339,6 +342,22 @@ static void cache_reply(struct conn *c)
 	memcpy(&f->answer, c->window.bytes + 8 + sizeof(f->cached.question), 8);
 }
 
+static void fill_spare(struct cached_reply *f)
+{
+	const struct rdma_ucm_cmd_hdr hdr = {
+		.cmd = RDMA_USER_CM_CMD_CREATE_ID, .in = 24, .out = 4};
+	const uint64_t end = FAKE_PS | 2 << 16;
+
+	f->out.addr = 0;
+	f->out.len = sizeof(f->cached) + sizeof(f->answer);
+	f->cached.slot = UROCE_TUN_SPARE;
+	f->cached.change = FAKE_ID;
+	memset(f->cached.question, 0, sizeof(f->cached.question));
+	memcpy(f->cached.question, &hdr, sizeof(hdr));
+	memcpy(f->cached.question + 8, &end, sizeof(end));
+	f->answer = FAKE_ID;
+}
+
 static int64_t do_write(struct conn *c, const struct uroce_tun_msg *req)
 {
 	uint32_t command = 0;
@@ -346,6 +365,7 @@ static int64_t do_write(struct conn *c, const struct uroce_tun_msg *req)
 	writes++;
 	answers++;
 	taken = (int)req->call.request;
+	created = (int)(req->created.uid << 16 | req->created.id);
 	if (req->call.len < 8)
 		return -EINVAL;
 	if (pread(c->mem, &command, 4, (off_t)req->call.arg) != 4)
@@ -359,6 +379,8 @@ static int64_t do_write(struct conn *c, const struct uroce_tun_msg *req)
 	}
 	if (c->cm >= 0 && command == FAKE_CACHE_REPLY)
 		cache_reply(c);
+	if (c->cm >= 0 && command == FAKE_SPARE)
+		fill_spare(&c->cached_reply);
 	if (c->cm >= 0 && command == FAKE_RESOLVE) {
 		fill_event(&c->cached_reply, 2000);
 		CHECK_EQ(send(c->cm, "", 1, 0), 1);

@@ -33,6 +33,8 @@ enum fake_ioctl {
 	FAKE_AHEAD = 20,       /* sends the event 1000 in a datagram, as one
 				* after arg more answers than there were */
 	FAKE_TAKEN = 21,       /* what the last WRITE said of an event */
+	FAKE_CREATED =
+		22, /* id and uid that the last WRITE named: uid << 16 | id */
 };
 
 /* A write to an rdma_cm file: with its answer comes one sent ahead, of question
@@ -40,7 +42,12 @@ enum fake_ioctl {
 #define FAKE_CACHE_REPLY 99
 #define FAKE_SLOT	 7
 /* Another one: with its answer comes the event 2000 ahead, and a datagram. */
-#define FAKE_RESOLVE	98
+#define FAKE_RESOLVE 98
+/* Another one: with its answer comes the spare id FAKE_ID, for a CREATE_ID of port space
+ * FAKE_PS and type 2. */
+#define FAKE_SPARE	97
+#define FAKE_ID		9
+#define FAKE_PS		0x106
 #define FAKE_EVENT_ROOM 400 /* of a GET_EVENT; the events have eight bytes */
 
 #define FAKE_COOKIE 77

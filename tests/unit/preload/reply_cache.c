@@ -216,3 +216,76 @@ void test_events_ahead(void)
 	close(cm);
 	close(fd);
 }
+
+struct create {
+	uint32_t cmd;
+	uint16_t in, out;
+	uint64_t uid;
+	uint32_t *response;
+	uint16_t ps;
+	uint8_t qp_type, reserved[5];
+};
+
+static void make_spare(int cm)
+{
+	uint32_t spare[2] = {FAKE_SPARE};
+
+	CHECK_EQ(write(cm, spare, sizeof(spare)), sizeof(spare));
+}
+
+/* An id that was sent ahead is given once, to a CREATE_ID of its kind; the next command tells of it. */
+void test_reply_cache_spare(void)
+{
+	int fd = open_node(), cm = open(CM, O_RDWR | O_CLOEXEC), cm2, before;
+	static uint32_t elsewhere;
+	uint32_t id = 0;
+	struct create create = {0, 24, 4, 77, &id, FAKE_PS, 2, {0}},
+		      other = create;
+	struct rdma_ucm_cmd_hdr hdr = {
+		.cmd = RDMA_USER_CM_CMD_MIGRATE_ID, .in = 16, .out = 4};
+	struct {
+		struct rdma_ucm_cmd_hdr hdr;
+		struct rdma_ucm_migrate_id cmd;
+	} migrate = {.hdr = hdr, .cmd.fd = (uint32_t)cm};
+
+	CHECK(asked(fd, cm, &create, sizeof(create)));
+	make_spare(cm);
+	CHECK(!asked(fd, cm, &create, sizeof(create)));
+	CHECK_EQ(id, FAKE_ID);
+	other_command(fd, cm, UROCE_TUN_CREATED);
+	CHECK_EQ(ioctl(fd, FAKE_CREATED, 0), 77 << 16 | FAKE_ID);
+	other_command(fd, cm, 0);
+	CHECK_EQ(ioctl(fd, FAKE_CREATED, 0), 0);
+	/* once */
+	CHECK(asked(fd, cm, &create, sizeof(create)));
+	/* another kind, length, room or place */
+	make_spare(cm);
+	other.ps = 0x111;
+	CHECK(asked(fd, cm, &other, sizeof(other)));
+	other = create;
+	other.reserved[4] = 1;
+	CHECK(asked(fd, cm, &other, sizeof(other)));
+	CHECK(asked(fd, cm, &create, sizeof(create) - 1));
+	other = create;
+	other.out = 8;
+	CHECK(asked(fd, cm, &other, sizeof(other)));
+	other = create;
+	other.response = &elsewhere;
+	CHECK(asked(fd, cm, &other, sizeof(other)));
+	CHECK_EQ(elsewhere, 0);
+	/* Another command goes between: the id is still good. */
+	CHECK(!asked(fd, cm, &create, sizeof(create)));
+	/* The CREATE_ID after it is a command, which tells of the first. */
+	CHECK(asked(fd, cm, &create, sizeof(create)));
+	CHECK_EQ(ioctl(fd, FAKE_TAKEN, 0), UROCE_TUN_CREATED);
+	/* The device hears of it before the id leaves the file. */
+	make_spare(cm);
+	CHECK(!asked(fd, cm, &create, sizeof(create)));
+	cm2 = open(CM, O_RDWR | O_CLOEXEC);
+	before = ioctl(fd, FAKE_WRITES, 0);
+	CHECK_EQ(write(cm2, &migrate, sizeof(migrate)), sizeof(migrate));
+	CHECK_EQ(ioctl(fd, FAKE_WRITES, 0), before + 2);
+	close(cm2);
+	close(cm);
+	close(fd);
+}

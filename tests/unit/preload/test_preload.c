@@ -140,6 +140,7 @@ static int inner(const char *script)
 	test_ends();
 	test_rdma_cm();
 	test_reply_cache();
+	test_reply_cache_spare();
 	test_events_ahead();
 	test_programs(script);
 	test_death();
