@@ -22,6 +22,7 @@ import sys
 import time
 
 import apps
+import connects
 import events
 import neighbours
 import programs
@@ -227,6 +228,12 @@ def pairs_of_programs(t, o):
                 programs.rows(t, o, lab, path + how)
 
 
+def connections_of_programs(t, o):
+    for path, mtu in ("one host", None), ("two hosts, MTU 1500", 1500):
+        with of_programs(o.build, mtu) as lab:
+            connects.rows(t, o, lab, path + IN_PROGRAM)
+
+
 def threads_of_programs(t, o):
     for path, mtu in ("one host", None), ("two hosts, MTU 1500", 1500):
         with of_programs(o.build, mtu) as lab:
@@ -268,7 +275,7 @@ def main():
     ap.add_argument("--count", type=int, default=50000)
     ap.add_argument("--only", help="rows that contain this text; slow links: "
                     "bit/s; those shared with bulk: beside; several pairs: of programs; threads of one "
-                    "program: threads; programs of tests/apps: apps")
+                    "program: threads; by rdma_cm: connections; programs of tests/apps: apps")
     ap.add_argument("--engine-opt", action="append", default=[],
                     help="for uroced, in place of its default")
     ap.add_argument("--engine", choices=("process", "device"),
@@ -299,6 +306,9 @@ def main():
         return 0
     if only == "threads":
         threads_of_programs(t, o)
+        return 0
+    if only == "connections":
+        connections_of_programs(t, o)
         return 0
     if "two hosts" not in only and "beside" not in only:
         one_host_in_program(t, o)
