@@ -309,6 +309,9 @@ void ucma_ahead_settle(struct ucma_file *file, bool taken)
 	}
 	if (file->ahead_token && file->tokens)
 		file->tokens--;
+	/* The program may take one event after the other without a GET_EVENT, and the socket had no room for
+	 * more datagrams. */
+	ucma_tokens_send(file);
 	ucma_event_delivered(event);
 	ucma_journal_flush(ucma_of(file));
 	ucma_event_free(event);

@@ -202,6 +202,15 @@ static void check_cached_replies(void)
 	}
 }
 
+/* While the socket has room, it has a datagram for each event: otherwise a program waits for ever. */
+static void check_datagrams(u32 file)
+{
+	const struct ucma_file *f = files[file];
+	u32 due = f->n_events + (f->ahead && f->ahead_token);
+
+	CHECK(f->tokens >= ur_min_u32(due, 16));
+}
+
 static s64 command(u32 file, u32 cmd, u32 in, u32 out, u64 len)
 {
 	struct rdma_ucm_cmd_hdr hdr = {cmd, (u16)in, (u16)out};
@@ -211,6 +220,7 @@ static s64 command(u32 file, u32 cmd, u32 in, u32 out, u64 len)
 	ret = write_command(file, len);
 	if (ret >= 0)
 		keep_cached_replies(file, session.outs, session.outs_len);
+	check_datagrams(file);
 	check_cached_replies();
 	return ret;
 }
