@@ -114,6 +114,13 @@ static bool is_resolution(const struct ucma_command *c)
 	       c->fn == ucma_resolve_route;
 }
 
+/* Returns whether the program is likely to wait for an event next. */
+static bool is_last(const struct ucma_command *c)
+{
+	return c->fn == ucma_connect || c->fn == ucma_accept ||
+	       c->fn == ucma_disconnect || c->fn == ucma_destroy_id;
+}
+
 static s64 run(struct ucma_file *file, const struct ucma_command *c, u64 addr,
 	       const struct rdma_ucm_cmd_hdr *hdr, u64 len)
 {
@@ -166,6 +173,8 @@ static s64 run(struct ucma_file *file, const struct ucma_command *c, u64 addr,
 	ucma_journal_answer(file, err ? err : (s64)len, response,
 			    err || c->response < 0 ? NULL : cmd.out,
 			    ur_min_u32(cmd.out_len, hdr->out));
+	if (!err && is_last(c))
+		ucma_ahead_answer(file);
 	ucma_cm_kick(ucma_of(file));
 	excess = ucma_tokens_excess(file);
 	ur_loop_unlock(loop);

@@ -326,7 +326,8 @@ struct ucma_id *ucma_id_new_at(struct ucma_file *file, u16 ps, u8 qp_type,
 /* Carries out the CREATE_ID that the front-end has answered with the file's spare id. */
 void ucma_spare_take(struct ucma_file *file,
 		     const struct uroce_tun_created *created);
-/* Returns the file's spare id, made here if there is none, if the client does not know it yet; otherwise NULL. */
+/* Returns the file's spare id, which it makes if there is none; NULL if the client knows it already, or
+ * without memory. */
 struct ucma_id *ucma_spare_offer(struct ucma_file *file);
 /* Frees the id with its events, memberships and connection. */
 void ucma_id_free(struct ucma_id *id);

@@ -159,8 +159,8 @@ static void restore_events(struct ucma_id *id, const struct ucma_record *r)
 	}
 }
 
-/* Its program may have been given the id, and tells with its next command. The front-end forgets one that it has not
- * used. */
+/* Its program may have been given the id, and tells with its next command. The front-end forgets one that it
+ * has not used. */
 static void restore_spare(struct ucma_file *file, struct ucma_id *id)
 {
 	id->untold = true;

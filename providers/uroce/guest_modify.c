@@ -2,7 +2,7 @@
 /*
  * MODIFY_QP of a queue pair in an engine of this process. uroced finds the path and the owner of
  * the peer's number: a command executes the change there and replies with what the engine needs.
- * The engine alone checks changes to INIT and RTS, and shows the state to uroced. uroced gets these
+ * The engine alone checks changes to INIT, RTS and ERR, and shows the state to uroced. uroced gets these
  * changes with the next command about the queue pair, if there is one.
  */
 #include <string.h>
@@ -42,6 +42,8 @@ static bool is_plain(const struct uroce_context *ctx, const struct uroce_qp *qp,
 		return mask == ur_guest_mask_to(qp, IBV_QPS_RTS) &&
 		       ((mask & IBV_QP_MAX_QP_RD_ATOMIC) == 0 ||
 			attr->max_rd_atomic <= ctx->max_rd_atomic);
+	case IBV_QPS_ERR:
+		return is_end(qp, attr, mask);
 	default:
 		return false;
 	}

@@ -240,6 +240,29 @@ def test_commands_of_a_connection(build, pair, monkeypatch):
     assert (b[0] - a[0], b[1] - a[1]) == (4 * (6 + 5), 4 * (4 + 5)), counted
 
 
+def test_commands_of_a_disconnect(build, pair, monkeypatch):
+    """rdma_disconnect() moves the queue pair to ERR, which is the engine's alone, and gives one command.
+    What was posted is flushed at once, and the destruction of the queue pair is not refused."""
+    monkeypatch.setenv("UROCE_ENGINE", "process")
+    port = pair[0].lab.next_port()
+    server = Steps(pair[0], "server", pair[0].addr4, port)
+    wait_for("it to listen", lambda: "listen 0" in server.text())
+    client = Steps(pair[1], "client", pair[0].addr4, port)
+    client.do("connect")
+    for p in client, server:
+        p.event("ESTABLISHED")
+    client.do("send")
+    before = commands(client.program)
+    client.do("disconnect")
+    assert commands(client.program) == before + 1
+    server.event("DISCONNECTED")
+    server.do("disconnect")
+    client.event("DISCONNECTED")
+    for p in client, server:
+        p.do("destroy")
+        p.end()
+
+
 @pytest.mark.parametrize("group,family", [("239.7.7.7", 4), ("ff02::77", 6)])
 def test_mckey(pair, group, family):
     """Two members on one host both get all that is sent, and leave."""

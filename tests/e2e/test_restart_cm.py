@@ -124,8 +124,8 @@ HOSTS = ["a", "b"]  # of the server, of the client
 @pytest.mark.parametrize("times", [1, 3])
 @pytest.mark.parametrize("when", ["before", "after", "both"])
 def test_spare_id(pair, both, when, times):
-    """After a connection the program has its next id without a command: it is killed before the program
-    has that id, or before uroced knows. No command finds the id before, and nobody sees it."""
+    """After a connection the program has its next id without a command. uroced is killed before the
+    program takes that id, or before uroced hears of it. Nobody sees the id before."""
     server, client = both
     for n in range(2, 4):
         if when != "after":

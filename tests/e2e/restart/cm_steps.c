@@ -5,9 +5,9 @@
  *
  *	cm_steps server|client ADDRESS PORT PIPE
  *
- * A server listens and accepts whoever comes ("manual": by command, "make": the queue pair alone, "answer": the
- * rest). A client connects ("create" and "resolve": the two steps of its beginning; "halt": by "ask", with its queue
- * pair made before). Both print an event as
+ * A server listens and accepts whoever comes ("manual": by command, "make": the queue pair alone, "answer":
+ * the rest). A client connects ("create" and "resolve": the two steps of its beginning; "halt": by "ask",
+ * with its queue pair made before). Both print an event as
  * "event NAME STATUS". After "hold" they do nothing after an event,
  * and look at no other, before a "go" for it.
  */
