@@ -67,17 +67,23 @@ static bool may_owe(struct uroce_context *ctx, const struct uroce_qp *qp,
 static int modify_here(struct uroce_context *ctx, struct uroce_qp *qp,
 		       const struct ibv_qp_attr *attr, int mask)
 {
-	const struct uroce_engine_qp to = {
-		.state = attr->qp_state,
-		.access = attr->qp_access_flags,
-		.sq_psn = attr->sq_psn & 0xffffff,
-		.timeout = attr->timeout,
-		.retry_cnt = attr->retry_cnt,
-		.rnr_retry = attr->rnr_retry,
-		.max_rd_atomic = attr->max_rd_atomic,
-	};
-	int err = -ur_qp_door(ctx, qp)->modify_qp(qp->guest, &to, (u32)mask);
+	struct uroce_engine_qp to = {.state = attr->qp_state};
+	int err;
 
+	/* Programs fill in no attributes but those of the mask; an engine process checks all. */
+	if (mask & IBV_QP_ACCESS_FLAGS)
+		to.access = attr->qp_access_flags;
+	if (mask & IBV_QP_SQ_PSN)
+		to.sq_psn = attr->sq_psn & 0xffffff;
+	if (mask & IBV_QP_TIMEOUT)
+		to.timeout = attr->timeout;
+	if (mask & IBV_QP_RETRY_CNT)
+		to.retry_cnt = attr->retry_cnt;
+	if (mask & IBV_QP_RNR_RETRY)
+		to.rnr_retry = attr->rnr_retry;
+	if (mask & IBV_QP_MAX_QP_RD_ATOMIC)
+		to.max_rd_atomic = attr->max_rd_atomic;
+	err = -ur_qp_door(ctx, qp)->modify_qp(qp->guest, &to, (u32)mask);
 	if (!err)
 		qp->owed = (u8)attr->qp_state;
 	return err;

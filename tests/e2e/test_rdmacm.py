@@ -240,10 +240,12 @@ def test_commands_of_a_connection(build, pair, monkeypatch):
     assert (b[0] - a[0], b[1] - a[1]) == (4 * (6 + 5), 4 * (4 + 5)), counted
 
 
-def test_commands_of_a_disconnect(build, pair, monkeypatch):
+@pytest.mark.parametrize("engine", ["process", "apart"])
+def test_commands_of_a_disconnect(build, pair, monkeypatch, engine):
     """rdma_disconnect() moves the queue pair to ERR, which is the engine's alone, and gives one command.
-    What was posted is flushed at once, and the destruction of the queue pair is not refused."""
-    monkeypatch.setenv("UROCE_ENGINE", "process")
+    What was posted is flushed at once, and the destruction of the queue pair is not refused. librdmacm
+    fills in nothing but the state."""
+    monkeypatch.setenv("UROCE_ENGINE", engine)
     port = pair[0].lab.next_port()
     server = Steps(pair[0], "server", pair[0].addr4, port)
     wait_for("it to listen", lambda: "listen 0" in server.text())
