@@ -100,7 +100,7 @@ static void rx(struct ur_engine *e, const struct ur_rx_meta *meta,
 	if (ur_gsi_takes(e, bth, len))
 		ur_gsi_rx(e, meta, bth, len);
 	else
-		ur_gsi_refuse(e, meta, len);
+		ur_gsi_refuse(e, meta, bth, len);
 }
 
 static u32 rx_run(struct ur_engine *e, const struct ur_rx_meta *meta,

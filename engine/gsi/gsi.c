@@ -120,8 +120,15 @@ void ur_gsi_rx(struct ur_engine *e, const struct ur_rx_meta *meta,
 		ur_engine_tally(e, fault, 1);
 }
 
-void ur_gsi_refuse(struct ur_engine *e, const struct ur_rx_meta *meta, u32 len)
+void ur_gsi_refuse(struct ur_engine *e, const struct ur_rx_meta *meta,
+		   const u8 *bth, u32 len)
 {
+	bool marked;
+	enum ur_counter counter = ur_gsi_stray(meta, bth, len, &marked);
+
 	count_received(e, meta->tos, len);
-	ur_engine_tally(e, UR_CNT_bad_qpn, 1);
+	if (marked)
+		ur_engine_tally(e, UR_CNT_np_ecn_marked_roce_packets, 1);
+	if (counter != UR_CNT_COUNT)
+		ur_engine_tally(e, counter, 1);
 }

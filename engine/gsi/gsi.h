@@ -36,8 +36,8 @@ static inline bool ur_gsi_takes(const struct ur_engine *engine, const u8 *bth,
 /* Receives such a packet, from BTH to pad: reports its MAD to control, or drops and counts it. */
 void ur_gsi_rx(struct ur_engine *engine, const struct ur_rx_meta *meta,
 	       const u8 *bth, u32 len);
-/* Counts another packet of len bytes, which has no receiver. */
+/* Counts another packet, which has no receiver. */
 void ur_gsi_refuse(struct ur_engine *engine, const struct ur_rx_meta *meta,
-		   u32 len);
+		   const u8 *bth, u32 len);
 
 #endif

@@ -62,3 +62,23 @@ bool ur_gsi_packet_parse(struct ur_gsi_packet *packet,
 	}
 	return false;
 }
+
+enum ur_counter ur_gsi_stray(const struct ur_rx_meta *meta, const u8 *bth,
+			     u32 len, bool *marked)
+{
+	struct ur_pkt pkt;
+	enum ur_pkt_error error = ur_pkt_parse(&pkt, bth, len);
+	bool datagram;
+
+	*marked = false;
+	if (error)
+		return ur_pkt_error_counter(error);
+	if (!ur_pkey_fits(pkt.pkey))
+		return UR_CNT_bad_pkey;
+	datagram = (pkt.opcode & UR_SVC_MASK) == UR_SVC_UD;
+	*marked = datagram && ur_rx_is_marked(meta);
+	if (pkt.dqpn == UR_QPN_MULTICAST)
+		return datagram ? UR_CNT_COUNT : UR_CNT_bad_opcode;
+	return pkt.op->flags & UR_OPF_CNP ? UR_CNT_rp_cnp_ignored
+					  : UR_CNT_bad_qpn;
+}

@@ -31,4 +31,9 @@ bool ur_gsi_packet_parse(struct ur_gsi_packet *packet,
 			 const struct ur_rx_meta *meta, const u8 *bth, u32 len,
 			 enum ur_counter *fault);
 
+/* Returns the counter of a packet that nobody receives, as the transport counts it; UR_CNT_COUNT: none,
+ * since it is for a group. *marked: a datagram with a congestion mark. */
+enum ur_counter ur_gsi_stray(const struct ur_rx_meta *meta, const u8 *bth,
+			     u32 len, bool *marked);
+
 #endif
