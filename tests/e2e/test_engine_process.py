@@ -22,6 +22,7 @@ from test_restart import IBV_EVENT_DEVICE_FATAL, connected, end, go_on, kill
 OTHERS = {uid: ["setpriv", "--reuid", uid, "--regid", uid, "--clear-groups"]
           for uid in ("65534", "54534")}
 NO_GROUP = "65534"
+KILLS = 100 if os.environ.get("UROCE_FULL") else 2
 PTRACE_ATTACH = 16
 SYS_PIDFD_GETFD = 438
 
@@ -67,7 +68,7 @@ def test_uroced_is_killed(pair, mode, on):
     with connected(pair, mode, on) as programs:
         had = processes(pair.a)
         assert had
-        for n in range(2):
+        for n in range(KILLS):
             kill(pair.a)
             go_on(programs, f"kill {n}\n")
             pair.a.serve(*GUESTS)

@@ -7,9 +7,14 @@ import os
 import pytest
 
 from cm import start_server
+from engine_processes import processes
 from hosts import wait_for
+from test_guests import start
+from test_restart import end, go_on, kill
 
 ALICE, BOB = 65531, 65532
+ISOLATED = "--isolation", "user"
+KILLS = 100 if os.environ.get("UROCE_FULL") else 3
 PINGPONG = {"rc": ["ibv_rc_pingpong"], "uc": ["ibv_uc_pingpong"],
             "ud": ["ibv_ud_pingpong", "-s", "1024"]}
 
@@ -59,7 +64,7 @@ def arrives(server, client, cmd, listens=None):
 
 @pytest.mark.parametrize("kind", PINGPONG)
 def test_user(shared, kind):
-    lab = shared("--isolation", "user")
+    lab = shared(*ISOLATED)
     cmd = [*PINGPONG[kind], "-n", "50"]
     a, b = lab.a, lab.b
     assert not arrives((a, ALICE), (a, BOB), cmd)
@@ -71,7 +76,7 @@ def test_user(shared, kind):
 @pytest.mark.parametrize("kind", PINGPONG)
 def test_packets(shared, kind):
     """The same where messages inside the device are packets."""
-    lab = shared("--isolation", "user", "--engine-opt", "loop=0")
+    lab = shared(*ISOLATED, "--engine-opt", "loop=0")
     cmd = [*PINGPONG[kind], "-n", "50"]
     assert not arrives((lab.a, ALICE), (lab.a, BOB), cmd)
     assert arrives((lab.a, BOB), (lab.a, BOB), cmd)
@@ -85,7 +90,7 @@ def test_all(shared):
 @pytest.mark.parametrize("udp", [False, True])
 def test_rdma_cm(shared, udp):
     """Who may not write may not connect either: that is refused at once."""
-    lab = shared("--isolation", "user")
+    lab = shared(*ISOLATED)
     a, b = lab.a, lab.b
 
     def connect(client, uid):
@@ -108,7 +113,7 @@ def test_rdma_cm(shared, udp):
 
 def test_groups(shared):
     """A multicast group of the device has members of each user for himself."""
-    lab = shared("--isolation", "user")
+    lab = shared(*ISOLATED)
     a, group = lab.a, "239.7.7.7"
     mckey = ["stdbuf", "-oL", "mckey", "-m", group, "-b", a.addr4]
     alice = a.start(*as_user(ALICE, *mckey))
@@ -129,3 +134,26 @@ def test_groups(shared):
              "receiving data" in alice.text())
     send(a, ALICE)
     assert alice.wait() == 0, alice.report()
+
+
+@pytest.mark.parametrize("uid", [0, ALICE])
+def test_killed(shared, uid, monkeypatch):
+    """uroced is killed under traffic of a user who is kept apart: no byte is lost. Packets of one who gets
+    no sockets wait for the next uroced."""
+    monkeypatch.setenv("QP_TIMEOUT", "18")  # 1 s
+    lab = shared(*ISOLATED)
+    programs = start(lab, "restart", program=as_user(uid, lab.bin("guest")))
+    try:
+        go_on(programs)
+        assert processes(lab.a)
+        for n in range(KILLS):
+            kill(lab.a)
+            if not uid:
+                go_on(programs, f"kill {n}\n")
+            lab.a.serve("--netdev", "eth0", *ISOLATED)
+            os.chmod(lab.a.run_dir, 0o755)
+            go_on(programs, f"serve {n}\n")
+        end(*programs)
+    finally:
+        for p in programs:
+            p.kill()

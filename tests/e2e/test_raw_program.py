@@ -3,6 +3,7 @@
 frames, and they outlive uroced. Every byte is verified (raw/rounds.c)."""
 import contextlib
 import json
+import os
 import signal
 
 import pytest
@@ -15,6 +16,7 @@ from test_restart import go_on, kill, rounds
 pytestmark = pytest.mark.part("RAW_PACKET")
 
 OPTIONS = ["--netdev", "eth0", "--raw-ethernet"]
+KILLS = 100 if os.environ.get("UROCE_FULL") else 3
 THIRD = "02:00:00:00:77:03"
 
 
@@ -107,7 +109,7 @@ def test_one_device(raw, where):
 def test_killed(raw, mode, engine):
     """No frame is lost, and the next uroced makes once more what is to be used with it."""
     with thrown(raw, mode, lead=lead(engine)) as programs:
-        for n in range(3):
+        for n in range(KILLS):
             kill(raw.a)
             go_on(programs, f"kill {n}\n")
             raw.a.serve(*OPTIONS)

@@ -3,6 +3,7 @@
 verified (restart/xrc.c)."""
 import contextlib
 import json
+import os
 import signal
 
 import pytest
@@ -14,7 +15,7 @@ from test_guest_host import As
 from test_guests import finish, start
 from test_restart import counters, go_on, kill, pair  # pylint: disable=unused-import
 
-KILLS = 5
+KILLS = 100 if os.environ.get("UROCE_FULL") else 5
 
 
 @contextlib.contextmanager
