@@ -42,6 +42,10 @@ static int be_adverse(struct ur_cmd *cmd)
 		return 0;
 	if (req.adverse & ~UROCE_ADVERSE_ALL)
 		return -EINVAL;
+	/* No key comes again soon. Those of queue pairs never do. */
+	if ((req.adverse & UROCE_ADVERSE_NUMBERS) &&
+	    ur_table_spend(&cmd->dev->keys))
+		return -ENOMEM;
 	cmd->file->adverse = req.adverse;
 	cmd->file->adverse_seed = req.adverse_seed;
 	return 0;
