@@ -44,7 +44,7 @@ static struct ur_aside *new_set(const struct ur_engine *e)
 		return NULL;
 	a->tx.cap = e->tx.cap;
 	a->tx.max_desc = e->tx.max_desc;
-	a->pack = wire_of(e)->ops->pack_new();
+	a->pack = wire_of(e)->packing->pack_new();
 	a->tx.desc = calloc(a->tx.max_desc, sizeof(*a->tx.desc));
 	if (!a->pack || !a->tx.desc ||
 	    posix_memalign((void **)&a->tx.buf, 4096, a->tx.cap)) {
@@ -92,8 +92,9 @@ static bool may_begin(struct ur_engine *e)
 	const struct ur_wire *wire = wire_of(e);
 	const struct ur_asides *s = &e->asides;
 
-	return wire && wire->ops->pack && s->may && !s->mine && !s->stopped &&
-	       !atomic_load(&s->quiet) && !e->faults && !e->tx_little &&
+	return wire && wire->packing->pack && s->may && !s->mine &&
+	       !s->stopped && !atomic_load(&s->quiet) && !e->faults &&
+	       !e->tx_little &&
 	       !atomic_load_explicit(&e->mailbox.pending, memory_order_relaxed);
 }
 
@@ -148,7 +149,8 @@ bool ur_aside_take(struct ur_engine *e, struct ur_aside *a)
 	struct ur_wire *wire = wire_of(e);
 	struct ur_tx *tx = &a->tx;
 
-	if (e->tx.used < LEAST_BYTES || !wire->ops->pack(wire, &e->tx, a->pack))
+	if (e->tx.used < LEAST_BYTES ||
+	    !wire->packing->pack(wire, &e->tx, a->pack))
 		return false;
 	swap_tx(e, a);
 	for (u32 i = 0; i < tx->n_desc; i++)
@@ -162,14 +164,14 @@ bool ur_aside_take(struct ur_engine *e, struct ur_aside *a)
 
 void ur_aside_send(struct ur_engine *e, struct ur_aside *a)
 {
-	a->done = wire_of(e)->ops->pack_send(a->pack, &a->tx);
+	a->done = wire_of(e)->packing->pack_send(a->pack, &a->tx);
 	atomic_store(&a->state, LEFT);
 	atomic_fetch_add(&e->asides.left, 1);
 }
 
 static void end(struct ur_engine *e, struct ur_aside *a)
 {
-	wire_of(e)->ops->pack_end(a->pack);
+	wire_of(e)->packing->pack_end(a->pack);
 	ur_port_go_on(e->port, &a->senders);
 	atomic_store_explicit(&a->state, FREE, memory_order_relaxed);
 	e->asides.away--;

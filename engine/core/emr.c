@@ -25,8 +25,8 @@ static void hide(struct ur_engine *engine, struct ur_emr *mr)
 	mr->search = NULL;
 	if (!mr->looked || mr->file.fd < 0)
 		return;
-	if (wire->ops->hide)
-		wire->ops->hide(wire, mr);
+	if (wire->near->hide)
+		wire->near->hide(wire, mr);
 	/* A program that has closed all descriptors may have another file at this one. */
 	if (!fstat(mr->file.fd, &st) && st.st_ino == mr->file.ino &&
 	    st.st_dev == mr->file.dev)

@@ -203,8 +203,8 @@ static int make_av(struct ur_engine *engine, const struct ur_eqp *qp,
 		attr->av->loan = now.av ? now.av->loan : 0;
 	else if (path->nobodys)
 		attr->av->loan = UR_NO_LOAN;
-	else if (wire->ops->loan)
-		attr->av->loan = wire->ops->loan(wire, path->dgid, dqpn);
+	else if (wire->near->loan)
+		attr->av->loan = wire->near->loan(wire, path->dgid, dqpn);
 	return 0;
 }
 

@@ -26,8 +26,8 @@ static u8 *payload_room(void *ctx, const struct ur_av *av, u32 dqpn, u32 len)
 	struct ur_engine *e = ctx;
 	struct ur_wire *wire = ur_wire_of(e, av->v1);
 
-	return e->config.guest && wire->ops->payload_room
-		       ? wire->ops->payload_room(wire, av, dqpn, len)
+	return e->config.guest && wire->near->payload_room
+		       ? wire->near->payload_room(wire, av, dqpn, len)
 		       : NULL;
 }
 
@@ -37,8 +37,9 @@ static const u8 *payload_place(void *ctx, const struct ur_av *av, u32 dqpn,
 	struct ur_engine *e = ctx;
 	struct ur_wire *wire = ur_wire_of(e, av->v1);
 
-	return e->config.guest && wire->ops->payload_place
-		       ? wire->ops->payload_place(wire, av, dqpn, mem, off, len)
+	return e->config.guest && wire->near->payload_place
+		       ? wire->near->payload_place(wire, av, dqpn, mem, off,
+						   len)
 		       : NULL;
 }
 
@@ -46,7 +47,7 @@ static void payload_taken_back(void *ctx)
 {
 	struct ur_wire *wire = ur_wire_of(ctx, false);
 
-	wire->ops->payload_taken_back(wire);
+	wire->near->payload_taken_back(wire);
 }
 
 static bool holds(void *ctx, const struct ur_av *av, u32 dqpn, bool datagram)
@@ -54,7 +55,8 @@ static bool holds(void *ctx, const struct ur_av *av, u32 dqpn, bool datagram)
 	struct ur_engine *e = ctx;
 	struct ur_wire *wire = ur_wire_of(e, av->v1);
 
-	return e->config.guest && wire->ops->holds(wire, av, dqpn, datagram);
+	return e->config.guest && wire->near->holds &&
+	       wire->near->holds(wire, av, dqpn, datagram);
 }
 
 static bool unread(void *ctx, const struct ur_av *av, u32 dqpn)
@@ -62,8 +64,8 @@ static bool unread(void *ctx, const struct ur_av *av, u32 dqpn)
 	struct ur_engine *e = ctx;
 	struct ur_wire *wire = ur_wire_of(e, av->v1);
 
-	return e->config.guest && wire->ops->unread &&
-	       wire->ops->unread(wire, av, dqpn);
+	return e->config.guest && wire->near->unread &&
+	       wire->near->unread(wire, av, dqpn);
 }
 
 const struct ur_host_ops ur_engine_host_ops = {

@@ -17,7 +17,7 @@ static int lend_port(struct ur_engine *engine, struct ur_lent *lent)
 {
 	struct ur_wire *wire = ur_wire_of(engine, false);
 
-	return wire->ops->lend_port(wire, lent);
+	return wire->lending->lend_port(wire, lent);
 }
 UR_ENGINE_CALL(1, lend_port, struct ur_lent *);
 
@@ -25,7 +25,7 @@ static int lend_relay(struct ur_engine *engine, struct ur_lent *lent, bool far)
 {
 	struct ur_wire *wire = ur_wire_of(engine, false);
 
-	return wire->ops->lend_relay(wire, lent, far);
+	return wire->lending->lend_relay(wire, lent, far);
 }
 UR_ENGINE_CALL(2, lend_relay, struct ur_lent *, bool);
 
@@ -138,7 +138,7 @@ static int rest(struct ur_engine *engine, u32 slot)
 {
 	struct ur_wire *wire = ur_wire_of(engine, false);
 
-	wire->ops->lend_end(wire, slot);
+	wire->lending->lend_end(wire, slot);
 	return 0;
 }
 UR_ENGINE_CALL(1, rest, u32);
@@ -171,10 +171,10 @@ static int lend_socket(struct ur_engine *engine, u32 slot, u32 index, u8 *gid,
 	if (!g->used)
 		return -EINVAL;
 	wire = ur_wire_of(engine, g->type == UR_GID_ROCE_V1);
-	if (!wire->ops->lend)
+	if (!wire->lending->lend)
 		return -EOPNOTSUPP;
 	memcpy(gid, g->gid, 16);
-	return wire->ops->lend(wire, g->gid, slot, fd);
+	return wire->lending->lend(wire, g->gid, slot, fd);
 }
 UR_ENGINE_CALL(4, lend_socket, u32, u32, u8 *, int *);
 
@@ -191,7 +191,7 @@ static int lend_group(struct ur_engine *engine, u32 slot, const u8 *gid,
 {
 	struct ur_wire *wire = ur_wire_of(engine, false);
 
-	return wire->ops->lend_group(wire, slot, gid, joins);
+	return wire->lending->lend_group(wire, slot, gid, joins);
 }
 UR_ENGINE_CALL(3, lend_group, u32, const u8 *, bool);
 
@@ -208,7 +208,7 @@ static int lend_ring(struct ur_engine *engine, u32 slot, u32 peer,
 {
 	struct ur_wire *wire = ur_wire_of(engine, false);
 
-	return wire->ops->lend_ring(wire, slot, peer, ring);
+	return wire->lending->lend_ring(wire, slot, peer, ring);
 }
 UR_ENGINE_CALL(3, lend_ring, u32, u32, struct ur_lent_ring *);
 
@@ -225,7 +225,7 @@ u32 ur_engine_peers(const struct ur_engine *engine, const u8 gid[16])
 {
 	const struct ur_wire *wire = ur_wire_of(engine, false);
 
-	return wire->ops->is_here(wire, gid) ? (u32)engine->slots.word[0] : 0;
+	return wire->near->is_here(wire, gid) ? (u32)engine->slots.word[0] : 0;
 }
 
 bool ur_engine_is_nobodys(const struct ur_engine *engine, const u8 gid[16],
@@ -236,7 +236,7 @@ bool ur_engine_is_nobodys(const struct ur_engine *engine, const u8 gid[16],
 
 	return ur_slot_set_has(&engine->slots, slot) &&
 	       !ur_engine_lent_number(engine, slot, number) &&
-	       wire->ops->is_here(wire, gid);
+	       wire->near->is_here(wire, gid);
 }
 
 static int borrow_ring(struct ur_engine *engine,
@@ -244,7 +244,7 @@ static int borrow_ring(struct ur_engine *engine,
 {
 	struct ur_wire *wire = ur_wire_of(engine, false);
 
-	return wire->ops->borrow_ring(wire, ring);
+	return wire->near->borrow_ring(wire, ring);
 }
 UR_ENGINE_CALL(1, borrow_ring, const struct ur_lent_ring *);
 
@@ -258,7 +258,7 @@ static int has_ring(struct ur_engine *engine, u32 peer)
 {
 	struct ur_wire *wire = ur_wire_of(engine, false);
 
-	return wire->ops->has_ring(wire, peer);
+	return wire->near->has_ring(wire, peer);
 }
 UR_ENGINE_CALL(1, has_ring, u32);
 
@@ -276,7 +276,7 @@ static int borrow(struct ur_engine *engine, u32 index, const u8 *gid, int fd)
 	/* An entry in use is not replaced: queue pairs may use its address. */
 	if (g->used)
 		return memcmp(g->gid, gid, 16) ? -EBUSY : -EALREADY;
-	err = wire->ops->borrow(wire, gid, fd);
+	err = wire->near->borrow(wire, gid, fd);
 	if (err)
 		return err;
 	g->used = true;

@@ -72,7 +72,7 @@ static int settle(struct ur_engine *engine)
 {
 	struct ur_wire *wire = ur_wire_of(engine, false);
 
-	wire->ops->settle(wire, &engine->slots);
+	wire->lending->settle(wire, &engine->slots);
 	return 0;
 }
 UR_ENGINE_CALL(0, settle);

@@ -295,6 +295,9 @@ int ur_wire_raw_take(struct ur_engine *engine, const int fd[UR_RAW_SOCKETS],
 	if (!w)
 		return -ENOMEM;
 	w->wire.ops = &raw_ops;
+	w->wire.packing = &ur_no_packing;
+	w->wire.near = &ur_no_near;
+	w->wire.lending = &ur_no_lending;
 	w->wire.engine = engine;
 	w->watch.fn = readable;
 	w->fd[UR_RAW_RX] = w->fd[UR_RAW_TX] = -1;

@@ -11,6 +11,10 @@
 #include "engine/raw/wire_raw.h"
 #include "transport/frame.h"
 
+const struct ur_packing_ops ur_no_packing;
+const struct ur_near_ops ur_no_near;
+const struct ur_lending_ops ur_no_lending;
+
 /* The backends, by the type of the GIDs whose packets they carry. */
 static const struct {
 	int (*create)(struct ur_engine *engine, struct ur_wire **wire);
@@ -95,7 +99,7 @@ bool ur_wire_waits(const struct ur_engine *engine)
 	struct ur_wire *wire;
 
 	while ((wire = next_wire(engine, &type)))
-		if (wire->ops->waits && wire->ops->waits(wire))
+		if (wire->near->waits && wire->near->waits(wire))
 			return true;
 	return false;
 }
@@ -106,8 +110,8 @@ void ur_wire_sleeps(struct ur_engine *engine, bool asleep)
 	struct ur_wire *wire;
 
 	while ((wire = next_wire(engine, &type)))
-		if (wire->ops->sleeps)
-			wire->ops->sleeps(wire, asleep);
+		if (wire->near->sleeps)
+			wire->near->sleeps(wire, asleep);
 }
 
 void ur_wire_look(struct ur_engine *engine)
@@ -125,7 +129,7 @@ bool ur_wire_forward(struct ur_engine *engine)
 {
 	struct ur_wire *wire = ur_wire_of(engine, false);
 
-	return wire->ops->forward(wire);
+	return wire->lending->forward(wire);
 }
 
 void ur_wire_rebind(struct ur_engine *engine)

@@ -42,6 +42,7 @@ struct ur_wire_wants {
 	bool multicast; /* frames to groups that the host has not joined */
 };
 
+/* Packets to and from other hosts. */
 struct ur_wire_ops {
 	const char *name;
 	/* Add and remove a local address. Adds count. Adding returns 0,
@@ -52,41 +53,60 @@ struct ur_wire_ops {
 	/* Returns whether the port of that address is free now, by binding it for
 	 * a moment. NULL: the wire uses no ports. */
 	bool (*addr_free)(struct ur_wire *wire, const u8 gid[16]);
-	/* lend: puts in *fd the socket of that slot for one of the wire's addresses,
-	 * or -1 if the slot has a relay. The socket stays the wire's. borrow, in the
-	 * program: adds an address with its granted socket, which becomes the wire's.
-	 * Return 0 or -errno. NULL: the wire grants none. */
-	int (*lend)(struct ur_wire *wire, const u8 gid[16], u32 slot, int *fd);
+	/* Join and leave a multicast group. The caller counts joins. Joining
+	 * returns 0 or -errno. */
+	int (*join)(struct ur_wire *wire, const u8 gid[16]);
+	void (*leave)(struct ur_wire *wire, const u8 gid[16]);
+	/* Returns 0 if packets of av can be sent, else -ENETUNREACH and the
+	 * like. */
+	int (*check)(struct ur_wire *wire, const struct ur_av *av);
+	/* Receives from the socket where packets came last, without epoll.
+	 * Returns whether there were any. */
+	bool (*poll)(struct ur_wire *wire);
+	/* Retries what found no room: receiving, or, in a program, sending. Called at engine->wire_look. */
+	void (*look)(struct ur_wire *wire);
+	/*
+	 * Completes the ICRCs of descriptors [first, end) of tx, none of them
+	 * to this engine itself, and sends them. Returns how many it took; if
+	 * fewer than all, there is no room now, and *wait_fd is the descriptor
+	 * to watch for room. A packet that the network refuses is taken and
+	 * lost.
+	 */
+	u32 (*send)(struct ur_wire *wire, const struct ur_tx *tx, u32 first,
+		    u32 end, int *wait_fd);
+	/* Sets which frames the raw wire receives; none if want->any is false.
+	 * Returns 0, or -errno; then it still receives at least the frames of
+	 * before. NULL in other wires. */
+	int (*listen)(struct ur_wire *wire, const struct ur_wire_wants *want);
+	/* The netdev has another index. NULL in a wire that depends on addresses
+	 * only. */
+	void (*rebind)(struct ur_wire *wire);
+	void (*destroy)(struct ur_wire *wire);
+};
+
+/* Sends a whole tx in three steps (core/aside.h), of which the second needs no owner lock. pack returns false
+ * where the packets differ in their way, or go through memory. pack_send returns how many packets have left;
+ * the next one found no room or was refused. A pack is zeroed memory, free()d by its owner. A wire has all four
+ * or none. */
+struct ur_packing_ops {
+	struct ur_udp_pack *(*pack_new)(void);
+	bool (*pack)(struct ur_wire *wire, const struct ur_tx *tx,
+		     struct ur_udp_pack *pack);
+	u32 (*pack_send)(struct ur_udp_pack *pack, const struct ur_tx *tx);
+	void (*pack_end)(struct ur_udp_pack *pack);
+};
+
+/* Packets to and from engines of the same host, for a program. Each may be NULL. */
+struct ur_near_ops {
+	/* Adds an address with its granted socket, which becomes the wire's. Returns 0 or -errno. */
 	int (*borrow)(struct ur_wire *wire, const u8 gid[16], int fd);
-	/* Ends the use of the slot's sockets. They stay for the next holder; the wire
-	 * receives what is still in them. With lend. */
-	void (*lend_end)(struct ur_wire *wire, u32 slot);
-	/* Grants a port and fills in file, device, port and out of *lent for
-	 * lent->slot, in place of an earlier grant. Returns 0 or -errno. With
-	 * lend. */
-	int (*lend_port)(struct ur_wire *wire, struct ur_lent *lent);
-	/* Makes the relay's ring for a slot without sockets and fills in its files; far: also the
-	 * outbox. Returns 0 or -errno. With lend. */
-	int (*lend_relay)(struct ur_wire *wire, struct ur_lent *lent, bool far);
-	/* Joins a multicast group for a slot with an outbox, or leaves it: its packets go to the slot's ring. Joins count.
-	 * Joining returns 0 or -errno. With lend. */
-	int (*lend_group)(struct ur_wire *wire, u32 slot, const u8 gid[16],
-			  bool joins);
-	/* Recovery is complete: ends grants of an earlier uroced that are not in use, or not
-	 * of these slots. With lend. */
-	void (*settle)(struct ur_wire *wire, const struct ur_slot_set *slots);
-	/* Returns whether this device has the address. Any thread. With lend. */
+	/* Returns whether this device has the address. Any thread. */
 	bool (*is_here)(const struct ur_wire *wire, const u8 gid[16]);
 	/* Returns the number of the grant whose slot has that queue pair number at that address, or 0. NULL: there are no
 	 * grants. */
 	u32 (*loan)(const struct ur_wire *wire, const u8 gid[16], u32 qpn);
-	/* The rings between the engines in two slots. lend_ring: fills *ring for the
-	 * program in slot, once. borrow_ring, in the program: attaches them; the
-	 * descriptors stay the caller's. Both return 0 or -errno. has_ring, in the program:
-	 * returns whether it has the rings with the present holder of slot peer. With
-	 * lend. */
-	int (*lend_ring)(struct ur_wire *wire, u32 slot, u32 peer,
-			 struct ur_lent_ring *ring);
+	/* Attaches the rings between the engines in two slots; the descriptors stay the caller's. Returns 0 or -errno.
+	 * has_ring returns whether it has the rings with the present holder of slot peer. */
 	int (*borrow_ring)(struct ur_wire *wire,
 			   const struct ur_lent_ring *ring);
 	bool (*has_ring)(struct ur_wire *wire, u32 peer);
@@ -100,7 +120,7 @@ struct ur_wire_ops {
 				   u32 len);
 	void (*payload_taken_back)(struct ur_wire *wire);
 	void (*hide)(struct ur_wire *wire, const struct ur_emr *mr);
-	/* As in struct ur_host_ops, in a program. unread may be NULL. */
+	/* As in struct ur_host_ops. */
 	bool (*holds)(struct ur_wire *wire, const struct ur_av *av, u32 dqpn,
 		      bool datagram);
 	bool (*unread)(struct ur_wire *wire, const struct ur_av *av, u32 dqpn);
@@ -109,53 +129,49 @@ struct ur_wire_ops {
 	 * receives nothing through memory. */
 	bool (*waits)(const struct ur_wire *wire);
 	void (*sleeps)(struct ur_wire *wire, bool asleep);
-	/* Retries what found no room: receiving, or, in a program, sending. Called at engine->wire_look. */
-	void (*look)(struct ur_wire *wire);
+};
+
+/* What uroced grants to programs of a wire's. A wire has all or none. */
+struct ur_lending_ops {
+	/* Puts in *fd the socket of that slot for one of the wire's addresses, or -1 if the slot has a relay. The socket
+	 * stays the wire's. Returns 0 or -errno. */
+	int (*lend)(struct ur_wire *wire, const u8 gid[16], u32 slot, int *fd);
+	/* Ends the use of the slot's sockets. They stay for the next holder; the wire
+	 * receives what is still in them. */
+	void (*lend_end)(struct ur_wire *wire, u32 slot);
+	/* Grants a port and fills in file, device, port and out of *lent for
+	 * lent->slot, in place of an earlier grant. Returns 0 or -errno. */
+	int (*lend_port)(struct ur_wire *wire, struct ur_lent *lent);
+	/* Makes the relay's ring for a slot without sockets and fills in its files; far: also the
+	 * outbox. Returns 0 or -errno. */
+	int (*lend_relay)(struct ur_wire *wire, struct ur_lent *lent, bool far);
+	/* Joins a multicast group for a slot with an outbox, or leaves it: its packets go to the slot's ring. Joins count.
+	 * Joining returns 0 or -errno. */
+	int (*lend_group)(struct ur_wire *wire, u32 slot, const u8 gid[16],
+			  bool joins);
+	/* Fills *ring with the rings between the engines in two slots, for the program in slot, once. Returns 0 or -errno. */
+	int (*lend_ring)(struct ur_wire *wire, u32 slot, u32 peer,
+			 struct ur_lent_ring *ring);
+	/* Recovery is complete: ends grants of an earlier uroced that are not in use, or not
+	 * of these slots. */
+	void (*settle)(struct ur_wire *wire, const struct ur_slot_set *slots);
 	/* Sends the packets in the outboxes of programs in other network namespaces (local/udp_outbox.h), if
 	 * engine->forwards is not 0. Returns whether there were any. */
 	bool (*forward)(struct ur_wire *wire);
-	/* Join and leave a multicast group. The caller counts joins. Joining
-	 * returns 0 or -errno. */
-	int (*join)(struct ur_wire *wire, const u8 gid[16]);
-	void (*leave)(struct ur_wire *wire, const u8 gid[16]);
-	/* Returns 0 if packets of av can be sent, else -ENETUNREACH and the
-	 * like. */
-	int (*check)(struct ur_wire *wire, const struct ur_av *av);
-	/* Receives from the socket where packets came last, without epoll.
-	 * Returns whether there were any. */
-	bool (*poll)(struct ur_wire *wire);
-	/*
-	 * Completes the ICRCs of descriptors [first, end) of tx, none of them
-	 * to this engine itself, and sends them. Returns how many it took; if
-	 * fewer than all, there is no room now, and *wait_fd is the descriptor
-	 * to watch for room. A packet that the network refuses is taken and
-	 * lost.
-	 */
-	u32 (*send)(struct ur_wire *wire, const struct ur_tx *tx, u32 first,
-		    u32 end, int *wait_fd);
-	/* Send a whole tx in three steps (core/aside.h), of which the second needs no owner lock.
-	 * pack returns false where the packets differ in their way, or go through memory. pack_send
-	 * returns how many packets have left; the next one found no room or was refused. A pack is
-	 * zeroed memory, free()d by its owner. A wire has all four or none. */
-	struct ur_udp_pack *(*pack_new)(void);
-	bool (*pack)(struct ur_wire *wire, const struct ur_tx *tx,
-		     struct ur_udp_pack *pack);
-	u32 (*pack_send)(struct ur_udp_pack *pack, const struct ur_tx *tx);
-	void (*pack_end)(struct ur_udp_pack *pack);
-	/* Sets which frames the raw wire receives; none if want->any is false.
-	 * Returns 0, or -errno; then it still receives at least the frames of
-	 * before. NULL in other wires. */
-	int (*listen)(struct ur_wire *wire, const struct ur_wire_wants *want);
-	/* The netdev has another index. NULL in a wire that depends on addresses
-	 * only. */
-	void (*rebind)(struct ur_wire *wire);
-	void (*destroy)(struct ur_wire *wire);
 };
 
 struct ur_wire {
 	const struct ur_wire_ops *ops;
+	/* ur_no_packing, ur_no_near, ur_no_lending: the wire has none. */
+	const struct ur_packing_ops *packing;
+	const struct ur_near_ops *near;
+	const struct ur_lending_ops *lending;
 	struct ur_engine *engine;
 };
+
+extern const struct ur_packing_ops ur_no_packing;
+extern const struct ur_near_ops ur_no_near;
+extern const struct ur_lending_ops ur_no_lending;
 
 /* Makes the RoCEv2 wire, over UDP sockets, in *wire. Returns 0 or -errno. */
 int ur_wire_udp_create(struct ur_engine *engine, struct ur_wire **wire);

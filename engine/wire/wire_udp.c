@@ -337,16 +337,26 @@ static const struct ur_wire_ops udp_ops = {
 	.addr_add = addr_add,
 	.addr_del = addr_del,
 	.addr_free = addr_free,
-	.lend = ur_udp_lend,
-	.lend_end = ur_udp_lend_end,
+	.look = look_at_rings,
+	.join = join,
+	.leave = addr_del,
+	.check = check,
+	.poll = ur_udp_poll,
+	.send = ur_udp_send,
+	.destroy = destroy,
+};
+
+static const struct ur_packing_ops udp_packing = {
+	.pack_new = ur_udp_pack_new,
+	.pack = ur_udp_pack,
+	.pack_send = ur_udp_pack_send,
+	.pack_end = ur_udp_pack_end,
+};
+
+static const struct ur_near_ops udp_near = {
 	.borrow = borrow,
-	.lend_port = ur_udp_lend_port,
-	.lend_relay = ur_udp_lend_relay,
-	.lend_group = ur_udp_lend_group,
-	.settle = ur_udp_settle,
 	.is_here = ur_udp_is_here,
 	.loan = ur_udp_loan,
-	.lend_ring = ur_udp_lend_ring,
 	.borrow_ring = ur_udp_borrow_ring,
 	.has_ring = ur_udp_has_ring,
 	.payload_room = ur_udp_payload_room,
@@ -357,33 +367,22 @@ static const struct ur_wire_ops udp_ops = {
 	.hide = ur_udp_hide,
 	.waits = ur_udp_pairs_wait,
 	.sleeps = ur_udp_pairs_sleep,
-	.look = look_at_rings,
+};
+
+static const struct ur_lending_ops udp_lending = {
+	.lend = ur_udp_lend,
+	.lend_end = ur_udp_lend_end,
+	.lend_port = ur_udp_lend_port,
+	.lend_relay = ur_udp_lend_relay,
+	.lend_group = ur_udp_lend_group,
+	.settle = ur_udp_settle,
+	.lend_ring = ur_udp_lend_ring,
 	.forward = ur_udp_outboxes_empty,
-	.join = join,
-	.leave = addr_del,
-	.check = check,
-	.poll = ur_udp_poll,
-	.send = ur_udp_send,
-	.pack_new = ur_udp_pack_new,
-	.pack = ur_udp_pack,
-	.pack_send = ur_udp_pack_send,
-	.pack_end = ur_udp_pack_end,
-	.destroy = destroy,
 };
 
 /* The wire of a program that has an outbox. */
 static const struct ur_wire_ops far_ops = {
 	.name = "outbox",
-	.borrow = borrow,
-	.is_here = ur_udp_is_here,
-	.loan = ur_udp_loan,
-	.borrow_ring = ur_udp_borrow_ring,
-	.has_ring = ur_udp_has_ring,
-	.payload_room = ur_udp_outbox_payload_room,
-	.holds = ur_udp_outbox_holds,
-	.unread = ur_udp_outbox_unread,
-	.waits = ur_udp_pairs_wait,
-	.sleeps = ur_udp_pairs_sleep,
 	.look = look_at_rings,
 	.join = join_far,
 	.leave = addr_del,
@@ -394,6 +393,19 @@ static const struct ur_wire_ops far_ops = {
 	.destroy = destroy,
 };
 
+static const struct ur_near_ops far_near = {
+	.borrow = borrow,
+	.is_here = ur_udp_is_here,
+	.loan = ur_udp_loan,
+	.borrow_ring = ur_udp_borrow_ring,
+	.has_ring = ur_udp_has_ring,
+	.payload_room = ur_udp_outbox_payload_room,
+	.holds = ur_udp_outbox_holds,
+	.unread = ur_udp_outbox_unread,
+	.waits = ur_udp_pairs_wait,
+	.sleeps = ur_udp_pairs_sleep,
+};
+
 int ur_wire_udp_create(struct ur_engine *engine, struct ur_wire **wire)
 {
 	struct ur_wire_udp *w = calloc(1, sizeof(*w));
@@ -402,6 +414,9 @@ int ur_wire_udp_create(struct ur_engine *engine, struct ur_wire **wire)
 	if (!w)
 		return -ENOMEM;
 	w->wire.ops = &udp_ops;
+	w->wire.packing = &udp_packing;
+	w->wire.near = &udp_near;
+	w->wire.lending = &udp_lending;
 	w->wire.engine = engine;
 	ur_list_init(&w->addrs);
 	for (u32 i = 0; i < UR_UDP_OUTS; i++)
@@ -418,8 +433,12 @@ int ur_wire_udp_create(struct ur_engine *engine, struct ur_wire **wire)
 		destroy(&w->wire);
 		return err;
 	}
-	if (w->door >= 0)
+	if (w->door >= 0) {
 		w->wire.ops = &far_ops;
+		w->wire.packing = &ur_no_packing;
+		w->wire.near = &far_near;
+		w->wire.lending = &ur_no_lending;
+	}
 	*wire = &w->wire;
 	return 0;
 }

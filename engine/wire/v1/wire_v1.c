@@ -35,7 +35,7 @@ bool ur_v1_is_mine(const struct ur_wire_v1 *w, const u8 gid[16])
 	struct ur_engine *e = w->wire.engine;
 	const struct ur_wire *udp = ur_wire_of(e, false);
 
-	return e->config.guest ? udp->ops->is_here(udp, gid)
+	return e->config.guest ? udp->near->is_here(udp, gid)
 			       : ur_engine_own_gid(e, gid);
 }
 
@@ -208,7 +208,7 @@ static u32 loan(const struct ur_wire *wire, const u8 gid[16], u32 qpn)
 {
 	const struct ur_wire *udp = ur_wire_of(wire->engine, false);
 
-	return udp->ops->loan ? udp->ops->loan(udp, gid, qpn) : 0;
+	return udp->near->loan ? udp->near->loan(udp, gid, qpn) : 0;
 }
 
 static const struct ur_wire_ops v1_ops = {
@@ -218,11 +218,14 @@ static const struct ur_wire_ops v1_ops = {
 	.join = join,
 	.leave = leave,
 	.check = check,
-	.loan = loan,
 	.rebind = rebind,
 	.poll = ur_v1_poll,
 	.send = ur_v1_send,
 	.destroy = destroy,
+};
+
+static const struct ur_near_ops v1_near = {
+	.loan = loan,
 };
 
 static struct ur_wire_v1 *new_wire(struct ur_engine *engine)
@@ -232,6 +235,9 @@ static struct ur_wire_v1 *new_wire(struct ur_engine *engine)
 	if (!w)
 		return NULL;
 	w->wire.ops = &v1_ops;
+	w->wire.packing = &ur_no_packing;
+	w->wire.near = &v1_near;
+	w->wire.lending = &ur_no_lending;
 	w->wire.engine = engine;
 	w->watch.fn = ur_v1_readable;
 	w->lo_watch.fn = ur_v1_lo_readable;

@@ -56,7 +56,7 @@ static void pack_end(struct ur_udp_pack *p)
 {
 }
 
-static const struct ur_wire_ops wire_ops = {
+static const struct ur_packing_ops packing = {
 	.pack_new = pack_new,
 	.pack = pack,
 	.pack_send = pack_send,
@@ -76,7 +76,7 @@ static void start(void)
 	free(e.tx.buf);
 	free(e.tx.desc);
 	memset(&e, 0, sizeof(e));
-	wire.ops = &wire_ops;
+	wire.packing = &packing;
 	e.wires[UR_GID_ROCE_V2] = &wire;
 	pthread_mutex_init(&e.mailbox.owner, NULL);
 	ur_chores_init(&e.chores);
