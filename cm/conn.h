@@ -105,7 +105,8 @@ struct ur_cm {
 #define UR_CM_REQ_GUID_AT (UR_CM_HEADER_BYTES + 16)
 #define UR_CM_REP_GUID_AT (UR_CM_HEADER_BYTES + 28)
 
-/* conn.c: ids and the steps. */
+/* ---- conn.c: the life of an id ---- */
+
 /* Returns the transaction id of the id's messages. */
 u64 ur_cm_new_tid(struct ur_cm_id *id);
 /* Changes only the state. */

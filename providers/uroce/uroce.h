@@ -59,7 +59,7 @@ struct uroce_context {
 	struct uroce_guest *guest;
 	int guest_fd; /* file of that engine's rings */
 	u32 guest_slot;
-	/* the context has had a region of gpu.c; atomic */
+	/* A region of the context was of GPU memory once (gpu.c). Atomic. */
 	bool has_gpu;
 	/* the engine is in an engine process: apart.h */
 	bool guest_apart;

@@ -55,7 +55,7 @@ struct uroce_guest {
 	int left_sender;
 	u64 ring_room, ring_bytes;
 	u32 realm;
-	_Atomic u32 vain; /* others.c: polls in vain */
+	_Atomic u32 vain; /* polls that found nothing (others.c) */
 	struct ur_process_fork fork;
 	struct ur_list channels;     /* completion_queues.c */
 	_Atomic bool channels_ended; /* channels without queues were hung up */
