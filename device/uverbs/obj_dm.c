@@ -22,8 +22,8 @@ static const struct ur_object_type dm_type = {
 	.destroy = destroy_dm,
 };
 
-/* Places it in the context's sparse file, in a range that had none before. uroced neither maps it nor touches its
- * pages; the provider zeroes them, and gives them back at the end. */
+/* Places it in the context's sparse file, in a range that had none before, so it is zero. uroced neither maps it nor
+ * touches its pages; the provider gives them back at the end. */
 static int place(struct ur_ufile *file, struct ur_obj_dm *dm, u64 length)
 {
 	u64 page = (u64)sysconf(_SC_PAGESIZE);

@@ -48,7 +48,6 @@ static int setup_dm(struct ibv_context *context, struct uroce_dm *dm,
 		ur_map_at(context, UR_OF_DEVICE, resp->map_off, resp->map_len);
 	if (!dm->map)
 		return errno;
-	memset(dm->map, 0, length);
 	dm->map_len = resp->map_len;
 	dm->length = length;
 	dm->resumes =

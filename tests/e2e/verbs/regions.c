@@ -472,6 +472,36 @@ static void dm_refused(void)
 	ibv_close_device(t.ctx);
 }
 
+/* The importer of device memory finds there what its owner has written. */
+static void dm_imported(void)
+{
+	struct ibv_alloc_dm_attr attr = {.length = 4096};
+	struct ibv_context *ctx;
+	struct ibv_dm *dm, *other;
+	uint64_t word = 0x1122334455667788;
+	struct bench t;
+
+	bench_bare(&t);
+	dm = ibv_alloc_dm(t.ctx, &attr);
+	CHECK(dm);
+	CHECK_EQ(ibv_memcpy_to_dm(dm, 64, &word, sizeof(word)), 0);
+	ctx = ibv_import_device(dup(t.ctx->cmd_fd));
+	CHECK(ctx);
+	other = ibv_import_dm(ctx, dm->handle);
+	CHECK(other);
+	word = 0;
+	CHECK_EQ(ibv_memcpy_from_dm(&word, other, 64, sizeof(word)), 0);
+	CHECK(word == 0x1122334455667788);
+	word = 0;
+	CHECK_EQ(ibv_memcpy_from_dm(&word, dm, 64, sizeof(word)), 0);
+	CHECK(word == 0x1122334455667788);
+	ibv_unimport_dm(other);
+	CHECK_EQ(ibv_close_device(ctx), 0);
+	CHECK_EQ(ibv_free_dm(dm), 0);
+	CHECK(!ibv_dealloc_pd(t.pd));
+	ibv_close_device(t.ctx);
+}
+
 static struct ibv_mr *of_file(struct bench *t, uint64_t off, size_t len,
 			      uint64_t iova, int fd, int access)
 {
@@ -524,6 +554,7 @@ const struct verbs_test region_tests[] = {
 	{"rereg_refused", rereg_refused},
 	{"rereg_seen", rereg_seen},
 	{"dm_refused", dm_refused},
+	{"dm_imported", dm_imported},
 	{"dmabuf_refused", dmabuf_refused},
 	{"without_rights", without_rights},
 	{"rights_lost", rights_lost},
