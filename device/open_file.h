@@ -55,9 +55,6 @@ struct ur_file_ops {
 	 * another session, and when the last one has left. NULL: the file cannot be joined. */
 	void (*adopt)(void *file, struct ur_session *s);
 	void (*close_fd)(void *file, u64 cookie);
-	/* Fetches posted work of a process that is about to end. *run is 0 at first.
-	 * Returns whether to call it again for more. May be NULL. */
-	bool (*settle)(void *file, u64 *run);
 	/* Closes the file: the last session has left, and none can join any more. May
 	 * release the lock and take it again (ur_loop_step_aside()). */
 	void (*close)(void *file);

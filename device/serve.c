@@ -188,20 +188,6 @@ static void do_sync(struct ur_session *s, const int *fds)
 	send_answer(s, err);
 }
 
-static void do_settle(struct ur_session *s)
-{
-	u64 run = 0;
-	bool more;
-
-	do {
-		ur_loop_lock(s->daemon->loop);
-		more = s->open && s->open->ops->settle &&
-		       s->open->ops->settle(s->open->file, &run);
-		ur_loop_unlock(s->daemon->loop);
-	} while (more);
-	send_answer(s, 0);
-}
-
 /* Only an on-demand daemon needs holds. */
 static void do_hold(struct ur_session *s)
 {
@@ -239,7 +225,7 @@ static int handle(struct ur_session *s, const struct uroce_tun_msg *msg,
 		do_sync(s, fds);
 		break;
 	case UROCE_TUN_SETTLE:
-		do_settle(s);
+		send_answer(s, 0);
 		break;
 	case UROCE_TUN_HOLD:
 		do_hold(s);

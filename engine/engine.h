@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The engine: the thread that owns the transport port, the rings, the
- * doorbells, the application memory and the wire. A device may have one for each user:
- * control knows them as one, and each context belongs to one of them, with all
- * that is made in it (shards.h).
+ * The engine: what owns the wires, and in a program the transport port, the rings, the
+ * doorbells and the application memory, too. uroced has one for each device, which has no
+ * queue pair but QP1 (engine/core/switch.c).
  *
  * Threads. Every function here is called with the control lock held
  * (engine/ground/loop.h), by whichever thread has it, and from no other place;
- * it hands its work to the engine thread and waits when it must. Where the engine is
- * one that the memory of a user may hold up, a thread that acts for a user releases
- * the lock while it waits (call.h), and another waits for no such engine. The engine
- * never takes the control lock; it reports through ur_loop_post().
+ * it hands its work to the engine thread and waits when it must (engine/core/call.h). In a
+ * program the lock of its engines takes the place of the control lock (inproc/door/process.h).
+ * The engine never takes the control lock; it reports through ur_loop_post().
  *
  * Results are 0 or -errno as the kernel's verbs give them; outputs change on
  * success only. Objects belong to the engine until their destroy function,

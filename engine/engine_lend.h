@@ -163,7 +163,7 @@ int ur_echan_lend(const struct ur_echan *chan);
  * error both stay the caller's. */
 int ur_echan_borrow(struct ur_ectx *ectx, int tx, int rx,
 		    struct ur_echan **chan);
-/* The same for a file of asynchronous events. */
+/* In a program: makes a file of asynchronous events from its two ends, as ur_echan_borrow() does. */
 int ur_easync_borrow(struct ur_ectx *ectx, int tx, int rx,
 		     struct ur_easync **async);
 /* In a program: watches fd, which hangs up when the device is removed. Then the engine shuts down all channels and event files

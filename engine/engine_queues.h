@@ -110,12 +110,10 @@ int ur_eqp_may_modify(struct ur_eqp *qp, const struct ur_qp_attr *attr,
  * -EINVAL, or -errno where the path leads nowhere. */
 int ur_eqp_modify(struct ur_eqp *qp, const struct ur_qp_attr *attr,
 		  const struct ur_epath *path, u32 mask);
-/* Fills *attr (av is NULL), *init, and *path as it was set last: zero, with
- * *have_path false, before that. */
-void ur_eqp_query(struct ur_eqp *qp, struct ur_qp_attr *attr,
-		  struct ur_eqp_init *init, struct ur_epath *path,
-		  bool *have_path);
-/* Fills *to with the attributes and the path. peer_slot is 0: only the device knows it. */
+/* Fills *to with the attributes and the path, if it is not NULL; all else is 0. Pure; any thread. */
+void ur_qp_tell(const struct ur_qp_attr *attr, const struct ur_epath *path,
+		struct uroce_engine_qp *to);
+/* Does so for the queue pair. peer_slot is 0: only the device knows it. */
 void ur_eqp_tell(struct ur_eqp *qp, struct uroce_engine_qp *to);
 /* Returns the owner of the queue pair with that number, or NULL. */
 void *ur_engine_qp_owner(struct ur_engine *engine, u32 qpn);

@@ -39,18 +39,6 @@ void ur_port_set_shortcuts(struct ur_port *port, bool loop, bool fast)
 	port->rx_qp = NULL;
 }
 
-int ur_port_spend_qpns(struct ur_port *port)
-{
-	return ur_table_spend(&port->qps);
-}
-
-int ur_port_spend_numbers(struct ur_port *port)
-{
-	int err = ur_port_spend_qpns(port);
-
-	return err ? err : ur_table_spend(&port->keys);
-}
-
 /* ---- turns ---- */
 
 void ur_port_held(struct ur_port *port, struct ur_qp *qp)

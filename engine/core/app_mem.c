@@ -26,8 +26,8 @@
 #include "transport/mem.h"
 #include "util/assert.h"
 
-/* Bytes unmapped by one system call. Threads that map memory wait for it, some with
- * the control lock. If the pages are present it takes about a millisecond. */
+/* Bytes unmapped by one system call. Other threads that map memory wait for it, about a
+ * millisecond if the pages are present. */
 #define UNMAP_STEP (8u << 20)
 
 /* ---- copying ---- */

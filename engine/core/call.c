@@ -20,7 +20,6 @@
 #include "engine/record/record.h"
 #include "engine/core/transmit.h"
 #include "engine/core/wait.h"
-#include "util/os/sem_wait.h"
 
 int ur_mailbox_init(struct ur_mailbox *box)
 {
@@ -72,6 +71,7 @@ static bool run_as_owner(struct ur_engine *engine,
 	}
 	ur_assert_about = engine->netdev;
 	engine->now = ur_clock_ns(CLOCK_MONOTONIC);
+	ur_record_look(engine);
 	engine->kind->before_call(engine);
 	*ret = fn(engine, arg);
 	ur_engine_woken(engine);
@@ -106,8 +106,8 @@ int ur_engine_call(struct ur_engine *engine,
 		atomic_store(&box->pending, 1);
 		if (atomic_load(&engine->asleep))
 			ur_mailbox_wake(engine);
-		while (!ur_sem_wait_ms(&box->done, 1000))
-			;
+		while (sem_wait(&box->done) < 0)
+			; /* EINTR */
 		ret = box->ret;
 		ur_hold_time_add(box->spent_ns);
 	}

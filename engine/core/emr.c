@@ -115,8 +115,7 @@ int ur_emr_reg(struct ur_ectx *ectx, const struct ur_emr_attr *attr,
 	return 0;
 err_detach:
 	left = ur_app_mem_detach(mr);
-	if (left.map)
-		ur_emr_unmap(&left);
+	ur_emr_unmap(&left);
 err_free:
 	free(mr);
 	return err;

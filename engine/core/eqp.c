@@ -303,14 +303,13 @@ static int query(struct ur_engine *engine, struct ur_eqp *qp,
 }
 UR_ENGINE_CALL(2, query, struct ur_eqp *, struct ur_qp_attr *);
 
-void ur_eqp_query(struct ur_eqp *qp, struct ur_qp_attr *attr,
-		  struct ur_eqp_init *init, struct ur_epath *path,
-		  bool *have_path)
+void ur_eqp_tell(struct ur_eqp *qp, struct uroce_engine_qp *to)
 {
-	call_query(qp->engine, qp, attr);
-	*init = qp->init;
-	*path = qp->path;
-	*have_path = qp->have_path;
+	struct ur_qp_attr attr;
+
+	call_query(qp->engine, qp, &attr);
+	ur_qp_tell(&attr, qp->have_path ? &qp->path : NULL, to);
+	to->cur_state = ur_qp_is_shown(qp->qp) ? UROCE_ENGINE_QP_SHOWN : 0;
 }
 
 static int mcast(struct ur_engine *engine, struct ur_eqp *qp, const u8 *gid,

@@ -119,9 +119,7 @@ static int create(struct ur_engine *e)
 	e->port = ur_port_create(&port);
 	if (!e->port)
 		return -ENOMEM;
-	/* Peers of a destroyed queue pair may still use its number, so another user must not get it soon. Control assigns
-	 * the numbers of a program's queue pairs. */
-	return e->config.guest ? 0 : ur_port_spend_qpns(e->port);
+	return 0;
 }
 
 static void destroy(struct ur_engine *e)
@@ -144,7 +142,6 @@ static ur_time deadline(const struct ur_engine *e)
 static void before_call(struct ur_engine *e)
 {
 	ur_guest_follow(e);
-	ur_record_look(e);
 	if (!e->config.guest)
 		return;
 	ur_guest_acted(e);

@@ -46,8 +46,6 @@ static int begin(struct ur_engine *engine, struct ur_ectx *ectx,
 {
 	int err = ur_faults_begin(engine);
 
-	if (!err && (a->what & UROCE_ADVERSE_NUMBERS))
-		err = ur_port_spend_numbers(engine->port);
 	if (err)
 		return err;
 	ectx->adverse = a;

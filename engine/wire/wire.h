@@ -86,8 +86,8 @@ struct ur_wire_ops {
 
 /* Sends a whole tx in three steps (core/aside.h), of which the second needs no owner lock. pack returns false
  * where the packets differ in their way, or go through memory. pack_send returns how many packets have left;
- * the next one found no room or was refused. A pack is zeroed memory, free()d by its owner. A wire has all four
- * or none. */
+ * the next one found no room or was refused. A pack is zeroed memory, free()d by its owner. A wire has
+ * all four functions or none. */
 struct ur_packing_ops {
 	struct ur_udp_pack *(*pack_new)(void);
 	bool (*pack)(struct ur_wire *wire, const struct ur_tx *tx,

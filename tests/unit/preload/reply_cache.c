@@ -273,7 +273,7 @@ void test_reply_cache_spare(void)
 	other.response = &elsewhere;
 	CHECK(asked(fd, cm, &other, sizeof(other)));
 	CHECK_EQ(elsewhere, 0);
-	/* Another command goes between: the id is still good. */
+	/* After another command the id is still good. */
 	CHECK(!asked(fd, cm, &create, sizeof(create)));
 	/* The CREATE_ID after it is a command, which tells of the first. */
 	CHECK(asked(fd, cm, &create, sizeof(create)));
