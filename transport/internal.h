@@ -293,7 +293,7 @@ static inline enum ur_quantum ur_raw_send(struct ur_qp *qp, struct ur_swqe *e,
 /* Receives a packet for a UC queue pair. A message with a gap is dropped. */
 void ur_uc_rx(struct ur_qp *qp, const struct ur_pkt *pkt);
 
-/* ---- loop.c: a peer on this port ---- */
+/* ---- loopback.c: a peer on this port ---- */
 
 enum ur_loopback {
 	UR_LOOP_PACKETS, /* not in step; use packets */

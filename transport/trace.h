@@ -33,16 +33,4 @@ enum ur_trace_id {
 		UR_TRACE_COUNT
 };
 
-/* Returns the name of a trace point, or "?". Static storage. */
-static inline const char *ur_trace_name(u32 id)
-{
-	static const char *const names[] = {
-#define X(name) #name,
-		UR_TRACES(X)
-#undef X
-	};
-
-	return id < UR_TRACE_COUNT ? names[id] : "?";
-}
-
 #endif

@@ -18,7 +18,7 @@ trap 'rm -f "$tmp"' EXIT
 nm --target=default -uA $1 | sed 's,^[^:]*/,,; s/\.c\.o[^:]*:/ /' >"$tmp"
 for part in dispatch port qp qp_run requester request responder rx_check answer \
 	ack refuse execute completer finish retry replay ooo cc wq mem \
-	inflight burst loop uc ud fastpath fastpath_send fastpath_range packet frame icrc; do
+	inflight burst loopback uc ud fastpath fastpath_send fastpath_range packet frame icrc; do
 	case $1 in
 	*/"$part".c.o*) ;;
 	*)
