@@ -161,7 +161,7 @@ static bool obey(struct keeper *k, const struct ur_keep_msg *msg, int *fd,
 	case UR_KEEP_DROP:
 		do_drop(k, msg);
 		return true;
-	case UR_KEEP_SETTLED:
+	case UR_KEEP_RECOVERY_DONE:
 		k->tries = 0;
 		return true;
 	default:

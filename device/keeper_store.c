@@ -153,7 +153,7 @@ static void store_drop(const struct ur_kept *what)
 			 "socket");
 }
 
-static void store_settled(void)
+static void store_recovery_done(void)
 {
 	ledger->tries = 0;
 }
@@ -184,7 +184,7 @@ static const struct ur_keep_store systemd_store = {
 	.put = store_put,
 	.renumber = store_renumber,
 	.drop = store_drop,
-	.settled = store_settled,
+	.recovery_done = store_recovery_done,
 	.end = store_end,
 	.has_program = store_has_program,
 };

@@ -268,7 +268,7 @@ static int start(struct ur_daemon *daemon, const struct ur_daemon_options *o)
 	}
 	err = add_devices(daemon, o);
 	ur_ucma_inherit(daemon);
-	ur_kept_programs_settle();
+	ur_kept_programs_recovery_done();
 	if (!err && o->on_demand)
 		err = check_usable(daemon);
 	for (int i = 0; i < o->n_faults && !err; i++)

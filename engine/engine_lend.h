@@ -129,14 +129,14 @@ struct ur_kept_life {
  * life for each; its descriptor is the caller's. Call it once, before the first grant. */
 void ur_engine_inherit(struct ur_engine *engine, struct ur_slot_set *slots,
 		       struct ur_kept_life life[UR_SLOTS]);
-/* Until ur_engine_settle(): ur_engine_gid_at() returns the entry of the GID table at which running programs have that address, or
+/* Until ur_engine_recovery_done(): ur_engine_gid_at() returns the entry of the GID table at which running programs have that address, or
  * -1; ur_engine_gid_known() whether they have any address at that entry. */
 int ur_engine_gid_at(const struct ur_engine *engine, const u8 gid[16]);
 bool ur_engine_gid_known(const struct ur_engine *engine, u32 index);
 /* Recovery is complete: frees what the earlier uroced had of this device and this one has not. */
-void ur_engine_settle(struct ur_engine *engine);
+void ur_engine_recovery_done(struct ur_engine *engine);
 /* The same for devices that this uroced does not have. */
-void ur_engine_settle_all(void);
+void ur_engine_recovery_done_all(void);
 /* Gives the keeper the device's end of the socket to the slot's program, until the grant ends. Returns 0 or -errno. */
 int ur_engine_keep_life(struct ur_engine *engine, u32 slot,
 			const struct ur_kept_life *life);

@@ -110,7 +110,7 @@ enum uroce_apart_op {
 	UROCE_APART_CREATE_FLOW,
 	UROCE_APART_READ_FLOW,	  /* the reply has what the rule has counted */
 	UROCE_APART_DESTROY_FLOW, /* the reply too */
-	UROCE_APART_SETTLE,
+	UROCE_APART_DRAIN,
 	UROCE_APART_OPS
 };
 

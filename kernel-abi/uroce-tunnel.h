@@ -47,7 +47,7 @@
  * So is a file under sys/ that is open for writing, after an OPEN of kind
  * UROCE_TUN_SETTING with the file's path, relative to the run directory and with
  * its NUL, behind the message. Each message on it is one write, answered with a
- * DONE that has its result; or a UROCE_TUN_SETTLE of that kind, which is
+ * DONE that has its result; or a UROCE_TUN_DRAIN of that kind, which is
  * answered with itself once the writes before it are done. A write by a process
  * that does not know the connection goes without its answer.
  */
@@ -151,7 +151,7 @@ enum uroce_tun_op {
 	/* This process or its file is about to end. The device sends DONE: what it was sent
 	 * before is done, and what was posted is its program's engine's to send. A front-end
 	 * does not depend on the reply, since an older device sends none. */
-	UROCE_TUN_SETTLE = 9,
+	UROCE_TUN_DRAIN = 9,
 	/* Sent by the command line. An on-demand device stays until the process
 	 * that connected has ended, with or without this connection. Needs no
 	 * OPEN. */

@@ -23,7 +23,7 @@ UR_EXPORT int close(int fd)
 		errno = EBADF;
 		return -1;
 	}
-	ur_setting_file_settle(fd);
+	ur_setting_file_flush(fd);
 	if (ur_fdmap_borrowed())
 		return ur_real(close)(fd);
 	/* Other threads find the file while the number is open. */
@@ -63,7 +63,7 @@ static int make_way(int to)
 {
 	int err;
 
-	ur_setting_file_settle(to);
+	ur_setting_file_flush(to);
 	if (!ur_fdmap_is_hidden(to) || ur_fdmap_borrowed())
 		return 0;
 	err = ur_fdmap_evict(to);
@@ -120,7 +120,7 @@ UR_EXPORT int fclose(FILE *stream)
 	/* The stream's buffer is written past our wrappers. */
 	if (ur_fdmap_looks(fd) == UR_KIND_SETTING) {
 		fflush(stream);
-		ur_setting_file_settle(fd);
+		ur_setting_file_flush(fd);
 	}
 	/* fclose() closes inside the C library, past our wrappers. */
 	if (!ur_fdmap_hit(fd) || ur_fdmap_borrowed())

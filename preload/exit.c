@@ -21,12 +21,12 @@ UR_EXPORT uint32_t ur_preload_first_ends;
 
 static void at_exit(int status, void *arg)
 {
-	ur_fdmap_settle();
+	ur_fdmap_drain();
 }
 
 static void at_quick(void)
 {
-	ur_fdmap_settle();
+	ur_fdmap_drain();
 }
 
 void ur_exit_init(void)
@@ -39,13 +39,13 @@ void ur_exit_init(void)
 
 UR_EXPORT void _exit(int status)
 {
-	ur_fdmap_settle();
+	ur_fdmap_drain();
 	ur_real(_exit)(status);
 }
 
 UR_EXPORT void _Exit(int status)
 {
-	ur_fdmap_settle();
+	ur_fdmap_drain();
 	ur_real(_Exit)(status);
 }
 

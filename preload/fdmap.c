@@ -234,15 +234,15 @@ struct ur_file *ur_fdmap_get(int fd)
 
 /* Waits, as the kernel's close() and exit() do: posts leave while the memory
  * exists. */
-static void settle(struct ur_file *file)
+static void drain(struct ur_file *file)
 {
 	if (file->kind == UROCE_TUN_UVERBS && file->sock >= 0 &&
 	    file->generation == ur_fdmap_generation() &&
-	    !atomic_load(&file->dead) && ur_tunnel_settle(file->sock))
+	    !atomic_load(&file->dead) && ur_tunnel_drain(file->sock))
 		atomic_store(&file->dead, 1);
 }
 
-void ur_fdmap_settle(void)
+void ur_fdmap_drain(void)
 {
 	uint32_t at = 0;
 	struct ur_file *file;
@@ -253,7 +253,7 @@ void ur_fdmap_settle(void)
 	while ((file = ur_fdmap_next(&at))) {
 		/* A command under way does the same. */
 		if (!pthread_mutex_trylock(&file->lock)) {
-			settle(file);
+			drain(file);
 			pthread_mutex_unlock(&file->lock);
 		}
 		ur_fdmap_put(file);
@@ -325,7 +325,7 @@ static void release(struct ur_file *file)
 	int sender = file->sender, sock = file->sock;
 
 	if (ur_fdmap_keeps(sock, file->sock_ino)) {
-		settle(file);
+		drain(file);
 		end_twin(file);
 	}
 	/* Cleared first: others may look for the owner of these numbers. */

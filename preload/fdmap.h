@@ -202,7 +202,7 @@ uint32_t ur_fdmap_generation(void);
 
 /* Makes the device fetch what the process posted, before the process ends.
  * Takes no lock: signal handlers may call it. */
-void ur_fdmap_settle(void);
+void ur_fdmap_drain(void);
 /* Initializes the table. Called once, when the library is loaded. */
 void ur_fdmap_init(void);
 

@@ -268,7 +268,7 @@ static int64_t call_or_resume(struct ur_file *file, int fd,
 
 	pthread_mutex_lock(&file->lock);
 	first.call.request =
-		ur_reply_cache_settle(file->reply_cache, &first.created);
+		ur_reply_cache_take_report(file->reply_cache, &first.created);
 	m = first;
 	if (!atomic_load(&file->dead))
 		ret = converse(file, &m, len);
@@ -419,7 +419,7 @@ static void hear(struct ur_file *file, const uint8_t *p, size_t len,
 
 /* Before an id leaves a file, tells the device of the file's event that was sent
  * ahead, and of the id that was made from a spare one: either may be the id's. */
-static void settle_left(const void *buf, size_t len)
+static void report_migration(const void *buf, size_t len)
 {
 	const struct rdma_ucm_cmd_hdr nothing = {.cmd = UINT32_MAX};
 	struct rdma_ucm_migrate_id cmd;
@@ -486,7 +486,7 @@ ssize_t ur_file_write(struct ur_file *file, int fd, const void *buf, size_t len)
 		return write_once(file, fd, buf, len);
 	memcpy(&hdr, buf, sizeof(hdr));
 	if (hdr.cmd == RDMA_USER_CM_CMD_MIGRATE_ID)
-		settle_left(buf, len);
+		report_migration(buf, len);
 	if (hdr.cmd != RDMA_USER_CM_CMD_GET_EVENT)
 		return answer_from_cache(file, buf, len)
 			       ? (ssize_t)len

@@ -13,7 +13,7 @@
 
 static char own[UR_RUNDIR_MAX];
 static _Atomic int known;    /* own is filled */
-static _Atomic int settled;  /* the choice is final */
+static _Atomic int is_final; /* the choice is final */
 static _Atomic int is_hosts; /* it is UR_RUNDIR_HOST */
 
 static void learn(void)
@@ -25,7 +25,7 @@ static void learn(void)
 	if (getauxval(AT_SECURE) || ur_rundir(NULL, buf, sizeof(buf)))
 		strcpy(buf, UR_RUNDIR_HOST);
 	if ((asked && *asked) || !strcmp(buf, UR_RUNDIR_HOST))
-		atomic_store(&settled, 1);
+		atomic_store(&is_final, 1);
 	/* Two threads write the same bytes. */
 	strcpy(own, buf);
 	atomic_store(&known, 1);
@@ -43,13 +43,13 @@ void ur_place_look(void)
 {
 	const char *dir = ur_place();
 
-	if (atomic_load(&settled))
+	if (atomic_load(&is_final))
 		return;
 	if (ur_rundir_serves(dir)) {
-		atomic_store(&settled, 1);
+		atomic_store(&is_final, 1);
 	} else if (ur_rundir_serves(UR_RUNDIR_HOST)) {
 		atomic_store(&is_hosts, 1);
-		atomic_store(&settled, 1);
+		atomic_store(&is_final, 1);
 	}
 }
 

@@ -201,8 +201,8 @@ bool ur_reply_cache_create(struct ur_reply_cache *f, const void *question,
 	return true;
 }
 
-uint64_t ur_reply_cache_settle(struct ur_reply_cache *f,
-			       struct uroce_tun_created *created)
+uint64_t ur_reply_cache_take_report(struct ur_reply_cache *f,
+				    struct uroce_tun_created *created)
 {
 	uint64_t told = f && f->taken ? UROCE_TUN_TAKEN : 0;
 

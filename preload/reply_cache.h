@@ -55,8 +55,8 @@ bool ur_reply_cache_create(struct ur_reply_cache *f, const void *question,
 /* Forgets the event that was sent ahead. f may be NULL. Returns what the next
  * command must tell the device: UROCE_TUN_TAKEN, and UROCE_TUN_CREATED with
  * *created; or 0. */
-uint64_t ur_reply_cache_settle(struct ur_reply_cache *f,
-			       struct uroce_tun_created *created);
+uint64_t ur_reply_cache_take_report(struct ur_reply_cache *f,
+				    struct uroce_tun_created *created);
 
 /* Returns whether the device waits to hear of an event or of an id. f may be NULL. */
 bool ur_reply_cache_owes(const struct ur_reply_cache *f);

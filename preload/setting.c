@@ -156,9 +156,9 @@ ssize_t ur_setting_file_write(struct ur_file *file, int fd, const void *buf,
 	return ret;
 }
 
-void ur_setting_file_settle(int fd)
+void ur_setting_file_flush(int fd)
 {
-	struct uroce_tun_msg msg = {.op = UROCE_TUN_SETTLE,
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_DRAIN,
 				    .kind = UROCE_TUN_SETTING};
 	int fds[UROCE_TUN_MAX_FDS], sock, saved = errno;
 	struct ur_file *file;
@@ -175,7 +175,7 @@ void ur_setting_file_settle(int fd)
 		do
 			if (ur_tunnel_recv(sock, &msg, fds))
 				break;
-		while (msg.op != UROCE_TUN_SETTLE);
+		while (msg.op != UROCE_TUN_DRAIN);
 	pthread_mutex_unlock(&file->lock);
 	ur_fdmap_put(file);
 	errno = saved;

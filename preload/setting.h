@@ -29,6 +29,6 @@ ssize_t ur_setting_file_write(struct ur_file *file, int fd, const void *buf,
 int ur_setting_file_directory(int dirfd, const char *name, bool wanted);
 /* If @fd is a setting, waits until the device has taken what was written to it.
  * Called before its last copy is closed. */
-void ur_setting_file_settle(int fd);
+void ur_setting_file_flush(int fd);
 
 #endif

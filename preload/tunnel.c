@@ -267,9 +267,9 @@ static bool answers(int sock)
 	return n > 0;
 }
 
-int ur_tunnel_settle(int sock)
+int ur_tunnel_drain(int sock)
 {
-	struct uroce_tun_msg msg = {.op = UROCE_TUN_SETTLE};
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_DRAIN};
 	int fds[UROCE_TUN_MAX_FDS];
 
 	if (ur_tunnel_send(sock, &msg, -1) || !answers(sock))

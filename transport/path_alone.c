@@ -13,12 +13,12 @@
 #include "transport/path_window.h"
 #include "util/assert.h"
 
-#define ONE	   UR_PATH_ONE
-#define LEAST	   (4 * ONE)
-#define STEP(size) ((size) / 4 * 3)
-#define BACK(size) ((size) / 3 * 4)
-#define SETTLE	   3 /* rounds until answers belong to the new window */
-#define ROUNDS	   4 /* rounds of a measurement, at least */
+#define ONE	     UR_PATH_ONE
+#define LEAST	     (4 * ONE)
+#define STEP(size)   ((size) / 4 * 3)
+#define BACK(size)   ((size) / 3 * 4)
+#define STALE_ROUNDS 3 /* rounds until answers belong to the new window */
+#define ROUNDS	     4 /* rounds of a measurement, at least */
 /* and its time: hosts stop for some milliseconds */
 #define TIME_NS	      50000000u
 #define PACKETS	      64
@@ -82,7 +82,7 @@ static void give_up(struct ur_path_window *w, ur_time now)
 	if (a->hold < HOLD_MAX)
 		a->hold++;
 	a->rate = 0;
-	measure_anew(w, now, SETTLE);
+	measure_anew(w, now, STALE_ROUNDS);
 }
 
 void ur_path_alone_over(struct ur_path_window *w, ur_time now)
@@ -106,12 +106,13 @@ void ur_path_alone_ended(struct ur_path_window *w, ur_time now, u32 before)
 	a->steps = 0;
 	a->before = before;
 	a->trip = standing(w);
-	measure_anew(w, now, SETTLE);
+	measure_anew(w, now, STALE_ROUNDS);
 }
 
 /* Keeps that window. Packets wait there in proportion to trip, which was at
  * most that of the former window. */
-static void settle(struct ur_path_window *w, ur_time now, u32 size, u32 trip)
+static void keep_window(struct ur_path_window *w, ur_time now, u32 size,
+			u32 trip)
 {
 	struct ur_path_alone *a = &w->alone;
 
@@ -120,7 +121,7 @@ static void settle(struct ur_path_window *w, ur_time now, u32 size, u32 trip)
 	w->size = w->slow_until = size;
 	a->state = UR_ALONE;
 	a->hold = 0;
-	measure_anew(w, now, SETTLE);
+	measure_anew(w, now, STALE_ROUNDS);
 }
 
 /* Evaluates the rate measured with the present window. */
@@ -136,13 +137,13 @@ static void judge(struct ur_path_window *w, ur_time now, u32 rate, bool waits)
 			a->rate = rate;
 		if (waits && STEP(w->size) >= LEAST) {
 			w->size = w->slow_until = STEP(w->size);
-			measure_anew(w, now, SETTLE);
+			measure_anew(w, now, STALE_ROUNDS);
 		} else
-			settle(w, now, w->size, trip);
+			keep_window(w, now, w->size, trip);
 		return;
 	}
 	if (a->steps >= STEPS)
-		settle(w, now, BACK(BACK(w->size)), trip);
+		keep_window(w, now, BACK(BACK(w->size)), trip);
 	else {
 		if (a->steps)
 			w->size = w->slow_until = BACK(w->size);
@@ -162,7 +163,7 @@ static void look(struct ur_path_window *w, ur_time now, u32 rate)
 		return;
 	}
 	if (rate && rate < SAME(a->rate) && BACK(w->size) <= a->before)
-		settle(w, now, BACK(w->size), a->trip);
+		keep_window(w, now, BACK(w->size), a->trip);
 }
 
 void ur_path_alone_round(struct ur_path_window *w, ur_time now, bool waits)

@@ -57,7 +57,7 @@ static int begin(const struct call *c)
 	return 0;
 }
 
-static int settle(const struct call *c)
+static int drain(const struct call *c)
 {
 	c->client->door->settle(c->client->guest);
 	return 0;
@@ -525,7 +525,7 @@ static int (*const calls[UROCE_APART_OPS])(const struct call *c) = {
 	[UROCE_APART_CREATE_FLOW] = raw,
 	[UROCE_APART_READ_FLOW] = raw,
 	[UROCE_APART_DESTROY_FLOW] = raw,
-	[UROCE_APART_SETTLE] = settle,
+	[UROCE_APART_DRAIN] = drain,
 };
 
 void ur_apart_call(struct ur_apart_client *client,

@@ -8,15 +8,15 @@
 /* A page: the kernel's limit of a write to sysfs. */
 #define WRITE_MAX 4096
 
-/* Returns whether the message is the front-end's UROCE_TUN_SETTLE. */
-static bool is_settle(const char *data, size_t len)
+/* Returns whether the message is the front-end's UROCE_TUN_DRAIN. */
+static bool is_drain(const char *data, size_t len)
 {
 	struct uroce_tun_msg msg;
 
 	if (len != sizeof(msg))
 		return false;
 	memcpy(&msg, data, sizeof(msg));
-	return msg.op == UROCE_TUN_SETTLE && msg.kind == UROCE_TUN_SETTING;
+	return msg.op == UROCE_TUN_DRAIN && msg.kind == UROCE_TUN_SETTING;
 }
 
 static s64 store(struct ur_session *s, char *data, size_t len)
@@ -46,8 +46,8 @@ int ur_setting_serve(struct ur_session *s)
 			return n < 0 && errno != ECONNRESET ? -errno : -EPIPE;
 		reply = (struct uroce_tun_msg){.op = UROCE_TUN_DONE,
 					       .kind = UROCE_TUN_SETTING};
-		if (is_settle(data, (size_t)n))
-			reply.op = UROCE_TUN_SETTLE;
+		if (is_drain(data, (size_t)n))
+			reply.op = UROCE_TUN_DRAIN;
 		else
 			reply.ret = store(s, data, (size_t)n);
 		/* A writer without the front-end reads no replies; replies without room are

@@ -250,7 +250,7 @@ static s64 ucma_write(void *opaque, u64 addr, u64 len)
 			    ur_min_u64(len, sizeof(file->question))))
 		ur_debug("an rdma_cm command that cannot be read");
 	ur_loop_lock(file->daemon->loop);
-	ucma_ahead_settle(file, file->session->took_ahead);
+	ucma_ahead_end(file, file->session->took_ahead);
 	if (file->session->has_created)
 		ucma_spare_take(file, &file->session->created);
 	file->in_command = !is_repeated(file);
@@ -306,7 +306,7 @@ static const struct ur_cm_ops cm_ops = {
 
 static const struct ucma_hop_ops hop_ops = {
 	.resolved = ucma_resolved,
-	.settle = ucma_cm_kick,
+	.resolved_all = ucma_cm_kick,
 };
 
 int ur_ucma_init(struct ur_daemon *daemon)

@@ -394,7 +394,7 @@ bool ucma_ahead_may_say(const struct ucma_file *file);
 void ucma_ahead_say(struct ucma_file *file);
 /* Ends the life of the event that was sent ahead, if there is one. taken: the program has it;
  * otherwise it is the first of the queue. */
-void ucma_ahead_settle(struct ucma_file *file, bool taken);
+void ucma_ahead_end(struct ucma_file *file, bool taken);
 /* Carries out GET_EVENT. addr: client address of the bytes behind hdr; len: bytes including
  * hdr. Returns the result of the system call. */
 int ucma_get_event(struct ucma_file *file, u64 addr, u64 len,

@@ -211,7 +211,7 @@ void ucma_events_purge(struct ucma_file *file, struct ucma_id *id,
 	ur_assert(ur_loop_mine(file->daemon->loop));
 	ur_list_init(&doomed);
 	if (!mcast && file->ahead && file->ahead->id == id)
-		ucma_ahead_settle(file, false);
+		ucma_ahead_end(file, false);
 	ur_list_for_each_safe(n, &file->events) {
 		struct ucma_event *event =
 			ur_list_entry(n, struct ucma_event, node);
@@ -241,7 +241,7 @@ void ucma_events_move(struct ucma_id *id, struct ucma_file *to)
 
 	ur_assert(ur_loop_mine(to->daemon->loop));
 	if (from->ahead && from->ahead->id == id)
-		ucma_ahead_settle(from, false);
+		ucma_ahead_end(from, false);
 	ur_list_for_each_safe(n, &from->events) {
 		struct ucma_event *event =
 			ur_list_entry(n, struct ucma_event, node);

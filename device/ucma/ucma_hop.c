@@ -148,7 +148,7 @@ static void on_events(void *arg, u32 events)
 		     h = NLMSG_NEXT(h, got))
 			neighbour_known(hops, h);
 	}
-	hops->ops->settle(hops->ucma);
+	hops->ops->resolved_all(hops->ucma);
 }
 
 /* Subscribes to neighbour events. If that fails, ids still query from time to time. */
@@ -257,7 +257,7 @@ static void ask(struct ur_loop_after *after)
 	ur_loop_lock(loop);
 	for (u32 i = 0; i < q->n; i++)
 		take_answer(hops, &q->asker[i], ur_loop_now());
-	hops->ops->settle(hops->ucma);
+	hops->ops->resolved_all(hops->ucma);
 	ur_loop_unlock(loop);
 	free(q);
 }
@@ -340,7 +340,7 @@ static void on_tick(void *arg)
 		watch(hops, false);
 	else
 		arm(hops, ur_min_u64(next, now + AGAIN_NS));
-	hops->ops->settle(hops->ucma);
+	hops->ops->resolved_all(hops->ucma);
 }
 
 /* ---- ids ---- */

@@ -431,7 +431,7 @@ static bool is_found(const struct ur_ucma *ucma, u32 number)
 	return false;
 }
 
-void ucma_journal_settle(struct ur_ucma *ucma)
+void ucma_journal_recovery_done(struct ur_ucma *ucma)
 {
 	struct ucma_journal *j = ucma->journal;
 

@@ -119,6 +119,6 @@ const struct ucma_join_record *ucma_journal_join(const struct ur_ucma *ucma,
 						 u32 number);
 void ucma_journal_drop_join(struct ur_ucma *ucma, u32 number);
 /* Recovery is complete: removes records of files that nobody has attached. */
-void ucma_journal_settle(struct ur_ucma *ucma);
+void ucma_journal_recovery_done(struct ur_ucma *ucma);
 
 #endif

@@ -45,7 +45,7 @@ struct ucma_hop_ops {
 	/* Ends the wait of an id. status: 0 (its neighbour is known) or -errno. */
 	void (*resolved)(struct ucma_id *id, int status);
 	/* Called after one or more calls of resolved(). */
-	void (*settle)(struct ur_ucma *ucma);
+	void (*resolved_all)(struct ur_ucma *ucma);
 };
 
 /* Returns a new, empty set of waiting ids, or NULL without memory. */

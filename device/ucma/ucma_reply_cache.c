@@ -288,12 +288,12 @@ void ucma_ahead_say(struct ucma_file *file)
 			 MSG_DONTWAIT | MSG_NOSIGNAL) > 0)
 			file->tokens++;
 		else
-			ucma_ahead_settle(file, false);
+			ucma_ahead_end(file, false);
 	}
 	ucma_tokens_send(file);
 }
 
-void ucma_ahead_settle(struct ucma_file *file, bool taken)
+void ucma_ahead_end(struct ucma_file *file, bool taken)
 {
 	struct ucma_event *event = file->ahead;
 

@@ -314,7 +314,7 @@ void ur_ucma_inherit(struct ur_daemon *daemon)
 
 	ucma_journal_open(ucma);
 	inherit_files(daemon);
-	ucma_journal_settle(ucma);
+	ucma_journal_recovery_done(ucma);
 	ucma_cm_touch(ucma);
 	for (u32 i = 0; i < UCMA_ID_MAX; i++) {
 		const struct ucma_record *r = ucma_journal_id(ucma, i);
@@ -400,7 +400,7 @@ int ucma_resume(struct ur_session *s, const struct ur_file_id *id, int fd,
 	file->repeats = ucma_journal_last(file)->count == answers + 1;
 	/* The client missed the event with the reply. */
 	if (file->repeats)
-		ucma_ahead_settle(file, false);
+		ucma_ahead_end(file, false);
 	if (s->features & UROCE_TUN_F_CACHED_REPLY)
 		ucma_cache_open(file);
 	shown[0] = file->visible;

@@ -98,7 +98,7 @@ static void find_programs(struct ur_device *dev)
 			n++;
 		}
 	}
-	ur_engine_settle(dev->engine);
+	ur_engine_recovery_done(dev->engine);
 	if (n)
 		ur_log("%s: %d programs of an earlier uroced go on", dev->name,
 		       n);
@@ -153,7 +153,7 @@ void ur_kept_programs_watch(struct ur_daemon *daemon)
 	ur_device_watch(daemon, &watcher);
 }
 
-void ur_kept_programs_settle(void)
+void ur_kept_programs_recovery_done(void)
 {
-	ur_engine_settle_all();
+	ur_engine_recovery_done_all();
 }

@@ -14,7 +14,7 @@
  * socket. */
 void ur_program_wake(int life);
 /* Registers a watcher that finds these programs for each new device, until
- * ur_kept_programs_settle(). Called before the first device is made. */
+ * ur_kept_programs_recovery_done(). Called before the first device is made. */
 void ur_kept_programs_watch(struct ur_daemon *daemon);
 /* Removes the program in that slot, which has reconnected, if user and process match; the
  * caller is responsible for the slot from then on. Returns the device's end of its socket,
@@ -22,6 +22,6 @@ void ur_kept_programs_watch(struct ur_daemon *daemon);
 int ur_kept_program_take(struct ur_device *dev, u32 slot, uid_t uid, pid_t pid);
 /* Hangs up the programs of devices that do not exist any more. Called once the daemon has
  * its devices. Control lock held. */
-void ur_kept_programs_settle(void);
+void ur_kept_programs_recovery_done(void);
 
 #endif

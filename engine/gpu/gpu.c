@@ -481,7 +481,7 @@ static void ahead(void *mem, u64 off, u64 len, const void *who)
 /* ---- to the GPU ---- */
 
 /* Returns 0 when all copies to the GPU are done. What was on its way to a reader that was dropped may still come. */
-static int settle(struct lane *lane)
+static int finish_copies(struct lane *lane)
 {
 	u32 last = (u32)lane->last;
 	int err;
@@ -549,7 +549,7 @@ static int write_pieces(void *mem, u64 off, const struct ur_pieces *from)
 	}
 	if (from->more)
 		return 0;
-	return is_same(mr) ? settle(g->lane) : -EFAULT;
+	return is_same(mr) ? finish_copies(g->lane) : -EFAULT;
 }
 
 static int write_some(void *mem, u64 off, const void *src, u32 len, bool more)
@@ -613,7 +613,7 @@ static int flush(void *mem, u64 off, u64 len, u32 type)
 {
 	const struct ur_gpu_memory *g = enter(mem);
 
-	return !g || !is_same(mem) || settle(g->lane) ? -EFAULT : 0;
+	return !g || !is_same(mem) || finish_copies(g->lane) ? -EFAULT : 0;
 }
 
 const struct ur_mem_ops ur_gpu_mem_ops = {

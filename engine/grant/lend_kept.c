@@ -68,25 +68,25 @@ bool ur_engine_gid_known(const struct ur_engine *engine, u32 index)
 				 none);
 }
 
-static int settle(struct ur_engine *engine)
+static int end_leftovers(struct ur_engine *engine)
 {
 	struct ur_wire *wire = ur_wire_of(engine, false);
 
 	wire->lending->settle(wire, &engine->slots);
 	return 0;
 }
-UR_ENGINE_CALL(0, settle);
+UR_ENGINE_CALL(0, end_leftovers);
 
-void ur_engine_settle(struct ur_engine *engine)
+void ur_engine_recovery_done(struct ur_engine *engine)
 {
 	if (!engine->lent_device)
 		return;
-	call_settle(engine);
+	call_end_leftovers(engine);
 	if (engine->inherits)
-		ur_settings_settle(engine);
+		ur_settings_recovery_done(engine);
 }
 
-void ur_engine_settle_all(void)
+void ur_engine_recovery_done_all(void)
 {
 	ur_udp_own_settle();
 	ur_keep_forget();

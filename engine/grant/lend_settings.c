@@ -130,7 +130,7 @@ int ur_settings_gid_at(const struct ur_engine *e, const u8 gid[16])
 	return -1;
 }
 
-void ur_settings_settle(struct ur_engine *e)
+void ur_settings_recovery_done(struct ur_engine *e)
 {
 	e->inherits = false;
 	for (u32 i = 0; e->settings && i < UR_ENGINE_GIDS; i++)

@@ -48,13 +48,13 @@ int ur_settings_lend(struct ur_engine *engine, int *fd);
 /* Publishes the engine's congestion control, ECN, MTU, recorder and fault rules. */
 void ur_settings_show(struct ur_engine *engine);
 void ur_settings_lend_fini(struct ur_engine *engine);
-/* Takes over the memory of an earlier uroced. Its values stay until ur_settings_settle().
+/* Takes over the memory of an earlier uroced. Its values stay until ur_settings_recovery_done().
  * Returns 0, -ENOENT (there is none) or -errno. */
 int ur_settings_inherit(struct ur_engine *engine);
 /* Returns the index of the published entry with that GID, or -1. */
 int ur_settings_gid_at(const struct ur_engine *engine, const u8 gid[16]);
 /* Recovery is complete: publishes all present values. */
-void ur_settings_settle(struct ur_engine *engine);
+void ur_settings_recovery_done(struct ur_engine *engine);
 /* Publishes entry index of the engine's GID table. */
 void ur_settings_show_gid(struct ur_engine *engine, u32 index);
 

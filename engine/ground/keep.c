@@ -293,14 +293,14 @@ static void drop(const struct ur_kept *what)
 		await_replies();
 }
 
-static void say_settled(void)
+static void report_recovery_done(void)
 {
 	static const struct ur_kept none;
 
 	if (keep.store) {
-		keep.store->settled();
+		keep.store->recovery_done();
 	} else if (keep.link >= 0) {
-		say(UR_KEEP_SETTLED, &none, -1);
+		say(UR_KEEP_RECOVERY_DONE, &none, -1);
 		await_replies();
 	}
 }
@@ -515,7 +515,7 @@ void ur_keep_forget(void)
 	for (u32 i = 0; i < keep.n && has_keeper(); i++)
 		if (keep.left[i].fd >= 0)
 			drop(&keep.left[i].what);
-	say_settled();
+	report_recovery_done();
 	close_left();
 	pthread_mutex_unlock(&keep.lock);
 }

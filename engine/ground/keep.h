@@ -71,12 +71,12 @@ static inline bool ur_kept_is_life(const struct ur_kept *what)
 }
 
 enum ur_keep_op {
-	UR_KEEP_PUT = 1, /* with a descriptor; replied to */
-	UR_KEEP_DROP,	 /* replied to when the copy is closed */
-	UR_KEEP_END,	 /* the keeper closes all and ends */
-	UR_KEEP_HERE,	 /* from the keeper: one stored descriptor */
-	UR_KEEP_DONE,	 /* from the keeper: reply; ret is 0 or -errno */
-	UR_KEEP_SETTLED, /* recovery is complete; replied to */
+	UR_KEEP_PUT = 1,       /* with a descriptor; replied to */
+	UR_KEEP_DROP,	       /* replied to when the copy is closed */
+	UR_KEEP_END,	       /* the keeper closes all and ends */
+	UR_KEEP_HERE,	       /* from the keeper: one stored descriptor */
+	UR_KEEP_DONE,	       /* from the keeper: reply; ret is 0 or -errno */
+	UR_KEEP_RECOVERY_DONE, /* recovery is complete; replied to */
 };
 
 struct ur_keep_msg {
@@ -95,7 +95,7 @@ struct ur_keep_store {
 	int (*put)(const struct ur_kept *what, int fd);
 	void (*renumber)(const struct ur_kept *what); /* the value changed */
 	void (*drop)(const struct ur_kept *what);
-	void (*settled)(void);
+	void (*recovery_done)(void);
 	void (*end)(void); /* closes all */
 	/* Returns whether it has a UR_KEPT_LIFE, or the like, of that process; 0: of any process. */
 	bool (*has_program)(u64 process);

@@ -128,23 +128,23 @@ static bool answers(int sock, u64 until)
 	return n > 0;
 }
 
-/* Takes the replies to SETTLE, which come before those of later messages. until 0: waits without limit.
+/* Takes the replies to DRAIN, which come before those of later messages. until 0: waits without limit.
  * Returns whether all have come. Only async-signal-safe calls. */
-static bool take_settled(struct ur_apart *a, u64 until)
+static bool take_drained(struct ur_apart *a, u64 until)
 {
 	struct uroce_apart_msg msg;
 	int come[UR_APART_OUT_FDS] = {-1, -1};
 
-	while (a->unsettled) {
+	while (a->undrained) {
 		if (until && !answers(a->sock, until))
 			return false;
 		if (!receive(a->sock, &msg, come) ||
-		    msg.op != UROCE_APART_SETTLE) {
+		    msg.op != UROCE_APART_DRAIN) {
 			__atomic_store_n(&a->dead, true, __ATOMIC_RELAXED);
 			return false;
 		}
 		close_fds(come);
-		a->unsettled--;
+		a->undrained--;
 	}
 	return true;
 }
@@ -156,7 +156,7 @@ static int converse(struct ur_apart *a, struct uroce_apart_msg *msg,
 
 	if (!*a->own || ur_apart_is_dead(a))
 		return -EIO;
-	if (send_it(a->sock, msg, with) && take_settled(a, 0) &&
+	if (send_it(a->sock, msg, with) && take_drained(a, 0) &&
 	    receive(a->sock, msg, out) && msg->op == op)
 		return msg->ret;
 	die(a);
@@ -203,9 +203,9 @@ int ur_apart_ask_more(struct ur_apart *a, struct uroce_apart_msg *msg,
 
 /* Makes no system call that the preload library does not make then, too, where a filter may forbid it.
  * The number of the socket may be another file's by now: see ur_apart_is_there(). */
-void ur_apart_settle(struct ur_apart *a, u64 until)
+void ur_apart_drain(struct ur_apart *a, u64 until)
 {
-	struct uroce_apart_msg msg = {.op = UROCE_APART_SETTLE};
+	struct uroce_apart_msg msg = {.op = UROCE_APART_DRAIN};
 	const struct with nothing = {0};
 	int error = errno, cancel;
 
@@ -216,10 +216,10 @@ void ur_apart_settle(struct ur_apart *a, u64 until)
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	if (ur_lock_within(&a->lock, left(until))) {
 		/* No earlier one waits there, so this one is not refused for want of room. */
-		if (take_settled(a, until) &&
+		if (take_drained(a, until) &&
 		    send_it(a->sock, &msg, &nothing)) {
-			a->unsettled++;
-			take_settled(a, until);
+			a->undrained++;
+			take_drained(a, until);
 		}
 		pthread_mutex_unlock(&a->lock);
 	}

@@ -21,7 +21,7 @@ struct ur_apart {
 	/* struct uroce_guest_info, own; behind it 1, which is 0 in a child of fork alone */
 	volatile u32 *own;
 	pthread_mutex_t lock; /* serializes messages; guards channels */
-	u32 unsettled;	      /* SETTLE messages without a reply so far */
+	u32 undrained;	      /* DRAIN messages without a reply so far */
 	struct ur_list channels;
 	pthread_mutex_t flows_lock;
 	struct ur_list flows; /* that count: apart.c */
@@ -55,10 +55,10 @@ static inline bool ur_apart_is_parents(const struct ur_apart *apart)
 /* Lets the engine process send what was posted last, and waits for that until then, in
  * CLOCK_MONOTONIC, at most. A later reply is taken with that of the next message. Does nothing in a child
  * of fork. Any thread, also in a signal handler. */
-void ur_apart_settle(struct ur_apart *apart, u64 until);
+void ur_apart_drain(struct ur_apart *apart, u64 until);
 
-/* apart_exit.c: between these calls the context settles before the process ends, or executes another
- * program. The second one also settles. */
+/* apart_exit.c: between these calls the context drains before the process ends, or executes another
+ * program. The second one also drains. */
 void ur_apart_exit_add(struct ur_apart *apart);
 void ur_apart_exit_del(struct ur_apart *apart);
 

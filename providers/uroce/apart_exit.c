@@ -28,8 +28,7 @@ static void last(void)
 	if (!ur_lock_within(&lock, LAST_NS))
 		return;
 	ur_list_for_each(it, &all)
-		ur_apart_settle(ur_list_entry(it, struct ur_apart, node),
-				until);
+		ur_apart_drain(ur_list_entry(it, struct ur_apart, node), until);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -76,7 +75,7 @@ void ur_apart_exit_add(struct ur_apart *a)
 
 void ur_apart_exit_del(struct ur_apart *a)
 {
-	ur_apart_settle(a, ur_clock_ns(CLOCK_MONOTONIC) + LAST_NS);
+	ur_apart_drain(a, ur_clock_ns(CLOCK_MONOTONIC) + LAST_NS);
 	if (!__atomic_load_n(&registered, __ATOMIC_ACQUIRE))
 		return;
 	pthread_mutex_lock(&lock);

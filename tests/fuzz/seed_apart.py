@@ -7,7 +7,7 @@ import sys
 (BEGIN, HAS_GID, BORROW, HAS_RING, BORROW_RING, SET_ASYNC, CREATE_CQ, MODIFY_CQ, RESIZE_CQ, DESTROY_CQ, CREATE_SRQ,
  RESIZE_SRQ, LIMIT_SRQ, QUERY_SRQ, DESTROY_SRQ, CREATE_AH, DESTROY_AH, CREATE_QP, OPEN_QP, MAY_MODIFY_QP, MODIFY_QP,
  QUERY_QP, MCAST, DESTROY_QP, REG_MR, REREG_MR, DEREG_MR, ALLOC_MW, DEALLOC_MW, CLAIMED, SET_PARENT, HAS_RAW,
- BORROW_RAW, MODIFY_WQ, CREATE_FLOW, READ_FLOW, DESTROY_FLOW, SETTLE) = range(1, 39)
+ BORROW_RAW, MODIFY_WQ, CREATE_FLOW, READ_FLOW, DESTROY_FLOW, DRAIN) = range(1, 39)
 ALL_SEALED, SOCKETS, PACKETS = 0x80 | 1 << 3, 0x80 | 3 << 3, 0x80 | 4 << 3
 RAW, WORK, SPREAD = 0x80, 0xc0, 0xa0
 # Offsets of struct uroce_apart_msg.
@@ -54,7 +54,7 @@ SEEDS = {
     "queues": QUEUES + msg(0, CREATE_SRQ, 0, 0, 4) + msg(0, CREATE_QP, 1, 2, 4) + msg(0, MODIFY_CQ, 1, 5)
     + msg(0, RESIZE_CQ, 1, 5) + msg(0, RESIZE_SRQ, 2, 5) + msg(0, LIMIT_SRQ, 2, 5) + msg(0, QUERY_SRQ, 2)
     + msg(0, MAY_MODIFY_QP, 3) + msg(0, MODIFY_QP, 3) + msg(0, QUERY_QP, 3) + msg(0, DESTROY_CQ, 1)
-    + msg(0, DESTROY_SRQ, 2) + msg(0, SETTLE) + msg(0, DESTROY_QP, 3) + msg(0, DESTROY_SRQ, 2) + msg(0, DESTROY_CQ, 1),
+    + msg(0, DESTROY_SRQ, 2) + msg(0, DRAIN) + msg(0, DESTROY_QP, 3) + msg(0, DESTROY_SRQ, 2) + msg(0, DESTROY_CQ, 1),
     "xrc": QUEUES + msg(0, CREATE_SRQ, 0, 1, 4)
     + msg(0, CREATE_QP, patches=[(QP_TYPE, word(10)), (QP_PDN, word(0)), (QP_XRCDN, word(1))])
     + msg(0, OPEN_QP, patches=[(QP_TYPE, word(10)), (QP_XRCDN, word(1))])

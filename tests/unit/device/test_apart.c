@@ -389,7 +389,7 @@ static void no_such_function(void)
 
 static void last_requests(void)
 {
-	struct uroce_apart_msg msg = {.op = UROCE_APART_SETTLE};
+	struct uroce_apart_msg msg = {.op = UROCE_APART_DRAIN};
 
 	CHECK_EQ(call(&msg), 0);
 	CHECK_EQ(settled, 1);
@@ -408,7 +408,7 @@ static void objects_of_others(void)
 		if (op == UROCE_APART_CREATE_QP ||
 		    op == UROCE_APART_CREATE_AH || op == UROCE_APART_REG_MR ||
 		    op == UROCE_APART_CLAIMED || op == UROCE_APART_HAS_RAW ||
-		    op == UROCE_APART_SETTLE)
+		    op == UROCE_APART_DRAIN)
 			continue;
 		CHECK_EQ(call(&msg), -EINVAL);
 		msg.op = op;

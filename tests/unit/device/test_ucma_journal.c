@@ -164,7 +164,7 @@ static void test_full(void)
 		CHECK_EQ(!files[i].record, i == UCMA_FILES_MAX - 1);
 	}
 	/* Nobody has found these. */
-	ucma_journal_settle(&ucma);
+	ucma_journal_recovery_done(&ucma);
 	ucma_journal_add_file(&files[UCMA_FILES_MAX - 1]);
 	CHECK(files[UCMA_FILES_MAX - 1].record);
 	CHECK(ucma_journal_find_file(&file));

@@ -56,7 +56,7 @@ static void by_copy(int fd)
 /* How often it is asked when a process that has one file ends so. */
 static int asked(int watch, void (*end)(int fd))
 {
-	int before = ioctl(watch, FAKE_SETTLES, 0), status;
+	int before = ioctl(watch, FAKE_DRAINS, 0), status;
 	pid_t pid = fork();
 
 	if (pid == 0) {
@@ -65,20 +65,20 @@ static int asked(int watch, void (*end)(int fd))
 	}
 	CHECK_EQ(waitpid(pid, &status, 0), pid);
 	CHECK_EQ(status, 0);
-	return ioctl(watch, FAKE_SETTLES, 0) - before;
+	return ioctl(watch, FAKE_DRAINS, 0) - before;
 }
 
 /* A child that has none but its parent's. */
 static int asked_by_stranger(int watch)
 {
-	int before = ioctl(watch, FAKE_SETTLES, 0), status;
+	int before = ioctl(watch, FAKE_DRAINS, 0), status;
 	pid_t pid = fork();
 
 	if (pid == 0)
 		_exit(0);
 	CHECK_EQ(waitpid(pid, &status, 0), pid);
 	CHECK_EQ(status, 0);
-	return ioctl(watch, FAKE_SETTLES, 0) - before;
+	return ioctl(watch, FAKE_DRAINS, 0) - before;
 }
 
 static int line[2];
@@ -133,12 +133,12 @@ void test_ends(void)
 	each_is_told(by_exit);
 	each_is_told(by__exit);
 	each_is_told(by_exec);
-	before = ioctl(watch, FAKE_SETTLES, 0);
+	before = ioctl(watch, FAKE_DRAINS, 0);
 	pid = vfork();
 	if (pid == 0)
 		_exit(0);
 	CHECK_EQ(waitpid(pid, &status, 0), pid);
-	CHECK_EQ(ioctl(watch, FAKE_SETTLES, 0), before);
+	CHECK_EQ(ioctl(watch, FAKE_DRAINS, 0), before);
 	wait_files(watch, 1);
 	close(watch);
 }

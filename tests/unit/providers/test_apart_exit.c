@@ -41,10 +41,10 @@ const struct uroce_forks uroce_forks = {.version = UROCE_FORKS_VERSION,
 static struct process {
 	pthread_t thread;
 	int sock;
-	_Atomic bool silent; /* answers to SETTLE wait */
+	_Atomic bool silent; /* answers to DRAIN wait */
 	_Atomic bool stuck;  /* answers nothing */
 	_Atomic u32 seen;    /* messages */
-	_Atomic u32 settles, owes;
+	_Atomic u32 drains, owes;
 	_Atomic bool hung_up;
 } at[CONTEXTS];
 
@@ -69,10 +69,10 @@ static void reply(const struct process *p, struct uroce_apart_msg *msg)
 
 static void answer(struct process *p, struct uroce_apart_msg *msg)
 {
-	struct uroce_apart_msg settled = {.op = UROCE_APART_SETTLE};
+	struct uroce_apart_msg settled = {.op = UROCE_APART_DRAIN};
 
-	if (msg->op == UROCE_APART_SETTLE) {
-		p->settles++;
+	if (msg->op == UROCE_APART_DRAIN) {
+		p->drains++;
 		p->owes++;
 		if (p->silent)
 			return;
@@ -80,7 +80,7 @@ static void answer(struct process *p, struct uroce_apart_msg *msg)
 	for (; p->owes; p->owes--)
 		reply(p, &settled);
 	msg->number = p->seen;
-	if (msg->op != UROCE_APART_SETTLE)
+	if (msg->op != UROCE_APART_DRAIN)
 		reply(p, msg);
 }
 
@@ -148,7 +148,7 @@ static void close_empty(void)
 	ur_apart_door.dealloc_mw(make(guest));
 	ur_apart_door.close(guest);
 	end_process(&at[0]);
-	CHECK_EQ(at[0].settles, 0);
+	CHECK_EQ(at[0].drains, 0);
 }
 
 static void close_with_objects(void)
@@ -158,10 +158,10 @@ static void close_with_objects(void)
 	make(guest);
 	ur_apart_door.close(guest);
 	end_process(&at[0]);
-	CHECK_EQ(at[0].settles, 1);
+	CHECK_EQ(at[0].drains, 1);
 }
 
-/* Each context settles. The process may go on all the same, if it cannot execute another program. */
+/* Each context drains. The process may go on all the same, if it cannot execute another program. */
 static void process_ends(void)
 {
 	struct uroce_guest *guest[CONTEXTS];
@@ -176,13 +176,13 @@ static void process_ends(void)
 		last();
 		CHECK_EQ(errno, ENOENT);
 		for (int i = 0; i < CONTEXTS; i++)
-			CHECK_EQ(at[i].settles, n);
+			CHECK_EQ(at[i].drains, n);
 	}
 	for (int i = 0; i < CONTEXTS; i++) {
 		ur_apart_door.dealloc_mw(mw[i]);
 		ur_apart_door.close(guest[i]);
 		end_process(&at[i]);
-		CHECK_EQ(at[i].settles, 2);
+		CHECK_EQ(at[i].drains, 2);
 	}
 	last();
 }
@@ -198,17 +198,17 @@ static void late(void)
 	at[0].silent = true;
 	last();
 	CHECK(now() - began < LONG_NS);
-	CHECK_EQ(at[0].settles, 1);
-	CHECK_EQ(apart->unsettled, 1);
+	CHECK_EQ(at[0].drains, 1);
+	CHECK_EQ(apart->undrained, 1);
 	/* One that waits is not sent another. */
 	last();
-	CHECK_EQ(at[0].settles, 1);
+	CHECK_EQ(at[0].drains, 1);
 	at[0].silent = false;
 	make(guest);
-	CHECK_EQ(apart->unsettled, 0);
+	CHECK_EQ(apart->undrained, 0);
 	CHECK(!ur_apart_is_dead(apart));
 	last();
-	CHECK_EQ(at[0].settles, 2);
+	CHECK_EQ(at[0].drains, 2);
 	at[0].silent = true;
 	began = now();
 	ur_apart_door.close(guest);
@@ -249,7 +249,7 @@ static void number_of_another_file(void)
 	close(pair[0]);
 	close(pair[1]);
 	end_process(&at[0]);
-	CHECK_EQ(at[0].settles, 0);
+	CHECK_EQ(at[0].drains, 0);
 }
 
 static void *make_one(void *guest)
@@ -281,7 +281,7 @@ static void another_holds_the_lock(void)
 	CHECK(now() - began < LONG_NS);
 	at[0].stuck = false;
 	CHECK(!pthread_join(thread, NULL));
-	CHECK_EQ(at[0].settles, 0);
+	CHECK_EQ(at[0].drains, 0);
 	ur_apart_door.close(guest);
 	end_process(&at[0]);
 }
@@ -310,7 +310,7 @@ static bool may_fork(void)
 #endif
 }
 
-/* The child of fork has nothing of its parent's, waits for no lock that was held at the fork, and settles its
+/* The child of fork has nothing of its parent's, waits for no lock that was held at the fork, and drains its
  * own context. */
 static void be_child(struct uroce_guest *parents)
 {
@@ -325,7 +325,7 @@ static void be_child(struct uroce_guest *parents)
 	guest = open_context(&at[1]);
 	make(guest);
 	last();
-	CHECK_EQ(at[1].settles, 1);
+	CHECK_EQ(at[1].drains, 1);
 	ur_apart_door.close(parents);
 	ur_apart_door.close(guest);
 	end_process(&at[1]);
@@ -334,7 +334,7 @@ static void be_child(struct uroce_guest *parents)
 }
 
 /* What the other thread does when this one forks. */
-static void fork_while(void *(*other)(void *), u32 settles)
+static void fork_while(void *(*other)(void *), u32 drains)
 {
 	struct uroce_guest *guest = open_context(&at[0]);
 	pthread_t thread;
@@ -356,7 +356,7 @@ static void fork_while(void *(*other)(void *), u32 settles)
 	CHECK(!pthread_join(thread, NULL));
 	/* The engine process is the parent's still. */
 	make(guest);
-	CHECK_EQ(at[0].settles, settles);
+	CHECK_EQ(at[0].drains, drains);
 	ur_apart_door.close(guest);
 	end_process(&at[0]);
 }
