@@ -419,7 +419,7 @@ struct uroce_engine_open {
 };
 
 /*
- * The descriptors become the process's. given_up is an eventfd or -1; a caller whose struct
+ * The descriptors become the process's. dereg_hint is an eventfd or -1; a caller whose struct
  * ends before it gets none. The program writes to it the handle of a memory region that it
  * has deregistered in its engine. Before the next command of the file the device reads it
  * and destroys the region as DEREG_MR would; until then the region is not listed. So only
@@ -428,7 +428,7 @@ struct uroce_engine_open {
 struct uroce_engine_async {
 	__s32 tx;
 	__s32 life;
-	__s32 given_up;
+	__s32 dereg_hint;
 	__u32 rsv;
 };
 

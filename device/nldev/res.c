@@ -5,7 +5,7 @@
 #include "device/administrator.h"
 #include "device/nldev/res.h"
 #include "device/ucma/ucma.h"
-#include "device/uverbs/given_up.h"
+#include "device/uverbs/dereg_hint.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/ufile.h"
 #include "util/assert.h"
@@ -113,7 +113,7 @@ static bool next_object(struct ur_nl_request *r, const struct ur_ufile *f,
 		struct ur_object *obj = f->handles.slot[r->slot++];
 
 		--*steps;
-		if (!obj || obj->type->id != type || ur_is_given_up(obj))
+		if (!obj || obj->type->id != type || ur_dereg_is_hinted(obj))
 			continue;
 		*o = (struct ur_nl_object){.obj = obj};
 		if (identify(o))
@@ -316,7 +316,7 @@ static u32 count_mrs(const struct ur_device *dev)
 	u32 n = dev->objects[UVERBS_OBJECT_MR].used;
 
 	ur_ufile_for_each(f, dev)
-		n -= ur_given_up_count(f);
+		n -= ur_dereg_hint_count(f);
 	return n;
 }
 

@@ -13,7 +13,7 @@
 #include "device/engine_process.h"
 #include "device/memory.h"
 #include "device/quota.h"
-#include "device/uverbs/given_up.h"
+#include "device/uverbs/dereg_hint.h"
 #include "device/uverbs/imports.h"
 #include "device/uverbs/kept_programs.h"
 #include "device/uverbs/lend_slot.h"
@@ -662,7 +662,7 @@ void ur_program_engine_end(struct ur_ufile *file)
 	ur_engine_lend_end(file->dev->engine, file->slot);
 	file->slot = 0;
 	give_part(file);
-	ur_given_up_close(file);
+	ur_dereg_hint_close(file);
 	if (file->apart)
 		ur_engine_process_put(file->apart);
 	file->apart = NULL;

@@ -51,9 +51,9 @@ struct ur_ufile {
 	u32 rings;
 	/* socket that hangs up in the program when the file ends; 0: none */
 	int life;
-	/* given_up.h; 0: none. given_up: a handle read from it */
-	int given_up_fd;
-	u64 given_up;
+	/* dereg_hint.h; 0: none. dereg_hint: a handle read from it */
+	int dereg_hint_fd;
+	u64 dereg_hint;
 	struct ur_handles handles;
 	/* charged, maps.c */
 	u32 maps, region_units, kib;

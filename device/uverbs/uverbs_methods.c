@@ -280,7 +280,7 @@ static const struct ur_attr_spec a_engine_resume[] = {
 
 static const struct ur_attr_spec a_engine_async[] = {
 	M_OUT(UROCE_ATTR_ENGINE_ASYNC_RESP,
-	      offsetof(struct uroce_engine_async, given_up)),
+	      offsetof(struct uroce_engine_async, dereg_hint)),
 	O_FD(UROCE_ATTR_ENGINE_ASYNC_FILE),
 };
 

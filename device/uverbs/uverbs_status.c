@@ -3,7 +3,7 @@
 #include <json-c/json.h>
 #include <stdlib.h>
 #include "device/administrator.h"
-#include "device/uverbs/given_up.h"
+#include "device/uverbs/dereg_hint.h"
 #include "device/uverbs/uverbs_status.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/shared_engine.h"
@@ -244,7 +244,7 @@ bool ur_status_next_mr(struct ur_listing *w, struct json_object **o)
 	struct ur_object *obj;
 	bool more = next(w, UVERBS_OBJECT_MR, &obj);
 
-	if (obj && ur_obj_mr_of(obj)->key && !ur_is_given_up(obj))
+	if (obj && ur_obj_mr_of(obj)->key && !ur_dereg_is_hinted(obj))
 		*o = tell(w, obj, mr);
 	return more;
 }

@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <rdma/ib_user_verbs.h>
 #include <stdlib.h>
-#include "device/uverbs/given_up.h"
+#include "device/uverbs/dereg_hint.h"
 #include "device/uverbs/uverbs_cmd.h"
 
 #define MAX_IN	1088
@@ -232,7 +232,7 @@ int ur_write_invoke(struct ur_cmd *cmd, u32 command, const struct ur_core *core)
 	cmd->in_len = core->in_len;
 	cmd->out_len = core->out_len;
 	ur_loop_lock(loop);
-	ur_given_up_take(cmd->file);
+	ur_dereg_hint_take(cmd->file);
 	if (!cmd->file->has_context && !m->without_context)
 		err = -EINVAL;
 	else

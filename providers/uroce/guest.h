@@ -187,16 +187,15 @@ void ur_guest_keep_mr(struct uroce_mr *mr);
 int ur_guest_alloc_mw(struct uroce_context *ctx, struct uroce_mw *mw);
 void ur_guest_dealloc_mw(struct uroce_mw *mw);
 
-/* guest_given_up.c: reports a region, which the engine has deregistered, to uroced without a
- * command. Returns whether it could. */
-bool ur_guest_give_up_mr(const struct uroce_mr *mr);
-/* ur_guest_given_up() returns a mark before a command is sent. ur_guest_has_taken() takes it after
- * the reply: uroced has read all reports up to the mark. */
-u64 ur_guest_given_up(const struct uroce_context *ctx);
-void ur_guest_has_taken(struct uroce_context *ctx, u64 given_up);
-/* Makes deregistrations commands from now on: the context allocates a window, which a queue pair of
- * the device may bind. */
-void ur_guest_gives_no_more_up(struct uroce_context *ctx);
+/* guest_dereg_hint.c: writes to uroced, without a command, that the engine has deregistered the
+ * region. Returns false if a command has to do it. */
+bool ur_guest_hint_dereg(const struct uroce_mr *mr);
+/* ur_guest_dereg_mark() returns a mark, to be taken before a command is sent. After the reply
+ * ur_guest_dereg_taken() gets it: uroced has read all hints up to the mark. */
+u64 ur_guest_dereg_mark(const struct uroce_context *ctx);
+void ur_guest_dereg_taken(struct uroce_context *ctx, u64 dereg_hint);
+/* From now on each deregistration is a command: the context allocates a window. */
+void ur_guest_end_dereg_hints(struct uroce_context *ctx);
 
 /* Returns the number in the engine of a domain that uroced numbered. Each uroced counts from 1, so
  * the context's recoveries before that make it unique. */

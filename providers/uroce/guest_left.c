@@ -41,7 +41,7 @@ int ur_guest_set_async(struct uroce_context *ctx)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	struct uroce_engine_async async = {
-		.tx = -1, .life = -1, .given_up = -1};
+		.tx = -1, .life = -1, .dereg_hint = -1};
 	int err = 0;
 
 	pthread_mutex_lock(&lock);
@@ -59,7 +59,7 @@ int ur_guest_set_async(struct uroce_context *ctx)
 	close(async.tx);
 	if (async.life >= 0)
 		close(async.life);
-	ctx->given_up_fd = ur_high_fd(async.given_up);
+	ctx->dereg_hint_fd = ur_high_fd(async.dereg_hint);
 	ctx->guest_async = !err;
 out:
 	pthread_mutex_unlock(&lock);

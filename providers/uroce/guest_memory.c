@@ -349,7 +349,7 @@ int ur_guest_alloc_mw(struct uroce_context *ctx, struct uroce_mw *mw)
 {
 	int err;
 
-	ur_guest_gives_no_more_up(ctx);
+	ur_guest_end_dereg_hints(ctx);
 	if (!ur_guest_makes_here(ctx))
 		return ctx->guest ? EIO : 0;
 	mw->handle = mw->ibv.handle;

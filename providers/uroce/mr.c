@@ -303,7 +303,7 @@ int uroce_dereg_mr(struct verbs_mr *vmr)
 	/* NULL: not in an engine of this process. */
 	struct uroce_context *ctx =
 		mr->guest ? ur_to_ctx(vmr->ibv_mr.context) : NULL;
-	u64 given_up = ctx ? ur_guest_given_up(ctx) : 0;
+	u64 dereg_hint = ctx ? ur_guest_dereg_mark(ctx) : 0;
 	int err;
 
 	if (ctx && vmr->ibv_mr.handle != mr->handle)
@@ -313,10 +313,10 @@ int uroce_dereg_mr(struct verbs_mr *vmr)
 	err = ur_guest_dereg_mr(mr);
 	if (err)
 		return err;
-	if (!ctx || mr->guest || !ur_guest_give_up_mr(mr)) {
+	if (!ctx || mr->guest || !ur_guest_hint_dereg(mr)) {
 		err = ibv_cmd_dereg_mr(vmr);
 		if (!err && ctx)
-			ur_guest_has_taken(ctx, given_up);
+			ur_guest_dereg_taken(ctx, dereg_hint);
 	}
 	if (err)
 		err = ur_guest_forgive(ur_to_ctx(vmr->ibv_mr.context), err);

@@ -126,7 +126,7 @@ static struct uroce_context *alloc_ctx(struct ibv_device *device, int cmd_fd)
 		ctx->layout = layout;
 		ur_list_init(&ctx->guest_node);
 		ctx->db.wake_fd = -1;
-		ctx->given_up_fd = ctx->first_cmd_fd = -1;
+		ctx->dereg_hint_fd = ctx->first_cmd_fd = -1;
 		pthread_mutex_init(&ctx->destroys, NULL);
 		pthread_mutex_init(&ctx->shares, NULL);
 		ur_list_init(&ctx->regions);
@@ -192,8 +192,8 @@ static void destroy_ctx(struct uroce_context *ctx)
 	ur_unmap(ctx->device_page, ctx->device_page_len);
 	ur_map_end(ctx);
 	ur_guest_close(ctx);
-	if (ctx->given_up_fd >= 0)
-		close(ctx->given_up_fd);
+	if (ctx->dereg_hint_fd >= 0)
+		close(ctx->dereg_hint_fd);
 	pthread_mutex_destroy(&ctx->modifies);
 	pthread_mutex_destroy(&ctx->destroys);
 	pthread_mutex_destroy(&ctx->shares);

@@ -71,10 +71,10 @@ struct uroce_context {
 	/* after a recovery: the first uverbs file, which the engine uses; else
 	 * -1 */
 	int first_cmd_fd;
-	/* guest_given_up.c: the eventfd, or -1; and the number of reports with, in its low bits,
+	/* guest_dereg_hint.c: the eventfd, or -1; and the number of hints so far, shifted behind
 	 * the state of the last one; atomic. */
-	int given_up_fd;
-	u64 given_up;
+	int dereg_hint_fd;
+	u64 dereg_hint;
 	/* guest_shared.c: the shared engine, which contexts of several processes use, besides the
 	 * context's own; NULL: none. The next fields are of the shared engine. regions: those that
 	 * the context's own engine has. */

@@ -420,9 +420,9 @@ static void give_up(int fd, uint64_t handle)
 	CHECK_EQ(write(fd, &handle, sizeof(handle)), sizeof(handle));
 }
 
-static int open_given_up(void)
+static int open_dereg_hint(void)
 {
-	struct uroce_engine_async async = {.given_up = -1};
+	struct uroce_engine_async async = {.dereg_hint = -1};
 
 	CHECK_EQ(client_open_engine(sock), 0);
 	client_alloc_async(sock);
@@ -430,20 +430,20 @@ static int open_given_up(void)
 				    UROCE_ATTR_ENGINE_ASYNC_RESP, &async,
 				    sizeof(async)),
 		 0);
-	CHECK(async.given_up >= 0);
-	return async.given_up;
+	CHECK(async.dereg_hint >= 0);
+	return async.dereg_hint;
 }
 
 /* A region whose handle is written there is gone for all who ask, and with the next command.
  * Other handles, and numbers that are none, harm nobody. */
-static void test_given_up(void)
+static void test_dereg_hint(void)
 {
 	static const uint64_t none[] = {UINT64_MAX - 1, UINT32_MAX, 1000};
 	uint32_t domain = pd, mr, again;
 	int session = sock, fd;
 
 	sock = client_session(&dev);
-	fd = open_given_up();
+	fd = open_dereg_hint();
 	pd = client_alloc_pd(sock);
 	CHECK_EQ(reg(at, 4096, at, LOCAL, &mr), 0);
 	CHECK(listed());
@@ -490,7 +490,7 @@ int main(int argc, char **argv)
 	STEP(test_rereg());
 	STEP(test_device_memory());
 	STEP(test_dmabuf());
-	STEP(test_given_up());
+	STEP(test_dereg_hint());
 	STEP(test_numbers(reg_key));
 	STEP(test_numbers(qp_number));
 	CHECK_EQ(by_handle(IB_USER_VERBS_CMD_DEALLOC_PD, pd), 0);

@@ -10,21 +10,21 @@
  * eventfd because a read of it never blocks, whatever the client does to it. Control lock
  * held.
  */
-#ifndef UR_DEVICE_UVERBS_GIVEN_UP_H
-#define UR_DEVICE_UVERBS_GIVEN_UP_H
+#ifndef UR_DEVICE_UVERBS_DEREG_HINT_H
+#define UR_DEVICE_UVERBS_DEREG_HINT_H
 
 #include "device/uverbs/ufile.h"
 
 /* Creates the file's eventfd. Called once. Returns the eventfd, which stays the file's, or
  * -errno. */
-int ur_given_up_open(struct ur_ufile *file);
+int ur_dereg_hint_open(struct ur_ufile *file);
 /* Closes the eventfd, if there is one. */
-void ur_given_up_close(struct ur_ufile *file);
+void ur_dereg_hint_close(struct ur_ufile *file);
 /* Destroys the deregistered region, if any. Called before each command of the file. */
-void ur_given_up_take(struct ur_ufile *file);
+void ur_dereg_hint_take(struct ur_ufile *file);
 /* Returns whether the object is the region that awaits its destruction. */
-bool ur_is_given_up(const struct ur_object *obj);
+bool ur_dereg_is_hinted(const struct ur_object *obj);
 /* Returns the number of such regions in the file: 0 or 1. */
-u32 ur_given_up_count(struct ur_ufile *file);
+u32 ur_dereg_hint_count(struct ur_ufile *file);
 
 #endif

@@ -10,51 +10,51 @@
 
 #include "guest.h"
 
-/* The lowest bits of ctx->given_up. */
+/* The lowest bits of ctx->dereg_hint. */
 #define FREE	0u
 #define WRITING 1u
 #define WRITTEN 2u
 #define NEVER	3u
 #define BITS	3u
 
-bool ur_guest_give_up_mr(const struct uroce_mr *mr)
+bool ur_guest_hint_dereg(const struct uroce_mr *mr)
 {
 	struct uroce_context *ctx = ur_to_ctx(mr->vmr.ibv_mr.context);
-	u64 was = ur_guest_given_up(ctx), handle = mr->vmr.ibv_mr.handle, now;
+	u64 was = ur_guest_dereg_mark(ctx), handle = mr->vmr.ibv_mr.handle, now;
 
 	/* The next uroced does not read this eventfd. */
-	if (ctx->given_up_fd < 0 || mr->map || (was & BITS) != FREE ||
+	if (ctx->dereg_hint_fd < 0 || mr->map || (was & BITS) != FREE ||
 	    __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE) ||
-	    !__atomic_compare_exchange_n(&ctx->given_up, &was, was + WRITING,
+	    !__atomic_compare_exchange_n(&ctx->dereg_hint, &was, was + WRITING,
 					 false, __ATOMIC_ACQ_REL,
 					 __ATOMIC_RELAXED))
 		return false;
 	/* A raw system call, since write(2) is a cancellation point. */
-	now = syscall(SYS_write, ctx->given_up_fd, &handle, sizeof(handle)) ==
+	now = syscall(SYS_write, ctx->dereg_hint_fd, &handle, sizeof(handle)) ==
 			      sizeof(handle)
 		      ? was + WRITTEN
 		      : was + FREE;
 	was += WRITING;
-	__atomic_compare_exchange_n(&ctx->given_up, &was, now, false,
+	__atomic_compare_exchange_n(&ctx->dereg_hint, &was, now, false,
 				    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 	return (now & BITS) == WRITTEN;
 }
 
-u64 ur_guest_given_up(const struct uroce_context *ctx)
+u64 ur_guest_dereg_mark(const struct uroce_context *ctx)
 {
-	return __atomic_load_n(&ctx->given_up, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&ctx->dereg_hint, __ATOMIC_ACQUIRE);
 }
 
-void ur_guest_has_taken(struct uroce_context *ctx, u64 given_up)
+void ur_guest_dereg_taken(struct uroce_context *ctx, u64 dereg_hint)
 {
-	if ((given_up & BITS) == WRITTEN)
-		__atomic_compare_exchange_n(&ctx->given_up, &given_up,
-					    given_up - WRITTEN + BITS + 1,
+	if ((dereg_hint & BITS) == WRITTEN)
+		__atomic_compare_exchange_n(&ctx->dereg_hint, &dereg_hint,
+					    dereg_hint - WRITTEN + BITS + 1,
 					    false, __ATOMIC_ACQ_REL,
 					    __ATOMIC_RELAXED);
 }
 
-void ur_guest_gives_no_more_up(struct uroce_context *ctx)
+void ur_guest_end_dereg_hints(struct uroce_context *ctx)
 {
-	__atomic_fetch_or(&ctx->given_up, NEVER, __ATOMIC_ACQ_REL);
+	__atomic_fetch_or(&ctx->dereg_hint, NEVER, __ATOMIC_ACQ_REL);
 }

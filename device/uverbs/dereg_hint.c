@@ -5,7 +5,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "device/uverbs/given_up.h"
+#include "device/uverbs/dereg_hint.h"
 
 /* The client shares this eventfd and can clear O_NONBLOCK, hence RWF_NOWAIT. Returns 1, 0
  * (empty) or -errno. */
@@ -18,7 +18,7 @@ static int read_now(int fd, u64 *value)
 	return errno == EAGAIN ? 0 : -errno;
 }
 
-int ur_given_up_open(struct ur_ufile *file)
+int ur_dereg_hint_open(struct ur_ufile *file)
 {
 	int err = ur_quota_take_fds(file->uid, 1), fd;
 	u64 none;
@@ -28,7 +28,7 @@ int ur_given_up_open(struct ur_ufile *file)
 	fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	err = fd < 0 ? -errno : read_now(fd, &none);
 	if (!err) {
-		file->given_up_fd = fd;
+		file->dereg_hint_fd = fd;
 		return fd;
 	}
 	if (fd >= 0)
@@ -37,12 +37,12 @@ int ur_given_up_open(struct ur_ufile *file)
 	return err;
 }
 
-void ur_given_up_close(struct ur_ufile *file)
+void ur_dereg_hint_close(struct ur_ufile *file)
 {
-	if (!file->given_up_fd)
+	if (!file->dereg_hint_fd)
 		return;
-	close(file->given_up_fd);
-	file->given_up_fd = 0;
+	close(file->dereg_hint_fd);
+	file->dereg_hint_fd = 0;
 	ur_quota_give_fds(file->uid, 1);
 }
 
@@ -50,31 +50,31 @@ static struct ur_object *look_for_region(struct ur_ufile *file)
 {
 	u64 handle;
 
-	if (!file->given_up && file->given_up_fd &&
-	    read_now(file->given_up_fd, &handle) == 1)
-		file->given_up = handle;
-	return file->given_up
-		       ? ur_object_get(file, UVERBS_OBJECT_MR, file->given_up)
+	if (!file->dereg_hint && file->dereg_hint_fd &&
+	    read_now(file->dereg_hint_fd, &handle) == 1)
+		file->dereg_hint = handle;
+	return file->dereg_hint
+		       ? ur_object_get(file, UVERBS_OBJECT_MR, file->dereg_hint)
 		       : NULL;
 }
 
-void ur_given_up_take(struct ur_ufile *file)
+void ur_dereg_hint_take(struct ur_ufile *file)
 {
 	struct ur_object *mr = look_for_region(file);
 
-	file->given_up = 0;
+	file->dereg_hint = 0;
 	/* A region in use was named by mistake, and stays. */
 	if (mr)
 		ur_object_destroy(mr);
 }
 
-bool ur_is_given_up(const struct ur_object *obj)
+bool ur_dereg_is_hinted(const struct ur_object *obj)
 {
 	return obj->type->id == UVERBS_OBJECT_MR &&
 	       look_for_region(obj->file) == obj;
 }
 
-u32 ur_given_up_count(struct ur_ufile *file)
+u32 ur_dereg_hint_count(struct ur_ufile *file)
 {
 	return look_for_region(file) != NULL;
 }
