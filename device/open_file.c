@@ -67,8 +67,8 @@ int ur_open_file_new(struct ur_session *s, const struct uroce_tun_msg *msg,
 }
 
 /* The upper half of msg->open.fd is the number of replies the client has received. */
-static int resume(struct ur_session *s, const struct uroce_tun_msg *msg,
-		  struct uroce_tun_msg *reply, int *shown)
+static int reattach(struct ur_session *s, const struct uroce_tun_msg *msg,
+		    struct uroce_tun_msg *reply, int *shown)
 {
 	const struct ur_file_ops *ops = ops_of(s, msg->kind);
 	u32 number = (u32)msg->open.fd;
@@ -83,8 +83,8 @@ static int resume(struct ur_session *s, const struct uroce_tun_msg *msg,
 	o = new_file(s, msg->kind);
 	if (!o)
 		return -ENOMEM;
-	err = ops->resume(s, &id, fd, (u32)(msg->open.fd >> 32), &o->file,
-			  shown, &o->rdev);
+	err = ops->reattach(s, &id, fd, (u32)(msg->open.fd >> 32), &o->file,
+			    shown, &o->rdev);
 	if (err) {
 		free(o);
 		return err;
@@ -96,7 +96,7 @@ static int resume(struct ur_session *s, const struct uroce_tun_msg *msg,
 static int join_file(struct ur_session *s, struct ur_open_file *o,
 		     struct uroce_tun_msg *reply)
 {
-	if (!o->ops->adopt)
+	if (!o->ops->attach)
 		return -EOPNOTSUPP;
 	ur_assert(!s->open && o->refs);
 	o->refs++;
@@ -113,8 +113,8 @@ int ur_open_file_join(struct ur_session *s, const struct uroce_tun_msg *msg,
 	struct ur_file_id id = {0};
 
 	ur_assert(ur_loop_mine(s->daemon->loop));
-	if (!msg->open.cookie && ops && ops->resume)
-		return resume(s, msg, reply, shown);
+	if (!msg->open.cookie && ops && ops->reattach)
+		return reattach(s, msg, reply, shown);
 	if (!msg->open.cookie) {
 		int fd = msg->open.fd <= INT32_MAX
 				 ? ur_session_fget(s, (int)msg->open.fd, &id)
@@ -146,9 +146,9 @@ s64 ur_open_file_command(struct ur_session *s, const struct uroce_tun_msg *msg)
 		return -EBADF;
 	ur_assert(!ur_loop_mine(s->daemon->loop));
 	pthread_mutex_lock(&o->lock);
-	if (o->ops->adopt) {
+	if (o->ops->attach) {
 		ur_loop_lock(s->daemon->loop);
-		o->ops->adopt(o->file, s);
+		o->ops->attach(o->file, s);
 		o->current = s;
 		ur_loop_unlock(s->daemon->loop);
 	}
@@ -207,7 +207,7 @@ void ur_open_file_leave(struct ur_session *s)
 
 		if (other == s || other->open != o)
 			continue;
-		o->ops->adopt(o->file, other);
+		o->ops->attach(o->file, other);
 		o->current = other;
 		return;
 	}

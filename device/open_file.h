@@ -45,15 +45,16 @@ struct ur_file_ops {
 	 * as open() does. Returns 0, -ENOENT (the file is not known or not this user's) or
 	 * another -errno. NULL: files of this kind end with uroced.
 	 */
-	int (*resume)(struct ur_session *s, const struct ur_file_id *id, int fd,
-		      u32 answers, void **file, int *shown, u64 *rdev);
+	int (*reattach)(struct ur_session *s, const struct ur_file_id *id,
+			int fd, u32 answers, void **file, int *shown,
+			u64 *rdev);
 	/* Returns the device that the file is of, or NULL. */
 	const struct ur_device *(*device)(const void *file);
 	s64 (*ioctl)(void *file, u64 request, u64 arg);
 	s64 (*write)(void *file, u64 addr, u64 len);
 	/* Makes s the session that gives commands. Called before the first command of
 	 * another session, and when the last one has left. NULL: the file cannot be joined. */
-	void (*adopt)(void *file, struct ur_session *s);
+	void (*attach)(void *file, struct ur_session *s);
 	void (*close_fd)(void *file, u64 cookie);
 	/* Closes the file: the last session has left, and none can join any more. May
 	 * release the lock and take it again (ur_loop_step_aside()). */

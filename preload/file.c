@@ -18,7 +18,7 @@
 #include "preload/file.h"
 #include "preload/reply_cache.h"
 #include "preload/real.h"
-#include "preload/resume.h"
+#include "preload/reattach.h"
 #include "preload/tunnel.h"
 #include "preload/upcall.h"
 #include "util/os/clock.h"
@@ -259,8 +259,8 @@ static int64_t call(struct ur_file *file, struct uroce_tun_msg *msg, size_t len)
 
 /* Gives a command on an rdma_cm file. If the device process was killed, repeats it with the next
  * one, which knows by the number of answers whether it was executed. */
-static int64_t call_or_resume(struct ur_file *file, int fd,
-			      const struct uroce_tun_msg *msg, size_t len)
+static int64_t call_or_reattach(struct ur_file *file, int fd,
+				const struct uroce_tun_msg *msg, size_t len)
 {
 	struct uroce_tun_msg first = *msg, m;
 	uint64_t until = 0;
@@ -276,7 +276,7 @@ static int64_t call_or_resume(struct ur_file *file, int fd,
 		if (!until)
 			until = ur_clock_ns(CLOCK_MONOTONIC) +
 				UROCE_RESUMES_WAIT_NS;
-		if (!ur_file_resume(file, fd, until))
+		if (!ur_file_reattach(file, fd, until))
 			break;
 		m = first;
 		ret = converse(file, &m, len);
@@ -356,7 +356,7 @@ static ssize_t write_once(struct ur_file *file, int fd, const void *buf,
 				    .call.len = len};
 
 	return (ssize_t)(file->kind == UROCE_TUN_RDMA_CM
-				 ? call_or_resume(file, fd, &msg, len)
+				 ? call_or_reattach(file, fd, &msg, len)
 				 : call_or_turn(file, fd, &msg, len));
 }
 

@@ -269,7 +269,7 @@ static s64 ucma_write(void *opaque, u64 addr, u64 len)
 
 static const struct ur_file_ops ucma_file_ops = {
 	.open = ucma_open,
-	.resume = ucma_resume,
+	.reattach = ucma_reattach,
 	.write = ucma_write,
 	.close = ucma_close,
 };

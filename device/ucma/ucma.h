@@ -9,7 +9,7 @@
  * and ucma_port.c (addresses, ports), ucma_resolve.c, ucma_neigh.c and ucma_hop.c (next hops), ucma_conn.c (connect,
  * listen, accept ...), ucma_cm_event.c (the peer's messages), ucma_cm.c (the
  * services that cm/ needs), ucma_query.c, ucma_qp.c, ucma_option.c,
- * ucma_mcast.c, ucma_status.c; ucma_journal.c and ucma_resume.c (what outlives uroced).
+ * ucma_mcast.c, ucma_status.c; ucma_journal.c and ucma_reattach.c (what outlives uroced).
  */
 #ifndef UR_DEVICE_UCMA_UCMA_H
 #define UR_DEVICE_UCMA_UCMA_H
@@ -513,15 +513,15 @@ int ur_ucma_init(struct ur_daemon *daemon);
 /* ucma_hop.c: opens the sockets for neighbours. Without them, all neighbours count as known.
  * Returns 0 or -errno. */
 int ur_ucma_open_netlink(struct ur_daemon *daemon);
-/* ucma_resume.c */
+/* ucma_reattach.c */
 /* Restores the files and ids of an earlier uroced: connections stay up, listeners listen.
  * Called once the devices exist, before the first client. Control lock held. */
 void ur_ucma_inherit(struct ur_daemon *daemon);
 /* Closes restored files whose programs have not reconnected. Control lock held. */
 void ur_ucma_end_inherited(struct ur_daemon *daemon);
-/* resume() of struct ur_file_ops. */
-int ucma_resume(struct ur_session *s, const struct ur_file_id *id, int fd,
-		u32 answers, void **opened, int *shown, u64 *rdev);
+/* reattach() of struct ur_file_ops. */
+int ucma_reattach(struct ur_session *s, const struct ur_file_id *id, int fd,
+		  u32 answers, void **opened, int *shown, u64 *rdev);
 /* ucma_file.c: open() and close() of struct ur_file_ops. */
 int ucma_open(struct ur_session *s, const char *name, void **opened, int *shown,
 	      u64 *rdev);

@@ -389,7 +389,7 @@ int ucma_hop_resolve(struct ucma_id *id, u32 timeout_ms)
 	return 0;
 }
 
-void ucma_hop_resume(struct ucma_id *id)
+void ucma_hop_recover(struct ucma_id *id)
 {
 	begin_to_wait(id, id->resolve_until);
 	id->ask_at = 0;

@@ -57,6 +57,6 @@ void ucma_hops_destroy(struct ucma_hops *hops);
  * until then id->state is UCMA_ADDR_QUERY. Returns 0 or -ENOMEM. */
 int ucma_hop_resolve(struct ucma_id *id, u32 timeout_ms);
 /* Continues a resolution of an earlier uroced. */
-void ucma_hop_resume(struct ucma_id *id);
+void ucma_hop_recover(struct ucma_id *id);
 
 #endif

@@ -294,7 +294,7 @@ err_memory:
 	return err;
 }
 
-static void umad_adopt(void *opaque, struct ur_session *s)
+static void umad_attach(void *opaque, struct ur_session *s)
 {
 	((struct umad_file *)opaque)->session = s;
 }
@@ -322,7 +322,7 @@ static const struct ur_file_ops umad_file_ops = {
 	.device = umad_device,
 	.ioctl = umad_ioctl,
 	.write = umad_write,
-	.adopt = umad_adopt,
+	.attach = umad_attach,
 	.close = umad_close,
 };
 

@@ -413,7 +413,7 @@ int ur_m_engine_share(struct ur_cmd *cmd)
 		return -EINVAL;
 	if (ur_ufile_is_anothers(file))
 		return -EPERM;
-	err = slot ? ur_shared_engine_resume(file, slot, hang_up)
+	err = slot ? ur_shared_engine_reattach(file, slot, hang_up)
 		   : join(file, sock);
 	if (err)
 		return err;
@@ -490,7 +490,7 @@ static bool is_of_realm(const struct ur_ufile *file, u32 slot)
 	return !realm || ur_engine_lent_realm(file->dev->engine, slot) == realm;
 }
 
-static int resume(struct ur_cmd *cmd, const struct uroce_engine_resume *in)
+static int reattach(struct ur_cmd *cmd, const struct uroce_engine_resume *in)
 {
 	enum ur_lend_way way;
 	int err;
@@ -530,7 +530,7 @@ int ur_m_engine_resume(struct ur_cmd *cmd)
 	else if (in.slot == UROCE_ENGINE_NO_SLOT)
 		err = begin_handles(cmd, in.resumes);
 	else
-		err = resume(cmd, &in);
+		err = reattach(cmd, &in);
 	/* If this fails the slot is not taken back here: the file ends then. */
 	return err ? err
 		   : ur_attr_out(cmd, UROCE_ATTR_ENGINE_RESUME_RESP, &in.slot,

@@ -228,8 +228,8 @@ static int take_over(struct ur_shared_engine *e, u32 slot)
 	return ur_loop_add(e->dev->daemon->loop, life, 0, on_life, e);
 }
 
-int ur_shared_engine_resume(struct ur_ufile *file, u32 slot,
-			    ur_shared_engine_ended *tell)
+int ur_shared_engine_reattach(struct ur_ufile *file, u32 slot,
+			      ur_shared_engine_ended *tell)
 {
 	struct ur_shared_engine *e;
 	int err = 0;

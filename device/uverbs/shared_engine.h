@@ -60,8 +60,8 @@ int ur_shared_engine_add(const struct ur_ufile *file,
 			 int sock[2]);
 /* Does the same for the engine that got that slot from an earlier uroced. Returns 0,
  * -ENOENT or -errno. */
-int ur_shared_engine_resume(struct ur_ufile *file, u32 slot,
-			    ur_shared_engine_ended *tell);
+int ur_shared_engine_reattach(struct ur_ufile *file, u32 slot,
+			      ur_shared_engine_ended *tell);
 /* Ends the file's use of its shared engine. */
 void ur_shared_engine_put(struct ur_ufile *file);
 /* Wakes the engine, so that it looks for changes. */

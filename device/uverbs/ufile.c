@@ -156,7 +156,7 @@ static void ufile_close_fd(void *arg, u64 cookie)
 		ur_async_closed(async);
 }
 
-static void ufile_adopt(void *arg, struct ur_session *s)
+static void ufile_attach(void *arg, struct ur_session *s)
 {
 	((struct ur_ufile *)arg)->session = s;
 }
@@ -196,7 +196,7 @@ const struct ur_file_ops ur_ufile_ops = {
 	.device = ufile_device,
 	.ioctl = ur_uverbs_ioctl,
 	.write = ur_uverbs_write,
-	.adopt = ufile_adopt,
+	.attach = ufile_attach,
 	.close_fd = ufile_close_fd,
 	.close = ufile_close,
 };

@@ -88,8 +88,8 @@ void ur_peer_out_init(struct ur_peer_out *out, void *file,
 	*out = (struct ur_peer_out){.head = file, .word = word};
 }
 
-void ur_peer_out_resume(struct ur_peer_out *out, void *file,
-			struct ur_peer_word *word)
+void ur_peer_out_reattach(struct ur_peer_out *out, void *file,
+			  struct ur_peer_word *word)
 {
 	const struct peer_record *r;
 
@@ -113,8 +113,8 @@ void ur_peer_in_init(struct ur_peer_in *in, const void *file,
 	*in = (struct ur_peer_in){.head = file, .word = word};
 }
 
-void ur_peer_in_resume(struct ur_peer_in *in, const void *file,
-		       struct ur_peer_word *word)
+void ur_peer_in_reattach(struct ur_peer_in *in, const void *file,
+			 struct ur_peer_word *word)
 {
 	ur_peer_in_init(in, file, word);
 	in->taken = atomic_load(&word->taken) & ~(UNIT - 1);

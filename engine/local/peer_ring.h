@@ -148,13 +148,13 @@ static inline u32 ur_peer_mark(u32 count)
 void ur_peer_out_init(struct ur_peer_out *out, void *file,
 		      struct ur_peer_word *word);
 /* Continues after a writer that has ended. */
-void ur_peer_out_resume(struct ur_peer_out *out, void *file,
-			struct ur_peer_word *word);
+void ur_peer_out_reattach(struct ur_peer_out *out, void *file,
+			  struct ur_peer_word *word);
 void ur_peer_in_init(struct ur_peer_in *in, const void *file,
 		     struct ur_peer_word *word);
 /* Continues after a reader that has ended. The next record must carry its addresses. */
-void ur_peer_in_resume(struct ur_peer_in *in, const void *file,
-		       struct ur_peer_word *word);
+void ur_peer_in_reattach(struct ur_peer_in *in, const void *file,
+			 struct ur_peer_word *word);
 
 /* ---- writer ---- */
 

@@ -213,7 +213,7 @@ void ur_udp_outbox_inherit(struct ur_wire_udp *w, u32 slot,
 	    !ur_map_shared(o->file, UR_PEER_FILE_BYTES, PROT_READ,
 			   &o->packets) &&
 	    !watch_all(o)) {
-		ur_peer_in_resume(&o->in, o->packets, o->word);
+		ur_peer_in_reattach(&o->in, o->packets, o->word);
 		w->outboxes[slot] = o;
 	} else if (o) {
 		ur_udp_relay_drop(w, slot, UR_RELAY_OUTBOX, UR_RELAY_BELL);

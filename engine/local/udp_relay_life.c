@@ -344,7 +344,7 @@ static void inherit_one(struct ur_wire_udp *w, u32 slot)
 		close_relay(r);
 		return;
 	}
-	ur_peer_out_resume(&r->out, r->packets, r->words);
+	ur_peer_out_reattach(&r->out, r->packets, r->words);
 	w->relays[slot] = r;
 	ur_udp_outbox_inherit(w, slot, r->words);
 }

@@ -60,7 +60,7 @@ static int populate(u64 addr, u64 len, int how)
 /* Returns whether the next uroced may not know the key of a region that an earlier one made. */
 static bool may_be_old(const struct uroce_context *ctx, int err, u32 flags)
 {
-	return ctx->guest && ctx->resumes &&
+	return ctx->guest && ctx->recoveries &&
 	       !(flags & ~(u32)IBV_ADVISE_MR_FLAG_FLUSH) &&
 	       (err == ENOENT || err == EINVAL || err == EPERM);
 }

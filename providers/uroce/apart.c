@@ -144,7 +144,7 @@ static void apart_close(struct uroce_guest *guest)
 
 /* The objects belong to the parent and its memory, so a child does not get
  * them. */
-static int adopt(struct uroce_guest *guest, int wait)
+static int take_over(struct uroce_guest *guest, int wait)
 {
 	if (of(guest)->pid == getpid())
 		return -EIO;
@@ -686,7 +686,7 @@ const struct uroce_door ur_apart_door = {
 	.version = UROCE_DOOR_VERSION,
 	.open = apart_open,
 	.close = apart_close,
-	.adopt = adopt,
+	.adopt = take_over,
 	.set_parent = set_parent,
 	.has_gid = has_gid,
 	.borrow = borrow,

@@ -37,8 +37,8 @@ static int setup_cq(struct ibv_context *context, struct uroce_cq *cq,
 	struct uroce_cq_place place;
 	int err;
 
-	cq->resumes =
-		__atomic_load_n(&ur_to_ctx(context)->resumes, __ATOMIC_ACQUIRE);
+	cq->recoveries = __atomic_load_n(&ur_to_ctx(context)->recoveries,
+					 __ATOMIC_ACQUIRE);
 	err = ur_guest_create_cq(ur_to_ctx(context), cq, channel, flags, resp);
 	place = created_at(resp);
 	if (!err)

@@ -50,8 +50,8 @@ static int setup_dm(struct ibv_context *context, struct uroce_dm *dm,
 		return errno;
 	dm->map_len = resp->map_len;
 	dm->length = length;
-	dm->resumes =
-		__atomic_load_n(&ur_to_ctx(context)->resumes, __ATOMIC_ACQUIRE);
+	dm->recoveries = __atomic_load_n(&ur_to_ctx(context)->recoveries,
+					 __ATOMIC_ACQUIRE);
 	dm->vdm.dm.memcpy_to_dm = memcpy_to_dm;
 	dm->vdm.dm.memcpy_from_dm = memcpy_from_dm;
 	return 0;
@@ -141,7 +141,7 @@ static int cmd_reg_dm_mr(struct uroce_context *ctx, struct ibv_pd *pd,
 			       ibv_cmd_reg_dm_mr(pd, &dm->vdm, offset, length,
 						 access, &mr->vmr, NULL));
 
-	return ctx->guest && dm->resumes != ctx->resumes &&
+	return ctx->guest && dm->recoveries != ctx->recoveries &&
 			       (err == EINVAL || err == ENOENT)
 		       ? reg_as_memory(pd, dm->map + offset, length, access, mr)
 		       : err;

@@ -23,7 +23,7 @@ struct ur_doorbell {
 	/* with posted: becomes 0 when the engine is no longer this process's */
 	const volatile u32 *own;
 	/* With own: tries to take the engine over in a child of fork. */
-	void (*adopt)(void *arg);
+	void (*take_over)(void *arg);
 };
 
 /* Returns whether nobody will execute what this process posts: the engine is that of the parent,
@@ -32,7 +32,7 @@ static inline bool ur_doorbell_is_dead(const struct ur_doorbell *db)
 {
 	if (__builtin_expect(!db->own || *db->own, 1))
 		return false;
-	db->adopt(db->arg);
+	db->take_over(db->arg);
 	return db->own && !*db->own;
 }
 

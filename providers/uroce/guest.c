@@ -212,7 +212,7 @@ static void use_info(struct uroce_context *ctx,
 	ctx->db.wake_fd = info->wake_fd;
 	ctx->db.own = info->own;
 	ctx->db.arg = ctx;
-	ctx->db.adopt = ur_guest_adopt;
+	ctx->db.take_over = ur_guest_take_over;
 	ctx->owner = getpid();
 	ur_guest_files_add(ctx);
 }

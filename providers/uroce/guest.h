@@ -199,9 +199,9 @@ void ur_guest_end_dereg_hints(struct uroce_context *ctx);
 
 /* Returns the number in the engine of a domain that uroced numbered. Each uroced counts from 1, so
  * the context's recoveries before that make it unique. */
-static inline u32 ur_guest_domain(u32 number, u32 resumes)
+static inline u32 ur_guest_domain(u32 number, u32 recoveries)
 {
-	return number + (resumes << UROCE_DOMAIN_BITS);
+	return number + (recoveries << UROCE_DOMAIN_BITS);
 }
 
 /* Returns whether the caller may use the context's engine. In a child of fork this may take the
@@ -259,9 +259,9 @@ struct ibv_qp_cap ur_guest_cap(const struct uroce_qp *qp);
 /* Fills all of *attr but cap. */
 void ur_guest_show_qp(const struct uroce_engine_qp *now,
 		      struct ibv_qp_attr *attr);
-/* guest_resume.c: waits up to 10 s for the next uroced and attaches the context to it. Returns whether the context is attached,
+/* guest_reattach.c: waits up to 10 s for the next uroced and attaches the context to it. Returns whether the context is attached,
  * perhaps by another thread. seen: the context's recoveries before the failed command. */
-bool ur_guest_resume(struct uroce_context *ctx, u32 seen);
+bool ur_guest_reattach(struct uroce_context *ctx, u32 seen);
 /* Opens a uverbs file with a context like ctx, whose handles differ from those of ctx's file, and an
  * asynchronous event file in *async. Returns the descriptor or -errno. */
 int ur_guest_new_file(const struct uroce_context *ctx, int *async,
@@ -276,7 +276,7 @@ int ur_guest_renew_pd(struct ibv_pd *pd);
 /* Returns whether the context may have objects of an earlier uroced, or of its parent. */
 static inline bool ur_may_renew(const struct ibv_context *context)
 {
-	return ur_to_ctx(context)->guest || ur_to_ctx(context)->resumes;
+	return ur_to_ctx(context)->guest || ur_to_ctx(context)->recoveries;
 }
 /* Calls make(object) under the lock, unless the present uroced has the object already. *made: the
  * context's recoveries when the object was last made. Returns 0 or the errno of make(). */
@@ -300,7 +300,7 @@ int ur_guest_renew_open(struct uroce_context *ctx, struct uroce_qp *qp,
 /* An object that an earlier uroced may have made: the context's recoveries at that time, and how to make it again. */
 struct ur_guest_old {
 	struct uroce_context *ctx;
-	const u32 *resumes;
+	const u32 *recoveries;
 	int (*renew)(void *object);
 	void *object; /* NULL: the engine does not have it */
 };
@@ -318,20 +318,20 @@ bool ur_guest_renew(const struct ur_guest_old *old, int err, u32 seen,
 #define UR_GUEST_TRIES 8
 /* Evaluates a command on an object, which returns 0 or an errno. If an earlier uroced made the object, makes it again and repeats the
  * command. */
-#define UR_GUEST_OLD(of, command)                                    \
-	({                                                           \
-		const struct ur_guest_old old_ = (of);               \
-		u32 seen_, made_, tries_ = 0;                        \
-		int err_;                                            \
-		do {                                                 \
-			seen_ = __atomic_load_n(&old_.ctx->resumes,  \
-						__ATOMIC_ACQUIRE);   \
-			made_ = __atomic_load_n(old_.resumes,        \
-						__ATOMIC_ACQUIRE);   \
-			err_ = (command);                            \
-		} while (err_ && ++tries_ < UR_GUEST_TRIES &&        \
-			 ur_guest_renew(&old_, err_, seen_, made_)); \
-		err_;                                                \
+#define UR_GUEST_OLD(of, command)                                      \
+	({                                                             \
+		const struct ur_guest_old old_ = (of);                 \
+		u32 seen_, made_, tries_ = 0;                          \
+		int err_;                                              \
+		do {                                                   \
+			seen_ = __atomic_load_n(&old_.ctx->recoveries, \
+						__ATOMIC_ACQUIRE);     \
+			made_ = __atomic_load_n(old_.recoveries,       \
+						__ATOMIC_ACQUIRE);     \
+			err_ = (command);                              \
+		} while (err_ && ++tries_ < UR_GUEST_TRIES &&          \
+			 ur_guest_renew(&old_, err_, seen_, made_));   \
+		err_;                                                  \
 	})
 /* Evaluates a command, which returns 0 or an errno. Repeats it with the next uroced if it failed
  * with EIO because uroced was killed. pd: the domain that the command refers to, or NULL. With a domain a
@@ -345,13 +345,13 @@ bool ur_guest_renew(const struct ur_guest_old *old, int err, u32 seen,
 		if (pd_)                                             \
 			ur_guest_makes_here(ctx_);                   \
 		do {                                                 \
-			seen_ = __atomic_load_n(&ctx_->resumes,      \
+			seen_ = __atomic_load_n(&ctx_->recoveries,   \
 						__ATOMIC_ACQUIRE);   \
 			err_ = pd_ ? ur_guest_renew_pd(pd_) : 0;     \
 			if (!err_)                                   \
 				err_ = (command);                    \
 		} while (err_ == EIO && ++tries_ < UR_GUEST_TRIES && \
-			 ur_guest_resume(ctx_, seen_));              \
+			 ur_guest_reattach(ctx_, seen_));            \
 		err_;                                                \
 	})
 /* guest_turn.c: held while a context changes to its next file. */
@@ -389,6 +389,6 @@ bool ur_guest_own_channel(const struct uroce_context *ctx,
  * together. */
 void ur_guest_batches(struct ur_doorbell *db);
 /* Doorbell callback: tries to take the engine of the context arg over after fork. */
-void ur_guest_adopt(void *arg);
+void ur_guest_take_over(void *arg);
 
 #endif

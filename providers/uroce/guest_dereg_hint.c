@@ -24,7 +24,7 @@ bool ur_guest_hint_dereg(const struct uroce_mr *mr)
 
 	/* The next uroced does not read this eventfd. */
 	if (ctx->dereg_hint_fd < 0 || mr->map || (was & BITS) != FREE ||
-	    __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE) ||
+	    __atomic_load_n(&ctx->recoveries, __ATOMIC_ACQUIRE) ||
 	    !__atomic_compare_exchange_n(&ctx->dereg_hint, &was, was + WRITING,
 					 false, __ATOMIC_ACQ_REL,
 					 __ATOMIC_RELAXED))

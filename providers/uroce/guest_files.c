@@ -33,7 +33,7 @@ static struct uroce_context *context_of(int number, u32 *seen)
 
 		if (ctx->ibv.cmd_fd != number && !is_first(ctx, number))
 			continue;
-		*seen = is_first(ctx, number) ? 0 : ctx->resumes;
+		*seen = is_first(ctx, number) ? 0 : ctx->recoveries;
 		found = ctx;
 	}
 	pthread_mutex_unlock(&ur_guest_turns);
@@ -70,7 +70,7 @@ static int file_of(const struct uroce_context *ctx)
 }
 
 /* The context stays while a command is given on it. */
-static int resume(int number, unsigned long request, const void *command)
+static int reattach(int number, unsigned long request, const void *command)
 {
 	struct uroce_context *ctx;
 	u32 seen;
@@ -78,7 +78,7 @@ static int resume(int number, unsigned long request, const void *command)
 	if (!makes_channel(request, command))
 		return -1;
 	ctx = context_of(number, &seen);
-	if (!ctx || !ur_guest_resume(ctx, seen))
+	if (!ctx || !ur_guest_reattach(ctx, seen))
 		return -1;
 	return file_of(ctx);
 }
@@ -90,7 +90,7 @@ void ur_guest_files_add(struct uroce_context *ctx)
 
 	pthread_mutex_lock(&ur_guest_turns);
 	if (!told && preload)
-		preload->tell(resume);
+		preload->tell(reattach);
 	told = true;
 	ur_list_add_tail(&contexts, &ctx->guest_node);
 	pthread_mutex_unlock(&ur_guest_turns);

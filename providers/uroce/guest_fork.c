@@ -36,7 +36,7 @@ static int take_over(struct uroce_context *ctx, enum need need)
 	return 0;
 }
 
-static bool adopt_if(struct uroce_context *ctx, enum need need)
+static bool take_over_if(struct uroce_context *ctx, enum need need)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	int err = 0;
@@ -48,21 +48,21 @@ static bool adopt_if(struct uroce_context *ctx, enum need need)
 	return !err;
 }
 
-void ur_guest_adopt(void *arg)
+void ur_guest_take_over(void *arg)
 {
-	adopt_if(arg, NEED_ENGINE);
+	take_over_if(arg, NEED_ENGINE);
 }
 
 bool ur_guest_makes_here(struct uroce_context *ctx)
 {
 	if (!ctx->guest || *ctx->db.own)
 		return ctx->guest;
-	return adopt_if(ctx, NEED_ANY) && ctx->guest;
+	return take_over_if(ctx, NEED_ANY) && ctx->guest;
 }
 
 bool ur_guest_is_here_still(struct uroce_context *ctx)
 {
 	if (!ctx->guest || *ctx->db.own)
 		return ctx->guest;
-	return adopt_if(ctx, NEED_NONE) && ctx->guest;
+	return take_over_if(ctx, NEED_NONE) && ctx->guest;
 }

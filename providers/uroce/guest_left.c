@@ -79,7 +79,7 @@ void ur_guest_begin(struct uroce_context *ctx)
  * not know. */
 static bool is_unknown(const struct uroce_context *ctx, int err)
 {
-	return ctx->resumes && (err == EINVAL || err == ENOENT);
+	return ctx->recoveries && (err == EINVAL || err == ENOENT);
 }
 
 int ur_guest_forgive(const struct uroce_context *ctx, int err)
@@ -105,7 +105,7 @@ static bool is_left(const struct uroce_context *ctx, const struct uroce_qp *qp,
 {
 	return err && qp->guest && ur_guest_owns(ctx, qp->guest) &&
 	       !ur_guest_forgive(ctx, err) &&
-	       (err == EIO || made != ctx->resumes);
+	       (err == EIO || made != ctx->recoveries);
 }
 
 static bool is_stop(enum ibv_qp_state state, int mask)

@@ -130,7 +130,7 @@ static int reg(struct uroce_context *ctx, struct uroce_mr *mr,
 		return ctx->guest ? EIO : 0;
 	mr->guest_init = *init;
 	mr->handle = mr->vmr.ibv_mr.handle;
-	mr->resumes = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
+	mr->recoveries = __atomic_load_n(&ctx->recoveries, __ATOMIC_ACQUIRE);
 	do
 		err = -ctx->door->reg_mr(ctx->guest, init, &mr->guest);
 	while (ends_parents(ctx, err, init->key) ||

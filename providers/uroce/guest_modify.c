@@ -250,7 +250,7 @@ static bool owes(struct uroce_context *ctx, struct uroce_qp *qp,
 int ur_guest_modify_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 		       struct ibv_qp_attr *attr, int mask)
 {
-	u32 made = __atomic_load_n(&qp->resumes, __ATOMIC_ACQUIRE);
+	u32 made = __atomic_load_n(&qp->recoveries, __ATOMIC_ACQUIRE);
 	struct uroce_engine_qp answer;
 	int err, judged = mask;
 	bool here = qp->guest && ur_guest_has(ctx, qp->guest);

@@ -212,7 +212,7 @@ int ur_guest_create_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 		use_queues(&init, attr);
 	}
 	qp->handle = qp->ibv.handle;
-	qp->resumes = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
+	qp->recoveries = __atomic_load_n(&ctx->recoveries, __ATOMIC_ACQUIRE);
 	if (qp->qpt_bit == UR_SENDS_RAW) {
 		int err = ur_guest_borrow_raw(ctx);
 
@@ -262,7 +262,7 @@ int ur_guest_open_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 	if (err)
 		return err;
 	qp->xrcd = attr->xrcd;
-	qp->resumes = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
+	qp->recoveries = __atomic_load_n(&ctx->recoveries, __ATOMIC_ACQUIRE);
 	return 0;
 }
 
@@ -299,7 +299,7 @@ int ur_guest_create_srq(struct uroce_context *ctx, struct uroce_srq *srq,
 		init.srqn = srqn;
 	}
 	srq->handle = srq->vsrq.srq.handle;
-	srq->resumes = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
+	srq->recoveries = __atomic_load_n(&ctx->recoveries, __ATOMIC_ACQUIRE);
 	do
 		err = ur_srq_door(ctx, srq)->create_srq(
 			srq->shared ? ctx->shared : ctx->guest, &init,

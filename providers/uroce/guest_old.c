@@ -20,7 +20,7 @@ static int again_cq(void *cq)
 struct ur_guest_old ur_guest_old_cq(struct uroce_cq *cq)
 {
 	return (struct ur_guest_old){ur_to_ctx(cq->vcq.cq.context),
-				     &cq->resumes, again_cq,
+				     &cq->recoveries, again_cq,
 				     ours(cq->vcq.cq.context, cq->guest, cq)};
 }
 
@@ -32,7 +32,7 @@ static int again_srq(void *srq)
 struct ur_guest_old ur_guest_old_srq(struct uroce_srq *srq)
 {
 	return (struct ur_guest_old){
-		ur_to_ctx(srq->vsrq.srq.context), &srq->resumes, again_srq,
+		ur_to_ctx(srq->vsrq.srq.context), &srq->recoveries, again_srq,
 		ours(srq->vsrq.srq.context, srq->guest, srq)};
 }
 
@@ -43,8 +43,8 @@ static int again_qp(void *qp)
 
 struct ur_guest_old ur_guest_old_qp(struct uroce_qp *qp)
 {
-	return (struct ur_guest_old){ur_to_ctx(qp->ibv.context), &qp->resumes,
-				     again_qp,
+	return (struct ur_guest_old){ur_to_ctx(qp->ibv.context),
+				     &qp->recoveries, again_qp,
 				     ours(qp->ibv.context, qp->guest, qp)};
 }
 
@@ -53,9 +53,9 @@ bool ur_guest_renew(const struct ur_guest_old *old, int err, u32 seen, u32 made)
 	if (!old->object || (err != EIO && err != EINVAL && err != ENOENT))
 		return false;
 	for (u32 i = 0; i < UR_GUEST_TRIES; i++) {
-		if (err == EIO && !ur_guest_resume(old->ctx, seen))
+		if (err == EIO && !ur_guest_reattach(old->ctx, seen))
 			return false;
-		seen = __atomic_load_n(&old->ctx->resumes, __ATOMIC_ACQUIRE);
+		seen = __atomic_load_n(&old->ctx->recoveries, __ATOMIC_ACQUIRE);
 		if (made == seen)
 			return false;
 		err = old->renew(old->object);

@@ -15,17 +15,17 @@ int ur_guest_renew_once(struct ibv_context *context, u32 *made,
 			pthread_mutex_t *lock, int (*make)(void *object),
 			void *object)
 {
-	u32 resumes =
-		__atomic_load_n(&ur_to_ctx(context)->resumes, __ATOMIC_ACQUIRE);
+	u32 recoveries = __atomic_load_n(&ur_to_ctx(context)->recoveries,
+					 __ATOMIC_ACQUIRE);
 	int err = 0;
 
-	if (__atomic_load_n(made, __ATOMIC_ACQUIRE) == resumes)
+	if (__atomic_load_n(made, __ATOMIC_ACQUIRE) == recoveries)
 		return 0;
 	pthread_mutex_lock(lock);
-	if (*made != resumes)
+	if (*made != recoveries)
 		err = make(object);
 	if (!err)
-		__atomic_store_n(made, resumes, __ATOMIC_RELEASE);
+		__atomic_store_n(made, recoveries, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(lock);
 	return err;
 }
@@ -51,7 +51,7 @@ int ur_guest_renew_pd(struct ibv_pd *ibpd)
 		ibpd->handle = pd->contained->ibv.handle;
 		return err;
 	}
-	return ur_guest_renew_once(ibpd->context, &pd->resumes, &renewals,
+	return ur_guest_renew_once(ibpd->context, &pd->recoveries, &renewals,
 				   make_pd, ibpd);
 }
 
@@ -75,7 +75,7 @@ int ur_guest_renew_cq(struct ibv_cq *cq)
 {
 	if (!ur_guest_owns(ur_to_ctx(cq->context), ur_to_cq(cq)->guest))
 		return EINVAL;
-	return ur_guest_renew_once(cq->context, &ur_to_cq(cq)->resumes,
+	return ur_guest_renew_once(cq->context, &ur_to_cq(cq)->recoveries,
 				   &renewals, make_cq, cq);
 }
 
@@ -100,8 +100,8 @@ int ur_guest_renew_xrcd(struct ibv_xrcd *ibxrcd)
 {
 	struct uroce_xrcd *xrcd = ur_to_xrcd(ibxrcd);
 
-	return ur_guest_renew_once(ibxrcd->context, &xrcd->resumes, &renewals,
-				   make_xrcd, xrcd);
+	return ur_guest_renew_once(ibxrcd->context, &xrcd->recoveries,
+				   &renewals, make_xrcd, xrcd);
 }
 
 static int create_basic(struct ibv_srq *ibsrq, struct uroce_srq *made,
@@ -173,8 +173,8 @@ int ur_guest_renew_srq(struct ibv_srq *ibsrq)
 		return EINVAL;
 	/* Its parts are renewed only if the SRQ itself must be. */
 	if (!srq->guest ||
-	    __atomic_load_n(&srq->resumes, __ATOMIC_ACQUIRE) ==
-		    __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE))
+	    __atomic_load_n(&srq->recoveries, __ATOMIC_ACQUIRE) ==
+		    __atomic_load_n(&ctx->recoveries, __ATOMIC_ACQUIRE))
 		return 0;
 	err = ur_guest_renew_pd(srq->pd);
 	if (!err && is_xrc(srq))
@@ -182,7 +182,7 @@ int ur_guest_renew_srq(struct ibv_srq *ibsrq)
 	if (!err && is_xrc(srq))
 		err = ur_guest_renew_xrcd(&srq->vsrq.xrcd->xrcd);
 	return err ? err
-		   : ur_guest_renew_once(ibsrq->context, &srq->resumes,
+		   : ur_guest_renew_once(ibsrq->context, &srq->recoveries,
 					 &renewals, make_srq, ibsrq);
 }
 

@@ -99,7 +99,7 @@ static int make_target_again(struct ibv_context *context, struct uroce_qp *qp,
 
 	made->guest = qp->guest;
 	err = ur_qp_cmd_open(context, made, open);
-	if (err != EINVAL || !ur_to_ctx(context)->resumes)
+	if (err != EINVAL || !ur_to_ctx(context)->recoveries)
 		return err;
 	made->number = open->qp_num;
 	err = ur_qp_cmd_create(context, made, &init, &drv);
@@ -201,6 +201,6 @@ int ur_guest_renew_qp(struct uroce_qp *qp)
 	if (!err && qp->spread)
 		err = ur_guest_renew_table(qp->spread->table);
 	return err ? err
-		   : ur_guest_renew_once(qp->ibv.context, &qp->resumes,
+		   : ur_guest_renew_once(qp->ibv.context, &qp->recoveries,
 					 &queue_pairs, make_qp, qp);
 }

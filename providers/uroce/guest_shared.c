@@ -17,7 +17,7 @@ static bool is_here(const struct uroce_context *ctx)
 	return ctx->shared && *ctx->shared_db.own;
 }
 
-static void no_adoption(void *arg)
+static void no_take_over(void *arg)
 {
 }
 
@@ -46,7 +46,7 @@ static int map_doorbell(struct uroce_context *ctx,
 		.slots = UROCE_DB_SLOTS,
 		.arg = ctx,
 		.own = info->own,
-		.adopt = no_adoption,
+		.take_over = no_take_over,
 	};
 	ctx->shared_db_len = info->db_map_len;
 	return ctx->shared_db.page ? 0 : errno;
@@ -62,7 +62,7 @@ static void end(struct uroce_context *ctx)
 /* Returns whether another context has imported the file of this one. */
 static bool is_imported(const struct uroce_context *ctx)
 {
-	return !ctx->imported && !ctx->resumes &&
+	return !ctx->imported && !ctx->recoveries &&
 	       __atomic_load_n(&ctx->device_page->imported, __ATOMIC_SEQ_CST);
 }
 
@@ -130,9 +130,9 @@ static int open_shared(struct uroce_context *ctx)
 	int err;
 
 	do {
-		seen = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
+		seen = __atomic_load_n(&ctx->recoveries, __ATOMIC_ACQUIRE);
 		err = ask(ctx, &resp);
-	} while (err == EIO && ur_guest_resume(ctx, seen));
+	} while (err == EIO && ur_guest_reattach(ctx, seen));
 	return err ? err : use_shared_engine(ctx, &resp);
 }
 

@@ -17,7 +17,8 @@ void ur_guest_files_turn(struct uroce_context *ctx, int fd)
 		dup3(fd, ctx->ibv.cmd_fd, O_CLOEXEC);
 		close(fd);
 	}
-	__atomic_store_n(&ctx->resumes, ctx->resumes + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&ctx->recoveries, ctx->recoveries + 1,
+			 __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&ur_guest_turns);
 }
 
@@ -37,6 +38,7 @@ void ur_guest_files_part(struct uroce_context *ctx, int fd, int async)
 	ctx->first_cmd_fd = -1;
 	put_at(fd, ctx->ibv.cmd_fd);
 	put_at(async, ctx->ibv.async_fd);
-	__atomic_store_n(&ctx->resumes, ctx->resumes + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&ctx->recoveries, ctx->recoveries + 1,
+			 __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&ur_guest_turns);
 }

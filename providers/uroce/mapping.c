@@ -19,7 +19,7 @@ struct window {
 	 * how many recoveries. */
 	const struct uroce_context *ctx;
 	enum ur_whose place;
-	u32 resumes;
+	u32 recoveries;
 	u64 off;
 	u8 *at;
 	u32 users;
@@ -44,7 +44,7 @@ static struct window *find_window(const struct window *like)
 		struct window *w = ur_list_entry(it, struct window, node);
 
 		if (w->ctx == like->ctx && w->place == like->place &&
-		    w->resumes == like->resumes && w->off == like->off)
+		    w->recoveries == like->recoveries && w->off == like->off)
 			return w;
 	}
 	return NULL;
@@ -110,7 +110,8 @@ static void *map(const struct uroce_context *ctx, enum ur_whose place, u64 off,
 	const struct window like = {
 		.ctx = ctx,
 		.place = place,
-		.resumes = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE),
+		.recoveries =
+			__atomic_load_n(&ctx->recoveries, __ATOMIC_ACQUIRE),
 		.off = off - off % WINDOW_BYTES,
 	};
 	int fd = file_of(ctx, place);

@@ -63,16 +63,16 @@ static int register_old(struct uroce_mr *mr, int err, int flags,
 {
 	struct ibv_mr *ibmr = &mr->vmr.ibv_mr;
 	struct uroce_context *ctx = ur_to_ctx(ibmr->context);
-	u32 resumes = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
+	u32 recoveries = __atomic_load_n(&ctx->recoveries, __ATOMIC_ACQUIRE);
 
-	if (!mr->guest || mr->resumes == resumes ||
+	if (!mr->guest || mr->recoveries == recoveries ||
 	    (err != EINVAL && err != ENOENT))
 		return err;
 	if (!(flags & IBV_REREG_MR_CHANGE_PD))
 		pd = ibmr->pd;
 	err = register_again(mr, flags, pd, addr, length, access, drv);
 	if (!err)
-		mr->resumes = resumes;
+		mr->recoveries = recoveries;
 	return err;
 }
 

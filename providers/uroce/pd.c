@@ -44,9 +44,9 @@ struct ibv_pd *uroce_alloc_pd(struct ibv_context *context)
 		return NULL;
 	}
 	ur_guest_begin(ur_to_ctx(context));
-	pd->resumes =
-		__atomic_load_n(&ur_to_ctx(context)->resumes, __ATOMIC_ACQUIRE);
-	pd->pdn = ur_guest_domain(resp.drv.pdn, pd->resumes);
+	pd->recoveries = __atomic_load_n(&ur_to_ctx(context)->recoveries,
+					 __ATOMIC_ACQUIRE);
+	pd->pdn = ur_guest_domain(resp.drv.pdn, pd->recoveries);
 	return &pd->ibv;
 }
 
@@ -148,8 +148,8 @@ static int import(struct uroce_context *ctx, struct uroce_pd *pd)
 			    UROCE_ATTR_ENGINE_PD_RESP, &resp, sizeof(resp));
 	if (err)
 		return err;
-	pd->resumes = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
-	pd->pdn = ur_guest_domain(resp.pdn, pd->resumes);
+	pd->recoveries = __atomic_load_n(&ctx->recoveries, __ATOMIC_ACQUIRE);
+	pd->pdn = ur_guest_domain(resp.pdn, pd->recoveries);
 	return 0;
 }
 

@@ -67,7 +67,7 @@ struct uroce_context {
 	bool guest_async;
 	struct ur_list guest_node; /* guest_files.c */
 	/* recoveries: how often the context moved to a next uroced; atomic */
-	u32 resumes;
+	u32 recoveries;
 	/* after a recovery: the first uverbs file, which the engine uses; else
 	 * -1 */
 	int first_cmd_fd;
@@ -108,9 +108,9 @@ struct uroce_pd {
 	/* Parent domains: the PD and the thread domain that it combines. */
 	struct uroce_pd *contained;
 	struct uroce_td *td;
-	u32 refs;    /* parent domains that contain this PD; atomic */
-	u32 objects; /* made with it; atomic */
-	u32 resumes; /* ctx->resumes when uroced made it; atomic */
+	u32 refs;	/* parent domains that contain this PD; atomic */
+	u32 objects;	/* made with it; atomic */
+	u32 recoveries; /* ctx->recoveries when uroced made it; atomic */
 };
 
 struct uroce_xrcd {
@@ -121,8 +121,8 @@ struct uroce_xrcd {
 	/* its target queue pairs and SRQs are in the shared engine */
 	bool shared;
 	int file; /* of a shared one, to open it in the next uroced; else -1 */
-	u32 objects; /* target queue pairs and SRQs; atomic */
-	u32 resumes; /* ctx->resumes when uroced made it; atomic */
+	u32 objects;	/* target queue pairs and SRQs; atomic */
+	u32 recoveries; /* ctx->recoveries when uroced made it; atomic */
 };
 
 struct uroce_td {
@@ -139,7 +139,7 @@ struct uroce_mr {
 	struct uroce_mr *next_moved;
 	struct uroce_mr *next_gpu; /* gpu.c */
 	u64 iova;
-	u32 resumes; /* ctx->resumes when uroced made it; atomic */
+	u32 recoveries; /* ctx->recoveries when uroced made it; atomic */
 	/* uroced's handle, even if the program overwrites the one in ibv_mr; of
 	 * a region in the engine of this process. */
 	u32 handle;
@@ -168,7 +168,7 @@ struct uroce_dm {
 	u8 *map;
 	size_t map_len;
 	size_t length;
-	u32 resumes; /* ctx->resumes when uroced made it */
+	u32 recoveries; /* ctx->recoveries when uroced made it */
 };
 
 /* The client sets it in uroce_cqe.mark: the queue pair of this CQE is gone. */
@@ -200,8 +200,8 @@ struct uroce_cq {
 	u32 wc_flags;	       /* of create_cq_ex */
 	struct uroce_cqe *cur; /* between start_poll and end_poll */
 	struct uroce_guest_cq *guest;
-	u32 handle;  /* as uroce_mr.handle */
-	u32 resumes; /* ctx->resumes when uroced made it; atomic */
+	u32 handle;	/* as uroce_mr.handle */
+	u32 recoveries; /* ctx->recoveries when uroced made it; atomic */
 	/* the shared engine's ring; NULL: none so far */
 	struct uroce_cq_ring *shared_ring;
 	struct uroce_guest_cq *shared;
@@ -218,8 +218,8 @@ struct uroce_srq {
 	struct ur_doorbell db; /* copy */
 	u32 db_slot;
 	u32 srqn;
-	bool shared; /* as uroce_qp.shared */
-	u32 resumes; /* ctx->resumes when uroced made it; atomic */
+	bool shared;	/* as uroce_qp.shared */
+	u32 recoveries; /* ctx->recoveries when uroced made it; atomic */
 	struct uroce_guest_srq *guest;
 	struct ibv_pd *pd;     /* since ibv_srq.pd is NULL for XRC */
 	struct uroce_pd *held; /* ur_pd_hold() */
@@ -250,8 +250,8 @@ struct uroce_qp {
 	u32 max_send_sge;
 	u32 max_inline;
 	u32 ece_options;
-	u32 resumes; /* ctx->resumes when uroced made it; atomic */
-	u32 number;  /* number to request from uroced; 0: any */
+	u32 recoveries; /* ctx->recoveries when uroced made it; atomic */
+	u32 number;	/* number to request from uroced; 0: any */
 	/* of an XRC target in an engine of this process */
 	struct ibv_xrcd *xrcd;
 	struct uroce_pd *pd; /* ur_pd_hold() */
@@ -293,8 +293,8 @@ struct uroce_wq {
 
 struct uroce_rwq_table {
 	struct ibv_rwq_ind_table ibv;
-	u32 resumes; /* as uroce_qp.resumes */
-	u32 users;   /* number of queue pairs; atomic */
+	u32 recoveries; /* as uroce_qp.recoveries */
+	u32 users;	/* number of queue pairs; atomic */
 	u32 size;
 	struct uroce_wq *wq[];
 };
@@ -308,9 +308,9 @@ struct uroce_spread {
 
 struct uroce_counters {
 	struct verbs_counters vc;
-	u32 resumes; /* as uroce_qp.resumes */
-	u32 flows;   /* number of flows in the engine of this process; atomic */
-	u32 count;   /* length of the program's array: last index + 1 */
+	u32 recoveries; /* as uroce_qp.recoveries */
+	u32 flows; /* number of flows in the engine of this process; atomic */
+	u32 count; /* length of the program's array: last index + 1 */
 	struct {
 		bool wanted;
 		u32 index;

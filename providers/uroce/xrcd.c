@@ -45,15 +45,16 @@ struct ibv_xrcd *uroce_open_xrcd(struct ibv_context *context,
 	}
 	ur_guest_begin(ur_to_ctx(context));
 	xrcd->file = -1;
-	xrcd->resumes =
-		__atomic_load_n(&ur_to_ctx(context)->resumes, __ATOMIC_ACQUIRE);
+	xrcd->recoveries = __atomic_load_n(&ur_to_ctx(context)->recoveries,
+					   __ATOMIC_ACQUIRE);
 	xrcd->shared = (resp.drv.flags & UROCE_XRCD_F_SHARED) &&
 		       !ur_to_ctx(context)->imported;
 	if (resp.drv.flags & UROCE_XRCD_F_SHARED) {
 		xrcd->number = resp.drv.number;
 		xrcd->file = ur_high_fd_copy(attr->fd);
 	} else if (resp.drv.number)
-		xrcd->number = ur_guest_domain(resp.drv.number, xrcd->resumes);
+		xrcd->number =
+			ur_guest_domain(resp.drv.number, xrcd->recoveries);
 	return &xrcd->vxrcd.xrcd;
 }
 

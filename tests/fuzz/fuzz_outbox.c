@@ -160,7 +160,7 @@ static void resume_relay(const struct program *p)
 
 	CHECK(!r->out.begun);
 	atomic_store(&r->out.head->published, p->counted);
-	ur_peer_out_resume(&r->out, r->packets, r->words);
+	ur_peer_out_reattach(&r->out, r->packets, r->words);
 	CHECK_EQ(r->out.put, put);
 	atomic_store(&r->out.head->published, put);
 }
@@ -170,7 +170,7 @@ static void resume(struct program *p)
 {
 	struct ur_udp_outbox *o = w->outbox;
 
-	ur_peer_in_resume(&o->in, o->packets, o->word);
+	ur_peer_in_reattach(&o->in, o->packets, o->word);
 	p->ring.put = o->in.taken;
 	p->says = false;
 }

@@ -30,7 +30,7 @@ struct ibv_counters *uroce_create_counters(struct ibv_context *context,
 		errno = err;
 		return NULL;
 	}
-	c->resumes = ur_to_ctx(context)->resumes;
+	c->recoveries = ur_to_ctx(context)->recoveries;
 	return &c->vc.counters;
 }
 

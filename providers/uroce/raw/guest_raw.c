@@ -78,7 +78,7 @@ int ur_guest_create_wq(struct uroce_context *ctx, struct uroce_wq *wq,
 	init.pdn = ur_to_pd(attr->pd)->pdn;
 	init.recv_cq = ur_to_cq(attr->cq)->guest;
 	wq->qp.handle = wq->ibv.handle;
-	wq->qp.resumes = __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE);
+	wq->qp.recoveries = __atomic_load_n(&ctx->recoveries, __ATOMIC_ACQUIRE);
 	do
 		err = -ctx->door->create_qp(ctx->guest, &init, &wq->qp.guest,
 					    resp);

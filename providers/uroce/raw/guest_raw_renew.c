@@ -54,12 +54,12 @@ int ur_guest_renew_wq(struct uroce_wq *wq)
 	if (!ur_guest_owns(ctx, wq->qp.guest))
 		return EINVAL;
 	if (!wq->qp.guest ||
-	    __atomic_load_n(&wq->qp.resumes, __ATOMIC_ACQUIRE) ==
-		    __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE))
+	    __atomic_load_n(&wq->qp.recoveries, __ATOMIC_ACQUIRE) ==
+		    __atomic_load_n(&ctx->recoveries, __ATOMIC_ACQUIRE))
 		return 0;
 	err = ur_guest_renew_parts(wq->ibv.pd, NULL, wq->ibv.cq, NULL);
 	return err ? err
-		   : ur_guest_renew_once(wq->ibv.context, &wq->qp.resumes,
+		   : ur_guest_renew_once(wq->ibv.context, &wq->qp.recoveries,
 					 &lock, make_wq, wq);
 }
 
@@ -71,7 +71,7 @@ static int again_wq(void *wq)
 struct ur_guest_old ur_guest_old_wq(struct uroce_wq *wq)
 {
 	return (struct ur_guest_old){
-		ur_to_ctx(wq->ibv.context), &wq->qp.resumes, again_wq,
+		ur_to_ctx(wq->ibv.context), &wq->qp.recoveries, again_wq,
 		wq->qp.guest && ur_guest_owns(ur_to_ctx(wq->ibv.context),
 					      wq->qp.guest)
 			? wq
@@ -104,7 +104,8 @@ int ur_guest_renew_table(struct uroce_rwq_table *table)
 	int err = 0;
 
 	pthread_mutex_lock(&lock);
-	if (table->resumes != __atomic_load_n(&ctx->resumes, __ATOMIC_ACQUIRE))
+	if (table->recoveries !=
+	    __atomic_load_n(&ctx->recoveries, __ATOMIC_ACQUIRE))
 		err = make_table_again(&ctx->ibv, table);
 	pthread_mutex_unlock(&lock);
 	return err;
@@ -124,6 +125,6 @@ int ur_guest_renew_counters(struct uroce_counters *counters)
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 	return ur_guest_renew_once(counters->vc.counters.context,
-				   &counters->resumes, &lock, make_counters,
+				   &counters->recoveries, &lock, make_counters,
 				   counters);
 }

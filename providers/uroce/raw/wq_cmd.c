@@ -26,8 +26,8 @@ int ur_rwq_table_cmd_create(struct ibv_context *context,
 		.log_ind_tbl_size = (u32)__builtin_ctz(t->size),
 		.ind_tbl = wq,
 	};
-	u32 resumes =
-		__atomic_load_n(&ur_to_ctx(context)->resumes, __ATOMIC_ACQUIRE);
+	u32 recoveries = __atomic_load_n(&ur_to_ctx(context)->recoveries,
+					 __ATOMIC_ACQUIRE);
 	int err;
 
 	if (!wq)
@@ -37,7 +37,7 @@ int ur_rwq_table_cmd_create(struct ibv_context *context,
 	err = ibv_cmd_create_rwq_ind_table(context, &attr, &t->ibv, &resp,
 					   sizeof(resp));
 	if (!err)
-		__atomic_store_n(&t->resumes, resumes, __ATOMIC_RELEASE);
+		__atomic_store_n(&t->recoveries, recoveries, __ATOMIC_RELEASE);
 	free(wq);
 	return err;
 }

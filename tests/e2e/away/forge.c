@@ -347,7 +347,7 @@ int main(int argc, char **argv)
 	make_queue_pair();
 	file = find_mapping("uroce-outbox");
 	words = find_mapping("uroce-words");
-	ur_peer_out_resume(&out, file, &words[1]);
+	ur_peer_out_reattach(&out, file, &words[1]);
 	v4(own, argc == 4 ? "10.77.0.1" : argv[3]);
 	v4(other, argc == 4 ? "10.77.0.2" : argv[4]);
 	if (any) {

@@ -205,7 +205,7 @@ static void test_resumed(void)
 		if (lost) /* it ended before it could say so */
 			atomic_store(&out.head->published, 0);
 		CHECK(put(200, 9) && put(200, 9));
-		ur_peer_out_resume(&out, file, &words[0]);
+		ur_peer_out_reattach(&out, file, &words[0]);
 		CHECK(put(80, 5) && put(80, 6));
 		ur_peer_publish(&out);
 		for (u32 n = 0; n < 7; n++) {

@@ -229,7 +229,7 @@ static void test_resumes(void)
 		CHECK_EQ(ur_peer_get(&in, &m, data), 1);
 		ur_peer_pass(&in);
 		CHECK_EQ(ur_peer_get(&in, &m, data), 0);
-		ur_peer_in_resume(&in, file, word);
+		ur_peer_in_reattach(&in, file, word);
 		CHECK_EQ(ur_peer_get(&in, &m, data), 1);
 		CHECK_EQ(data[0], (u8)(i + 1));
 		CHECK_EQ(data[m.len - 1], (u8)(i + 1));
@@ -241,7 +241,7 @@ static void test_resumes(void)
 		int got;
 
 		word->taken = i * 7919u * 4093u;
-		ur_peer_in_resume(&in, file, word);
+		ur_peer_in_reattach(&in, file, word);
 		got = ur_peer_get(&in, &m, data);
 		CHECK(got <= 1);
 	}

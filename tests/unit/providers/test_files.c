@@ -34,7 +34,7 @@ void ur_guest_keep_senders(const struct uroce_context *ctx, int number)
 	(void)number;
 }
 
-bool ur_guest_resume(struct uroce_context *ctx, u32 seen)
+bool ur_guest_reattach(struct uroce_context *ctx, u32 seen)
 {
 	CHECK_EQ(seen, 0);
 	return ctx == &context;
@@ -61,7 +61,7 @@ int main(void)
 	for (int round = 1; round <= ROUNDS; round++) {
 		context.ibv.cmd_fd = FIRST;
 		context.first_cmd_fd = -1;
-		context.resumes = 0;
+		context.recoveries = 0;
 		ur_guest_files_add(&context);
 		begun = round;
 		do

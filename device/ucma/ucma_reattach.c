@@ -195,7 +195,7 @@ static bool restore_id(struct ucma_file *file, u32 number,
 	else if (r->has_cm && !restore_cm(id, r))
 		lose(id);
 	else if (id->dev && r->state == UCMA_ADDR_QUERY)
-		ucma_hop_resume(id);
+		ucma_hop_recover(id);
 	return true;
 }
 
@@ -380,8 +380,8 @@ static void send_anew(struct ucma_file *file)
 	ucma_tokens_send(file);
 }
 
-int ucma_resume(struct ur_session *s, const struct ur_file_id *id, int fd,
-		u32 answers, void **opened, int *shown, u64 *rdev)
+int ucma_reattach(struct ur_session *s, const struct ur_file_id *id, int fd,
+		  u32 answers, void **opened, int *shown, u64 *rdev)
 {
 	struct ucma_file *file = find_absent(s, id);
 	int visible;

@@ -71,12 +71,12 @@ static int make_async(struct uroce_context *ctx)
 	return err ? -err : (int)b.attr[0].data;
 }
 
-/* Takes a slot, or none. resumes 0: this process has taken over the engine of
+/* Takes a slot, or none. recoveries 0: this process has taken over the engine of
  * another one. */
-static int take(struct uroce_context *ctx, u32 taken, u32 resumes)
+static int take(struct uroce_context *ctx, u32 taken, u32 recoveries)
 {
 	const struct uroce_engine_resume in = {.slot = taken,
-					       .resumes = resumes};
+					       .resumes = recoveries};
 	u32 slot;
 	u64 word;
 
@@ -87,9 +87,9 @@ static int take(struct uroce_context *ctx, u32 taken, u32 resumes)
 		UROCE_ATTR_ENGINE_RESUME_RESP, &slot, sizeof(slot));
 }
 
-static int take_slot(struct uroce_context *ctx, u32 resumes)
+static int take_slot(struct uroce_context *ctx, u32 recoveries)
 {
-	return take(ctx, ctx->guest_slot, resumes);
+	return take(ctx, ctx->guest_slot, recoveries);
 }
 
 int ur_guest_new_file(const struct uroce_context *ctx, int *async,
@@ -109,7 +109,7 @@ int ur_guest_new_file(const struct uroce_context *ctx, int *async,
 		err = -ur_context_get(copy, asked, got);
 	}
 	if (!err)
-		err = -take(copy, UROCE_ENGINE_NO_SLOT, ctx->resumes + 1);
+		err = -take(copy, UROCE_ENGINE_NO_SLOT, ctx->recoveries + 1);
 	if (!err && copy->ibv.async_fd < 0) {
 		*async = make_async(copy);
 		err = *async < 0 ? *async : 0;
@@ -143,7 +143,7 @@ void ur_guest_pass_on(struct uroce_context *ctx)
 
 /* The library gives commands on the context's descriptor: a copy of the context is used until all
  * has succeeded. */
-static int resume_by(struct uroce_context *ctx, int fd)
+static int reattach_by(struct uroce_context *ctx, int fd)
 {
 	struct uroce_context *copy = malloc(sizeof(*copy));
 	int err;
@@ -155,7 +155,7 @@ static int resume_by(struct uroce_context *ctx, int fd)
 	copy->ibv.async_fd = -1;
 	err = get_context(copy);
 	if (!err)
-		err = take_slot(copy, ctx->resumes + 1);
+		err = take_slot(copy, ctx->recoveries + 1);
 	if (!err && ctx->shared)
 		err = take_part(copy);
 	if (!err) {
@@ -175,13 +175,13 @@ static bool is_here(const struct uroce_context *ctx)
 
 /* Returns 0 or an errno. ENXIO, EIO, ENOENT: no uroced or no device yet. ESRCH: the slot does not
  * belong to this process any more. */
-static int try_to_resume(struct uroce_context *ctx)
+static int try_to_reattach(struct uroce_context *ctx)
 {
 	int fd = open_file(ctx), err;
 
 	if (fd < 0)
 		return errno;
-	err = resume_by(ctx, fd);
+	err = reattach_by(ctx, fd);
 	if (!err) {
 		ur_guest_keep_senders(ctx, fd);
 		ur_guest_files_turn(ctx, fd);
@@ -192,10 +192,10 @@ static int try_to_resume(struct uroce_context *ctx)
 }
 
 /* Returns 0, or the last error when the time is over. */
-static int resume_until(struct uroce_context *ctx, u64 until)
+static int reattach_until(struct uroce_context *ctx, u64 until)
 {
 	for (;;) {
-		int err = try_to_resume(ctx);
+		int err = try_to_reattach(ctx);
 
 		if ((err != ENXIO && err != EIO && err != ENOENT) ||
 		    !is_here(ctx) || ur_clock_ns(CLOCK_MONOTONIC) >= until)
@@ -204,7 +204,7 @@ static int resume_until(struct uroce_context *ctx, u64 until)
 	}
 }
 
-bool ur_guest_resume(struct uroce_context *ctx, u32 seen)
+bool ur_guest_reattach(struct uroce_context *ctx, u32 seen)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	u64 until = ur_clock_ns(CLOCK_MONOTONIC) + UROCE_RESUMES_WAIT_NS;
@@ -214,7 +214,7 @@ bool ur_guest_resume(struct uroce_context *ctx, u32 seen)
 		return false;
 	/* Waiting threads share this time limit. */
 	pthread_mutex_lock(&lock);
-	good = ctx->resumes != seen || !resume_until(ctx, until);
+	good = ctx->recoveries != seen || !reattach_until(ctx, until);
 	pthread_mutex_unlock(&lock);
 	return good;
 }

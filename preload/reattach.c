@@ -14,7 +14,7 @@
 #include "preload/real.h"
 #include "preload/sender.h"
 #include "preload/reply_cache.h"
-#include "preload/resume.h"
+#include "preload/reattach.h"
 #include "preload/tunnel.h"
 #include "util/os/clock.h"
 
@@ -71,7 +71,7 @@ static int show(struct ur_file *file, int fd, int sock)
 		       : (int)msg.ret;
 }
 
-static int try_to_resume(struct ur_file *file, int fd)
+static int try_to_reattach(struct ur_file *file, int fd)
 {
 	int sock = ur_tunnel_connect(), err;
 
@@ -83,14 +83,14 @@ static int try_to_resume(struct ur_file *file, int fd)
 	return err;
 }
 
-bool ur_file_resume(struct ur_file *file, int fd, uint64_t until)
+bool ur_file_reattach(struct ur_file *file, int fd, uint64_t until)
 {
 	const struct timespec step = {.tv_nsec = STEP_NS};
 
 	if (ur_fdmap_borrowed())
 		return false;
 	while (!has_hung_up(fd)) {
-		int err = try_to_resume(file, fd);
+		int err = try_to_reattach(file, fd);
 
 		if (err != -EAGAIN)
 			return !err;
@@ -104,18 +104,18 @@ bool ur_file_resume(struct ur_file *file, int fd, uint64_t until)
 static int (*_Atomic listener)(int fd, unsigned long request,
 			       const void *command); /* or NULL */
 
-static void tell_commands(int (*resume)(int fd, unsigned long request,
-					const void *command))
+static void tell_commands(int (*reattach)(int fd, unsigned long request,
+					  const void *command))
 {
-	atomic_store(&listener, resume);
+	atomic_store(&listener, reattach);
 }
 
 struct ur_file *ur_file_successor(int *fd, unsigned long request,
 				  const void *command)
 {
-	int (*resume)(int, unsigned long, const void *) =
+	int (*reattach)(int, unsigned long, const void *) =
 		atomic_load_explicit(&listener, memory_order_acquire);
-	int next = resume ? resume(*fd, request, command) : -1;
+	int next = reattach ? reattach(*fd, request, command) : -1;
 
 	if (next < 0)
 		return NULL;
