@@ -26,7 +26,7 @@ struct ur_lent_ring {
 };
 
 /* How a process sends and receives. */
-enum ur_lend_way {
+enum ur_lend_mode {
 	UR_LEND_SOCKETS,
 	UR_LEND_RELAYED, /* receives by a ring */
 	UR_LEND_FAR,	 /* sends by a ring, too: another network namespace */
@@ -36,7 +36,7 @@ enum ur_lend_way {
  * several of them. Returns 0, -EOPNOTSUPP (the kernel has no seals), -EBUSY (no such slot is free) or -errno of the
  * wire. */
 int ur_engine_lend(struct ur_engine *engine, uid_t uid, pid_t pid, bool small,
-		   enum ur_lend_way way, struct ur_lent *lent);
+		   enum ur_lend_mode mode, struct ur_lent *lent);
 /* Returns the realm of a slot that this uroced or an earlier one has granted; 0: none. Control. */
 u32 ur_engine_lent_realm(const struct ur_engine *engine, u32 slot);
 /* Returns the user of a granted slot. Control. */

@@ -52,7 +52,7 @@ struct ucma_hops {
 struct hop_asker {
 	u32 number;   /* of the id */
 	u64 question; /* matches ucma_id.question if still current */
-	struct ucma_way way;
+	struct ucma_hop_query query;
 	bool nudges, known;
 };
 
@@ -70,25 +70,25 @@ static struct ucma_hops *hops_of(const struct ucma_id *id)
 
 /* ---- cache of known neighbours ---- */
 
-static struct ucma_way way_of(const struct ucma_id *id)
+static struct ucma_hop_query query_of(const struct ucma_id *id)
 {
-	struct ucma_way way = {0};
+	struct ucma_hop_query query = {0};
 
-	memcpy(way.dgid, id->dgid, 16);
-	memcpy(way.sgid, id->sgid, 16);
+	memcpy(query.dgid, id->dgid, 16);
+	memcpy(query.sgid, id->sgid, 16);
 	if (id->dst.sa.sa_family == AF_INET6 &&
 	    IN6_IS_ADDR_LINKLOCAL(&id->dst.in6.sin6_addr))
-		way.scope = id->dst.in6.sin6_scope_id
-				    ? id->dst.in6.sin6_scope_id
-				    : id->dev->ifindex;
+		query.scope = id->dst.in6.sin6_scope_id
+				      ? id->dst.in6.sin6_scope_id
+				      : id->dev->ifindex;
 	if (id->dev->cm_v1)
-		way.on_link = id->dev->ifindex;
-	return way;
+		query.on_link = id->dev->ifindex;
+	return query;
 }
 
 /* A colliding entry is replaced. */
 static struct hop_place *place_of(struct ucma_hops *hops,
-				  const struct ucma_way *w)
+				  const struct ucma_hop_query *w)
 {
 	u32 h = ur_get_le32(w->dgid + 12) * 0x9e3779b1u ^
 		ur_get_le32(w->dgid + 8) * 0x85ebca6bu;
@@ -223,7 +223,7 @@ static void take_answer(struct ucma_hops *hops, const struct hop_asker *a,
 	struct ucma_id *id = hops->ucma->ids.slot[a->number];
 
 	if (a->known) {
-		struct hop_place *p = place_of(hops, &a->way);
+		struct hop_place *p = place_of(hops, &a->query);
 
 		p->known_until = now + KNOWN_NS;
 		p->nudged = 0;
@@ -236,8 +236,8 @@ static void take_answer(struct ucma_hops *hops, const struct hop_asker *a,
 		end_wait(id, -ETIMEDOUT);
 	} else {
 		wait_on(id, now);
-		id->hop_ifindex = a->way.hop_ifindex;
-		memcpy(id->hop, a->way.hop, 16);
+		id->hop_ifindex = a->query.hop_ifindex;
+		memcpy(id->hop, a->query.hop, 16);
 	}
 }
 
@@ -251,8 +251,8 @@ static void ask(struct ur_loop_after *after)
 	for (u32 i = 0; i < q->n; i++) {
 		struct hop_asker *a = &q->asker[i];
 
-		a->known = ucma_neigh_known(&hops->asking, &a->way) ||
-			   (a->nudges && !ucma_neigh_nudge(&a->way));
+		a->known = ucma_neigh_known(&hops->asking, &a->query) ||
+			   (a->nudges && !ucma_neigh_nudge(&a->query));
 	}
 	ur_loop_lock(loop);
 	for (u32 i = 0; i < q->n; i++)
@@ -270,9 +270,9 @@ static void add_asker(struct hop_question *q, struct ucma_id *id, u64 now)
 	ur_assert(q->n <= BATCH);
 	*a = (struct hop_asker){.number = id->number,
 				.question = id->question = ++q->hops->questions,
-				.way = way_of(id)};
-	a->way.hop_ifindex = id->hop_ifindex;
-	p = place_of(q->hops, &a->way);
+				.query = query_of(id)};
+	a->query.hop_ifindex = id->hop_ifindex;
+	p = place_of(q->hops, &a->query);
 	a->nudges = !p->nudged || now - p->nudged >= AGAIN_NS;
 	if (a->nudges)
 		p->nudged = now;
@@ -360,12 +360,12 @@ static void begin_to_wait(struct ucma_id *id, u64 until)
 
 static bool is_known(struct ucma_id *id, u64 now)
 {
-	struct ucma_way way = way_of(id);
+	struct ucma_hop_query query = query_of(id);
 	u32 index;
 
 	return ucma_sa_loopback(&id->dst) || ur_gid_is_mcast(id->dgid) ||
 	       ucma_device_of(id->file->daemon, id->dgid, 0, &index) ||
-	       place_of(hops_of(id), &way)->known_until > now;
+	       place_of(hops_of(id), &query)->known_until > now;
 }
 
 int ucma_hop_resolve(struct ucma_id *id, u32 timeout_ms)

@@ -131,7 +131,8 @@ static void copy_via(u8 gid[16], const struct rtattr *a)
 			     RTA_PAYLOAD(a) - sizeof(*via));
 }
 
-static enum said read_route(struct ucma_way *way, const struct nlmsghdr *h)
+static enum said read_route(struct ucma_hop_query *query,
+			    const struct nlmsghdr *h)
 {
 	const struct rtmsg *r = NLMSG_DATA(h);
 	int left = (int)NLMSG_PAYLOAD(h, sizeof(*r));
@@ -140,38 +141,39 @@ static enum said read_route(struct ucma_way *way, const struct nlmsghdr *h)
 		return SAID_NOTHING;
 	if (r->rtm_type != RTN_UNICAST)
 		return SAID_KNOWN;
-	memcpy(way->hop, way->dgid, 16);
+	memcpy(query->hop, query->dgid, 16);
 	for (const struct rtattr *a = RTM_RTA(r); RTA_OK(a, left);
 	     a = RTA_NEXT(a, left)) {
 		if (a->rta_type == RTA_GATEWAY)
-			copy_address(way->hop, RTA_DATA(a), RTA_PAYLOAD(a));
+			copy_address(query->hop, RTA_DATA(a), RTA_PAYLOAD(a));
 		else if (a->rta_type == RTA_VIA)
-			copy_via(way->hop, a);
+			copy_via(query->hop, a);
 		else if (a->rta_type == RTA_OIF &&
-			 RTA_PAYLOAD(a) == sizeof(way->hop_ifindex))
-			memcpy(&way->hop_ifindex, RTA_DATA(a),
-			       sizeof(way->hop_ifindex));
+			 RTA_PAYLOAD(a) == sizeof(query->hop_ifindex))
+			memcpy(&query->hop_ifindex, RTA_DATA(a),
+			       sizeof(query->hop_ifindex));
 	}
-	return way->hop_ifindex ? SAID_UNKNOWN : SAID_NOTHING;
+	return query->hop_ifindex ? SAID_UNKNOWN : SAID_NOTHING;
 }
 
 /* Finds the neighbour. Returns SAID_UNKNOWN if there is one. */
-static enum said find_hop(struct ucma_asking *asking, struct ucma_way *way)
+static enum said find_hop(struct ucma_asking *asking,
+			  struct ucma_hop_query *query)
 {
 	struct neigh_question q = make_question(RTM_GETROUTE);
 	struct neigh_answer a;
 
-	if (way->on_link) {
-		way->hop_ifindex = way->on_link;
-		memcpy(way->hop, way->dgid, 16);
+	if (query->on_link) {
+		query->hop_ifindex = query->on_link;
+		memcpy(query->hop, query->dgid, 16);
 		return SAID_UNKNOWN;
 	}
-	q.route.rtm_family = family_of(way->dgid);
-	q.route.rtm_dst_len = (u8)add_gid(&q, RTA_DST, way->dgid);
-	q.route.rtm_src_len = (u8)add_gid(&q, RTA_SRC, way->sgid);
-	if (way->scope)
-		add_attr(&q, RTA_OIF, &way->scope, sizeof(way->scope));
-	return ask(asking, &q, &a) ? read_route(way, a.head) : SAID_NOTHING;
+	q.route.rtm_family = family_of(query->dgid);
+	q.route.rtm_dst_len = (u8)add_gid(&q, RTA_DST, query->dgid);
+	q.route.rtm_src_len = (u8)add_gid(&q, RTA_SRC, query->sgid);
+	if (query->scope)
+		add_attr(&q, RTA_OIF, &query->scope, sizeof(query->scope));
+	return ask(asking, &q, &a) ? read_route(query, a.head) : SAID_NOTHING;
 }
 
 static enum said read_entry(const struct nlmsghdr *h)
@@ -189,14 +191,14 @@ static enum said read_entry(const struct nlmsghdr *h)
 }
 
 static enum said find_entry(struct ucma_asking *asking,
-			    const struct ucma_way *way)
+			    const struct ucma_hop_query *query)
 {
 	struct neigh_question q = make_question(RTM_GETNEIGH);
 	struct neigh_answer a;
 
-	q.neigh.ndm_family = family_of(way->hop);
-	q.neigh.ndm_ifindex = (int)way->hop_ifindex;
-	add_gid(&q, NDA_DST, way->hop);
+	q.neigh.ndm_family = family_of(query->hop);
+	q.neigh.ndm_ifindex = (int)query->hop_ifindex;
+	add_gid(&q, NDA_DST, query->hop);
 	return ask(asking, &q, &a) ? read_entry(a.head) : SAID_NOTHING;
 }
 
@@ -219,19 +221,19 @@ static enum said look_at_netdev(u32 ifindex)
 	return said;
 }
 
-bool ucma_neigh_known(struct ucma_asking *asking, struct ucma_way *way)
+bool ucma_neigh_known(struct ucma_asking *asking, struct ucma_hop_query *query)
 {
-	bool had_hop = way->hop_ifindex;
+	bool had_hop = query->hop_ifindex;
 	enum said said = SAID_NOTHING;
 
 	pthread_mutex_lock(&asking->lock);
 	if (asking->fd >= 0)
-		said = find_hop(asking, way);
+		said = find_hop(asking, query);
 	if (said == SAID_UNKNOWN)
-		said = find_entry(asking, way);
+		said = find_entry(asking, query);
 	pthread_mutex_unlock(&asking->lock);
 	if (said == SAID_UNKNOWN)
-		said = look_at_netdev(way->hop_ifindex);
+		said = look_at_netdev(query->hop_ifindex);
 	return said == SAID_NOTHING ? !had_hop : said == SAID_KNOWN;
 }
 
@@ -244,19 +246,19 @@ static void make_address(union ur_sa *sa, const u8 gid[16], u16 port, u32 scope)
 }
 
 /* Sends a datagram without a reader, with hop limit 1. */
-bool ucma_neigh_nudge(const struct ucma_way *way)
+bool ucma_neigh_nudge(const struct ucma_hop_query *query)
 {
-	bool v4 = ur_gid_is_v4(way->dgid);
+	bool v4 = ur_gid_is_v4(query->dgid);
 	union ur_sa from, to;
-	int fd = socket(family_of(way->dgid),
+	int fd = socket(family_of(query->dgid),
 			SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	int one = 1;
 	bool forbidden;
 
 	if (fd < 0)
 		return true;
-	make_address(&from, way->sgid, 0, way->scope);
-	make_address(&to, way->dgid, DISCARD_PORT, way->scope);
+	make_address(&from, query->sgid, 0, query->scope);
+	make_address(&to, query->dgid, DISCARD_PORT, query->scope);
 	setsockopt(fd, v4 ? IPPROTO_IP : IPPROTO_IPV6,
 		   v4 ? IP_TTL : IPV6_UNICAST_HOPS, &one, sizeof(one));
 	forbidden = !bind(fd, &from.sa, ucma_sa_size(&from)) &&

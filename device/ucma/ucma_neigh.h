@@ -21,7 +21,7 @@ struct ucma_asking {
 	pthread_mutex_t lock; /* protects fd and questions */
 };
 
-struct ucma_way {
+struct ucma_hop_query {
 	u8 dgid[16], sgid[16];
 	u32 scope; /* netdev of link-local addresses */
 	/* RoCEv1: dgid is a neighbour on this netdev; 0: use the host's routes */
@@ -32,10 +32,10 @@ struct ucma_way {
 };
 
 /* Returns whether a packet can be sent now: the kernel knows the neighbour, needs none, or
- * cannot say while way has no unknown one yet. If false, fills in the neighbour. */
-bool ucma_neigh_known(struct ucma_asking *asking, struct ucma_way *way);
+ * cannot say while query names no unknown one yet. If false, fills in the neighbour. */
+bool ucma_neigh_known(struct ucma_asking *asking, struct ucma_hop_query *query);
 /* Makes the kernel resolve the neighbour. Returns false if a firewall forbids that. */
-bool ucma_neigh_nudge(const struct ucma_way *way);
+bool ucma_neigh_nudge(const struct ucma_hop_query *query);
 /* Returns whether the message reports a newly known neighbour, and fills that in. */
 bool ucma_neigh_event(const struct nlmsghdr *h, u32 *ifindex, u8 hop[16]);
 

@@ -21,9 +21,9 @@
 #define SHARED_KIB_MIN (16u << 10)
 #define SHARED_KIB_MAX (8u << 20)
 
-static u32 lent_fds(enum ur_lend_way way)
+static u32 lent_fds(enum ur_lend_mode mode)
 {
-	return LENT_FDS + (way == UR_LEND_FAR ? FAR_FDS : 0);
+	return LENT_FDS + (mode == UR_LEND_FAR ? FAR_FDS : 0);
 }
 
 static struct ur_quota *slots_of(struct ur_device *dev, bool small)
@@ -66,7 +66,7 @@ bool ur_slot_is_for_small(struct ur_device *dev, uid_t uid)
 }
 
 int ur_slot_take_part(struct ur_device *dev, uid_t uid, bool small,
-		      enum ur_lend_way way)
+		      enum ur_lend_mode mode)
 {
 	struct ur_quota *q = slots_of(dev, small);
 	int err = 0;
@@ -74,21 +74,21 @@ int ur_slot_take_part(struct ur_device *dev, uid_t uid, bool small,
 	bound_slots(dev);
 	if (ur_quota_take(q, uid, 1))
 		return -EBUSY;
-	if (way != UR_LEND_SOCKETS)
-		err = ur_quota_take_fds(uid, lent_fds(way));
+	if (mode != UR_LEND_SOCKETS)
+		err = ur_quota_take_fds(uid, lent_fds(mode));
 	if (err)
 		ur_quota_give(q, uid, 1);
 	return err ? -EBUSY : 0;
 }
 
 void ur_slot_give_part(struct ur_device *dev, uid_t uid, bool small,
-		       enum ur_lend_way way, u32 rings)
+		       enum ur_lend_mode mode, u32 rings)
 {
 	u32 n = (u32)__builtin_popcount(rings);
 
 	ur_quota_give(slots_of(dev, small), uid, 1);
-	if (way != UR_LEND_SOCKETS)
-		ur_quota_give_fds(uid, lent_fds(way) + UR_SLOT_RING_FDS * n);
+	if (mode != UR_LEND_SOCKETS)
+		ur_quota_give_fds(uid, lent_fds(mode) + UR_SLOT_RING_FDS * n);
 }
 
 struct uroce_engine_open ur_slot_describe(const struct ur_device *dev,

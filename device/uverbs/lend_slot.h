@@ -15,10 +15,10 @@
 /* Charges the user for a slot of the device and, unless it comes with sockets
  * (UR_LEND_SOCKETS), for its descriptors. Returns 0 or -EBUSY. */
 int ur_slot_take_part(struct ur_device *dev, uid_t uid, bool small,
-		      enum ur_lend_way way);
+		      enum ur_lend_mode mode);
 /* Undoes ur_slot_take_part(). rings: bit mask of large slots to which the engine has rings. */
 void ur_slot_give_part(struct ur_device *dev, uid_t uid, bool small,
-		       enum ur_lend_way way, u32 rings);
+		       enum ur_lend_mode mode, u32 rings);
 /* Logs that the file's context gets no engine, at most once a minute. */
 void ur_slot_log_refusal(const struct ur_ufile *file, int err);
 /* Returns whether the user's quota of large slots is used up. */

@@ -60,18 +60,18 @@ static int check_open(const struct ur_cmd *cmd, bool apart)
 
 /* In another network namespace the engine's own sockets cannot send for the device. If the
  * namespace is unknown, only an engine process may send, by the outbox, which is right for all. */
-static int find_way(const struct ur_ufile *file, enum ur_lend_way *way)
+static int find_mode(const struct ur_ufile *file, enum ur_lend_mode *mode)
 {
 	switch (ur_client_network(file->session->sock)) {
 	case UR_CLIENT_NET_OURS:
-		*way = may_have_sockets(file) ? UR_LEND_SOCKETS
-					      : UR_LEND_RELAYED;
+		*mode = may_have_sockets(file) ? UR_LEND_SOCKETS
+					       : UR_LEND_RELAYED;
 		return 0;
 	case UR_CLIENT_NET_OTHER:
-		*way = UR_LEND_FAR;
+		*mode = UR_LEND_FAR;
 		return 0;
 	default:
-		*way = UR_LEND_FAR;
+		*mode = UR_LEND_FAR;
 		return -EOPNOTSUPP;
 	}
 }
@@ -133,18 +133,18 @@ int ur_program_engine_qp(const struct ur_cmd *cmd, struct ur_qp_args *a)
 	return 0;
 }
 
-static int take_part(struct ur_ufile *file, bool small, enum ur_lend_way way)
+static int take_part(struct ur_ufile *file, bool small, enum ur_lend_mode mode)
 {
 	file->small = small;
-	file->relayed = way != UR_LEND_SOCKETS;
-	file->far = way == UR_LEND_FAR;
-	return ur_slot_take_part(file->dev, file->uid, small, way);
+	file->relayed = mode != UR_LEND_SOCKETS;
+	file->far = mode == UR_LEND_FAR;
+	return ur_slot_take_part(file->dev, file->uid, small, mode);
 }
 
 static void give_part(struct ur_ufile *file)
 {
 	ur_slot_give_part(file->dev, file->uid, file->small,
-			  ur_ufile_lend_way(file), file->rings);
+			  ur_ufile_lend_mode(file), file->rings);
 	file->rings = 0;
 }
 
@@ -181,23 +181,23 @@ static int install(const struct ur_cmd *cmd, const struct ur_lent *lent,
 	return 0;
 }
 
-static enum ur_lend_way without_sockets(enum ur_lend_way way)
+static enum ur_lend_mode without_sockets(enum ur_lend_mode mode)
 {
-	return way == UR_LEND_SOCKETS ? UR_LEND_RELAYED : way;
+	return mode == UR_LEND_SOCKETS ? UR_LEND_RELAYED : mode;
 }
 
-static int lend_slot(struct ur_ufile *file, bool small, enum ur_lend_way way,
+static int lend_slot(struct ur_ufile *file, bool small, enum ur_lend_mode mode,
 		     struct ur_lent *lent)
 {
 	int err;
 
 	if (small)
-		way = without_sockets(way);
-	err = take_part(file, small, way);
+		mode = without_sockets(mode);
+	err = take_part(file, small, mode);
 	if (err)
 		return err;
 	err = ur_engine_lend(file->dev->engine, file->uid, file->session->pid,
-			     small, way, lent);
+			     small, mode, lent);
 	if (err)
 		give_part(file);
 	return err;
@@ -209,24 +209,25 @@ static int lend(const struct ur_cmd *cmd, bool apart, size_t bytes,
 		struct ur_lent *lent)
 {
 	struct ur_ufile *file = cmd->file;
-	enum ur_lend_way way;
+	enum ur_lend_mode mode;
 	bool small;
-	/* First, since find_way() may release the lock for an upcall. */
-	int unknown = find_way(file, &way);
+	/* First, since find_mode() may release the lock for an upcall. */
+	int unknown = find_mode(file, &mode);
 	int err = check_open(cmd, apart);
 
 	if (!err && !apart)
 		err = unknown;
 	/* An older provider does not support the outbox. */
-	if (!err && way == UR_LEND_FAR &&
+	if (!err && mode == UR_LEND_FAR &&
 	    bytes < sizeof(struct uroce_engine_open))
 		err = -EOPNOTSUPP;
 	if (err)
 		return err;
 	small = ur_slot_is_for_small(file->dev, file->uid);
-	err = lend_slot(file, small, way, lent);
+	err = lend_slot(file, small, mode, lent);
 	/* Programs of an earlier uroced that have not reconnected may have the large slots. */
-	return err == -EBUSY && !small ? lend_slot(file, true, way, lent) : err;
+	return err == -EBUSY && !small ? lend_slot(file, true, mode, lent)
+				       : err;
 }
 
 /* Called after the client got its copies, or failed to. */
@@ -439,14 +440,14 @@ int ur_m_engine_import(struct ur_cmd *cmd)
 }
 
 /* Charges the user for the slot and the descriptor. */
-static int take_slot(struct ur_ufile *file, u32 slot, enum ur_lend_way way)
+static int take_slot(struct ur_ufile *file, u32 slot, enum ur_lend_mode mode)
 {
 	int err = ur_quota_take_fds(file->uid, 1), life;
 	bool small = ur_slot_is_small(slot);
 
 	if (err)
 		return err;
-	err = take_part(file, small, small ? without_sockets(way) : way);
+	err = take_part(file, small, small ? without_sockets(mode) : mode);
 	if (err)
 		goto err_fds;
 	life = ur_kept_program_take(file->dev, slot, file->uid,
@@ -492,18 +493,18 @@ static bool is_of_realm(const struct ur_ufile *file, u32 slot)
 
 static int reattach(struct ur_cmd *cmd, const struct uroce_engine_resume *in)
 {
-	enum ur_lend_way way;
+	enum ur_lend_mode mode;
 	int err;
 
 	/* If it is unknown, the engine is in an engine process. */
-	find_way(cmd->file, &way);
+	find_mode(cmd->file, &mode);
 	if (!in->slot || in->slot >= UR_SLOTS)
 		return -EINVAL;
 	err = check_open(cmd, true);
 	if (!err && !is_of_realm(cmd->file, in->slot))
 		err = -EOPNOTSUPP;
 	if (!err)
-		err = take_slot(cmd->file, in->slot, way);
+		err = take_slot(cmd->file, in->slot, mode);
 	if (!err)
 		ur_handles_begin(&cmd->file->handles, in->resumes);
 	return err;

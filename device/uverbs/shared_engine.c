@@ -21,9 +21,9 @@ static struct ur_shared_engine *engine_at(struct ur_list *node)
 }
 
 /* Identifies the engine to the next uroced, in place of a pid. */
-static pid_t kept_as(enum ur_lend_way way)
+static pid_t kept_as(enum ur_lend_mode mode)
 {
-	return -1 - (pid_t)way;
+	return -1 - (pid_t)mode;
 }
 
 static bool has_ended(const struct ur_shared_engine *e)
@@ -38,7 +38,7 @@ static struct ur_shared_engine *find(const struct ur_ufile *file, u32 slot)
 		struct ur_shared_engine *e = engine_at(it);
 
 		if (e->dev == file->dev && e->uid == file->uid &&
-		    e->way == ur_ufile_lend_way(file) &&
+		    e->mode == ur_ufile_lend_mode(file) &&
 		    e->guarded == file->session->guarded && !has_ended(e) &&
 		    (slot ? e->slot == slot : !e->left))
 			return e;
@@ -55,7 +55,7 @@ static struct ur_shared_engine *new_engine(const struct ur_ufile *file)
 		return NULL;
 	e->dev = file->dev;
 	e->uid = file->uid;
-	e->way = ur_ufile_lend_way(file);
+	e->mode = ur_ufile_lend_mode(file);
 	e->guarded = file->session->guarded;
 	e->number = ++numbers ? numbers : ++numbers;
 	ur_list_add_tail(&engines, &e->node);
@@ -83,7 +83,7 @@ static int talk(const struct ur_ufile *file, const struct ur_shared_engine *e,
 	int fds[UROCE_APART_FDS];
 
 	context.open.slot = e->slot;
-	ur_slot_fds(lent, e->way == UR_LEND_FAR, fds);
+	ur_slot_fds(lent, e->mode == UR_LEND_FAR, fds);
 	if (part->async) {
 		fds[UROCE_APART_ASYNC_TX] = part->async->tx;
 		fds[UROCE_APART_ASYNC_RX] = part->async->rx;
@@ -126,7 +126,7 @@ static int keep_life(struct ur_shared_engine *e, int fd[2])
 		return err;
 	err = ur_engine_keep_life(
 		e->dev->engine, e->slot,
-		&(struct ur_kept_life){fd[0], e->uid, kept_as(e->way)});
+		&(struct ur_kept_life){fd[0], e->uid, kept_as(e->mode)});
 	if (!err) {
 		e->life = fd[0];
 		return 0;
@@ -140,7 +140,7 @@ static void end_slot(struct ur_shared_engine *e)
 {
 	if (e->slot)
 		ur_engine_lend_end(e->dev->engine, e->slot);
-	ur_slot_give_part(e->dev, e->uid, false, e->way, e->rings);
+	ur_slot_give_part(e->dev, e->uid, false, e->mode, e->rings);
 	if (e->life)
 		close(e->life);
 }
@@ -152,12 +152,12 @@ static int make(const struct ur_ufile *file, struct ur_shared_engine *e,
 	struct ur_lent lent;
 	int life[2], err;
 
-	err = ur_slot_take_part(e->dev, e->uid, false, e->way);
+	err = ur_slot_take_part(e->dev, e->uid, false, e->mode);
 	if (err)
 		return err;
 	err = ur_engine_process_get(file->session, ended, &e->process);
 	if (!err)
-		err = ur_engine_lend(e->dev->engine, e->uid, 0, false, e->way,
+		err = ur_engine_lend(e->dev->engine, e->uid, 0, false, e->mode,
 				     &lent);
 	if (!err) {
 		e->slot = lent.slot;
@@ -218,7 +218,7 @@ static void on_life(void *arg, u32 events)
 
 static int take_over(struct ur_shared_engine *e, u32 slot)
 {
-	int life = ur_kept_program_take(e->dev, slot, e->uid, kept_as(e->way));
+	int life = ur_kept_program_take(e->dev, slot, e->uid, kept_as(e->mode));
 
 	if (life < 0)
 		return life;
@@ -241,7 +241,7 @@ int ur_shared_engine_reattach(struct ur_ufile *file, u32 slot,
 		e = new_engine(file);
 		if (!e)
 			return -ENOMEM;
-		err = ur_slot_take_part(e->dev, e->uid, false, e->way);
+		err = ur_slot_take_part(e->dev, e->uid, false, e->mode);
 		if (err) {
 			free_engine(e);
 			return err;

@@ -21,7 +21,7 @@ struct ur_shared_engine {
 	struct ur_list node;
 	struct ur_device *dev;
 	uid_t uid;
-	enum ur_lend_way way; /* of all its contexts */
+	enum ur_lend_mode mode; /* of all its contexts */
 	/* NULL: it has ended, or was started by an earlier uroced */
 	struct ur_engine_process *process;
 	u32 number; /* as of struct uroce_apart_context */

@@ -75,7 +75,7 @@ struct ur_ufile *ur_ufile_next(const struct ur_device *dev,
 	     (file) = ur_ufile_next(dev, file))
 
 /* Returns how packets of the file's engine leave and arrive. */
-static inline enum ur_lend_way ur_ufile_lend_way(const struct ur_ufile *file)
+static inline enum ur_lend_mode ur_ufile_lend_mode(const struct ur_ufile *file)
 {
 	return file->far       ? UR_LEND_FAR
 	       : file->relayed ? UR_LEND_RELAYED

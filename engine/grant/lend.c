@@ -45,7 +45,7 @@ static u32 free_slot(const struct ur_engine *engine, bool small)
 }
 
 int ur_engine_lend(struct ur_engine *engine, uid_t uid, pid_t pid, bool small,
-		   enum ur_lend_way way, struct ur_lent *lent)
+		   enum ur_lend_mode mode, struct ur_lent *lent)
 {
 	int err;
 
@@ -64,7 +64,7 @@ int ur_engine_lend(struct ur_engine *engine, uid_t uid, pid_t pid, bool small,
 				 .bell = -1};
 	if (!lent->slot)
 		return -EBUSY;
-	ur_assert(!small || way != UR_LEND_SOCKETS);
+	ur_assert(!small || mode != UR_LEND_SOCKETS);
 	ur_lent_numbers_begin(engine->numbers, lent->slot);
 	err = call_lend_port(engine, lent);
 	if (err)
@@ -75,8 +75,8 @@ int ur_engine_lend(struct ur_engine *engine, uid_t uid, pid_t pid, bool small,
 				     &lent->record);
 	if (!err)
 		err = ur_settings_lend(engine, &lent->settings);
-	if (!err && way != UR_LEND_SOCKETS)
-		err = call_lend_relay(engine, lent, way == UR_LEND_FAR);
+	if (!err && mode != UR_LEND_SOCKETS)
+		err = call_lend_relay(engine, lent, mode == UR_LEND_FAR);
 	if (!err && engine->config.roce_v1)
 		err = ur_wire_v1_lend(engine, lent->slot, lent->v1);
 	if (err)

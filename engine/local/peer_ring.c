@@ -25,23 +25,23 @@ struct peer_record {
 	u32 bulk, flow_label;
 	u16 seg, sport;
 	u8 first, tos, ttl;
-	u8 flags; /* APART, SAYS_WAY, SHOWN, SHOWS */
-	/* With SAYS_WAY: the addresses, then the packets. Else the packets begin here. */
-	u8 way[32];
+	u8 flags; /* APART, HAS_ADDRS, SHOWN, SHOWS */
+	/* With HAS_ADDRS: the addresses, then the packets. Else the packets begin here. */
+	u8 addrs[32];
 };
 
-#define APART	 1u
-#define SAYS_WAY 2u
+#define APART	  1u
+#define HAS_ADDRS 2u
 #define SHOWN \
 	4u /* with APART: bulk and first are the place, sport is the file */
 #define SHOWS 8u
-#define SHORT offsetof(struct peer_record, way)
+#define SHORT offsetof(struct peer_record, addrs)
 
 _Static_assert(sizeof(struct peer_record) <= UNIT && SHORT == 28,
 	       "a packet of 64 bytes and an acknowledgement are in two lines");
 _Static_assert(offsetof(struct ur_peer_message, daddr) == 16 &&
 		       !offsetof(struct ur_peer_message, saddr),
-	       "a way is both");
+	       "the two addresses");
 _Static_assert(UR_IS_POW2(UR_PEER_STREAM_BYTES) &&
 		       UR_IS_POW2(UR_PEER_BULK_BYTES),
 	       "places are bits of a count");
@@ -66,15 +66,15 @@ static u32 left(u32 count, u32 size)
 	return size - (count & (size - 1));
 }
 
-static u32 head_bytes(bool says_way)
+static u32 head_bytes(bool has_addresses)
 {
-	return says_way ? UNIT : SHORT;
+	return has_addresses ? UNIT : SHORT;
 }
 
 /* Returns the size of a record with len bytes of packets. */
-static u32 record_bytes(u32 len, bool says_way)
+static u32 record_bytes(u32 len, bool has_addresses)
 {
-	return (u32)ur_align_up(head_bytes(says_way) + len, UNIT);
+	return (u32)ur_align_up(head_bytes(has_addresses) + len, UNIT);
 }
 
 static struct peer_record *record_at(const void *head, u32 count)
@@ -101,9 +101,10 @@ void ur_peer_out_reattach(struct ur_peer_out *out, void *file,
 		r = record_at(file, out->put);
 		if (atomic_load(&r->mark) != ur_peer_mark(out->put))
 			break;
-		out->put += r->len == SKIP
-				    ? left(out->put, UR_PEER_STREAM_BYTES)
-				    : record_bytes(r->len, r->flags & SAYS_WAY);
+		out->put +=
+			r->len == SKIP
+				? left(out->put, UR_PEER_STREAM_BYTES)
+				: record_bytes(r->len, r->flags & HAS_ADDRS);
 	}
 }
 
@@ -156,9 +157,9 @@ u32 ur_peer_space(struct ur_peer_out *out)
 }
 
 /* Returns the room that a record takes, including the gap at the end of the stream. */
-static u32 bytes_for(const struct ur_peer_out *out, u32 len, bool says_way)
+static u32 bytes_for(const struct ur_peer_out *out, u32 len, bool has_addresses)
 {
-	u32 bytes = record_bytes(len, says_way),
+	u32 bytes = record_bytes(len, has_addresses),
 	    end = left(out->put, UR_PEER_STREAM_BYTES);
 
 	return end < bytes ? end + bytes : bytes;
@@ -180,19 +181,19 @@ static void mark(struct ur_peer_out *out)
 u8 *ur_peer_room(struct ur_peer_out *out, const struct ur_peer_message *m)
 {
 	u32 end = left(out->put, UR_PEER_STREAM_BYTES);
-	bool says_way =
-		!out->has_way || memcmp(out->way, m->saddr, sizeof(out->way));
+	bool has_addresses = !out->has_addrs ||
+			     memcmp(out->addrs, m->saddr, sizeof(out->addrs));
 
 	ur_assert(m->len <= UR_PEER_BYTES);
-	if (!has_room(out, bytes_for(out, m->len, says_way)))
+	if (!has_room(out, bytes_for(out, m->len, has_addresses)))
 		return NULL;
-	if (end < record_bytes(m->len, says_way)) {
+	if (end < record_bytes(m->len, has_addresses)) {
 		record_at(out->head, out->put)->len = SKIP;
 		mark(out);
 		out->put += end;
 	}
-	out->as_before = !says_way;
-	return stream_at(out->head, out->put) + head_bytes(says_way);
+	out->as_before = !has_addresses;
+	return stream_at(out->head, out->put) + head_bytes(has_addresses);
 }
 
 /* Advances void_before from time to time: counts wrap around, so an old one would look like a
@@ -224,7 +225,7 @@ void ur_peer_take_back(struct ur_peer_out *out)
 void ur_peer_put(struct ur_peer_out *out, const struct ur_peer_message *m)
 {
 	struct peer_record *r = record_at(out->head, out->put);
-	bool says_way = !out->as_before;
+	bool has_addresses = !out->as_before;
 
 	if (m->apart && !m->shown)
 		ur_peer_release(out,
@@ -238,21 +239,22 @@ void ur_peer_put(struct ur_peer_out *out, const struct ur_peer_message *m)
 	r->first = m->first;
 	r->tos = m->tos;
 	r->ttl = m->ttl;
-	r->flags = (u8)((m->apart ? APART : 0) | (says_way ? SAYS_WAY : 0) |
-			(m->shown ? SHOWN : 0) | (m->shows ? SHOWS : 0));
+	r->flags =
+		(u8)((m->apart ? APART : 0) | (has_addresses ? HAS_ADDRS : 0) |
+		     (m->shown ? SHOWN : 0) | (m->shows ? SHOWS : 0));
 	if (m->shown) {
 		ur_assert(m->apart && m->at < 1ull << 40);
 		r->bulk = (u32)m->at;
 		r->first = (u8)(m->at >> 32);
 		r->sport = m->file;
 	}
-	if (says_way) {
-		memcpy(r->way, m->saddr, sizeof(r->way));
-		memcpy(out->way, m->saddr, sizeof(out->way));
-		out->has_way = true;
+	if (has_addresses) {
+		memcpy(r->addrs, m->saddr, sizeof(r->addrs));
+		memcpy(out->addrs, m->saddr, sizeof(out->addrs));
+		out->has_addrs = true;
 	}
 	mark(out);
-	out->put += record_bytes(m->len, says_way);
+	out->put += record_bytes(m->len, has_addresses);
 	if (m->shown)
 		name_last(out);
 }
@@ -357,7 +359,7 @@ static u32 packets(const struct peer_record *r)
 static bool is_sound(const struct peer_record *r, u32 end)
 {
 	if (!r->len || r->len > UR_PEER_BYTES ||
-	    record_bytes(r->len, r->flags & SAYS_WAY) > end || !r->seg)
+	    record_bytes(r->len, r->flags & HAS_ADDRS) > end || !r->seg)
 		return false;
 	if (r->flags & SHOWS)
 		return r->len == UR_PEER_SHOWN_BYTES;
@@ -370,20 +372,20 @@ static bool is_sound(const struct peer_record *r, u32 end)
 }
 
 /* Remembers the addresses of a record. Returns false if it has none and none are known. */
-static bool note_way(struct ur_peer_in *in, const struct peer_record *r)
+static bool note_addrs(struct ur_peer_in *in, const struct peer_record *r)
 {
-	if (!(r->flags & SAYS_WAY))
-		return in->has_way;
-	memcpy(in->way, r->way, sizeof(in->way));
-	return in->has_way = true;
+	if (!(r->flags & HAS_ADDRS))
+		return in->has_addrs;
+	memcpy(in->addrs, r->addrs, sizeof(in->addrs));
+	return in->has_addrs = true;
 }
 
 /* Fills *m from a valid record. */
 static void fill(struct ur_peer_message *m, const struct ur_peer_in *in,
 		 const struct peer_record *r)
 {
-	memcpy(m->saddr, in->way, sizeof(m->saddr));
-	memcpy(m->daddr, in->way + sizeof(m->saddr), sizeof(m->daddr));
+	memcpy(m->saddr, in->addrs, sizeof(m->saddr));
+	memcpy(m->daddr, in->addrs + sizeof(m->saddr), sizeof(m->daddr));
 	m->flow_label = r->flow_label;
 	m->len = r->len;
 	m->bulk = r->bulk;
@@ -413,12 +415,13 @@ int ur_peer_get(struct ur_peer_in *in, struct ur_peer_message *m, u8 *buf)
 		if (r.mark != ur_peer_mark(at))
 			return -EPROTO;
 	}
-	if (!is_sound(&r, left(at, UR_PEER_STREAM_BYTES)) || !note_way(in, &r))
+	if (!is_sound(&r, left(at, UR_PEER_STREAM_BYTES)) ||
+	    !note_addrs(in, &r))
 		return -EPROTO;
-	memcpy(buf, stream_at(in->head, at) + head_bytes(r.flags & SAYS_WAY),
+	memcpy(buf, stream_at(in->head, at) + head_bytes(r.flags & HAS_ADDRS),
 	       r.len);
 	fill(m, in, &r);
-	in->next = at + record_bytes(r.len, r.flags & SAYS_WAY);
+	in->next = at + record_bytes(r.len, r.flags & HAS_ADDRS);
 	in->freed = r.freed;
 	return 1;
 }

@@ -109,9 +109,9 @@ struct ur_peer_out {
 	u32 put, seen;	/* total bytes of records written; read, as last seen */
 	u32 first;	/* the first record that is not published, */
 	bool begun;	/* if there is one */
-	bool as_before; /* the reserved record has the addresses in "way" */
-	bool has_way;
-	u8 way[32];
+	bool as_before; /* the reserved record has the addresses in addrs */
+	bool has_addrs;
+	u8 addrs[32];
 	u32 reserved,
 		released; /* totals of the bulk area; released: no record will name it */
 	u32 freed;	 /* as last seen */
@@ -126,9 +126,9 @@ struct ur_peer_in {
 	struct ur_peer_word *word;
 	u32 taken, next;
 	u32 freed;
-	u32 waits;    /* as last seen */
-	bool has_way; /* "way": addresses of the last record that had some */
-	u8 way[32];
+	u32 waits;	/* as last seen */
+	bool has_addrs; /* addrs: those of the last record that had some */
+	u8 addrs[32];
 };
 
 /* Returns the first word of the record at that byte count; ur_peer_mark() is its value when the

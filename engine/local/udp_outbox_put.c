@@ -95,10 +95,10 @@ void ur_udp_outbox_wake(struct ur_wire_udp *w, const struct ur_udp_pair *pair)
 		knock(w);
 		return;
 	}
-	memcpy(m.saddr, pair->way[0], 16);
-	memcpy(m.daddr, pair->way[1], 16);
-	p->out.has_way = false;
-	to = pair->has_way ? ur_peer_room(&p->out, &m) : NULL;
+	memcpy(m.saddr, pair->addrs[0], 16);
+	memcpy(m.daddr, pair->addrs[1], 16);
+	p->out.has_addrs = false;
+	to = pair->has_addrs ? ur_peer_room(&p->out, &m) : NULL;
 	if (!to)
 		return;
 	memset(to, 0, UR_UDP_WAKE_BYTES);
@@ -243,7 +243,7 @@ static u32 put_run(struct ur_wire_udp *w, const struct ur_tx *tx, u32 first,
 	memcpy(m.saddr, av->sgid, 16);
 	memcpy(m.daddr, av->dgid, 16);
 	/* Each message carries its addresses: the next uroced may start reading at any of them. */
-	p->out.has_way = false;
+	p->out.has_addrs = false;
 	to = room_or_none(w, p, &m, &n);
 	if (!to)
 		return n;
@@ -255,8 +255,8 @@ static u32 put_run(struct ur_wire_udp *w, const struct ur_tx *tx, u32 first,
 	return n;
 }
 
-static u32 put_one_way(struct ur_wire_udp *w, const struct ur_tx *tx, u32 i,
-		       u32 end)
+static u32 put_one_datagram(struct ur_wire_udp *w, const struct ur_tx *tx,
+			    u32 i, u32 end)
 {
 	struct ur_udp_pair *p = is_near(w, (struct ur_av *)tx->desc[i].av)
 					? ur_udp_pair_for(w, tx, i)
@@ -279,7 +279,7 @@ u32 ur_udp_outbox_send(struct ur_wire *wire, const struct ur_tx *tx, u32 first,
 
 	ur_assert(w->pairs[0] && w->door >= 0);
 	while (i < end && n) {
-		n = put_one_way(w, tx, i, end);
+		n = put_one_datagram(w, tx, i, end);
 		i += n;
 	}
 	ur_udp_pairs_publish(w);

@@ -182,8 +182,8 @@ static void wake_other(struct ur_udp_outbox *o, const struct ur_peer_message *m,
 /* ---- turns ---- */
 
 /* Returns whether packets of b may follow those of a in one datagram. */
-static bool same_way(const struct ur_peer_message *a,
-		     const struct ur_peer_message *b)
+static bool same_headers(const struct ur_peer_message *a,
+			 const struct ur_peer_message *b)
 {
 	return a->flow_label == b->flow_label && a->first == b->first &&
 	       a->tos == b->tos && a->ttl == b->ttl &&
@@ -207,7 +207,7 @@ static bool may_join(const struct ur_peer_message *all,
 	       all->len / all->seg + (m->len + m->seg - 1) / m->seg <=
 		       UR_UDP_SEGS &&
 	       !((all->first | m->first) & UR_OUTBOX_SPOILT) &&
-	       same_way(all, m) && same_slot(data, data + all->len);
+	       same_headers(all, m) && same_slot(data, data + all->len);
 }
 
 /* Returns whether the program may send the message. */

@@ -64,8 +64,8 @@ struct ur_udp_pair {
 	struct ur_udp_full full;
 	u32 due; /* exported files, a bit each, whose record found the ring full */
 	/* A wake-up goes from one of these addresses of the device to the other. */
-	u8 way[2][16];
-	bool has_way;
+	u8 addrs[2][16];
+	bool has_addrs;
 	ur_time asked; /* when the last wake-up left */
 	u32 known_gen; /* generation of the addresses in "known"; 0: none */
 	u8 known[2][16];

@@ -26,7 +26,7 @@ static void wake(struct ur_wire_udp *w, const struct ur_udp_pair *p)
 {
 	u8 bytes[UR_UDP_WAKE_BYTES] = {
 		[5] = (u8)(p->slot << (8 - UR_PLACE_BITS))};
-	bool v4 = ur_gid_is_v4(p->way[0]);
+	bool v4 = ur_gid_is_v4(p->addrs[0]);
 	struct iovec iov = {bytes, sizeof(bytes)};
 	u8 control[UR_UDP_CTRL] __attribute__((aligned(8))) = {0};
 	union ur_sockaddr to;
@@ -41,20 +41,21 @@ static void wake(struct ur_wire_udp *w, const struct ur_udp_pair *p)
 		ur_udp_outbox_wake(w, p);
 		return;
 	}
-	if (!p->has_way || w->lent[v4].fd < 0)
+	if (!p->has_addrs || w->lent[v4].fd < 0)
 		return;
-	msg.msg_namelen = ur_udp_sockaddr(
-		w, &to, p->way[1], p->relayed ? p->port : UR_ROCE_V2_UDP_PORT);
-	ur_udp_add_source(w, &msg, p->way[0]);
+	msg.msg_namelen =
+		ur_udp_sockaddr(w, &to, p->addrs[1],
+				p->relayed ? p->port : UR_ROCE_V2_UDP_PORT);
+	ur_udp_add_source(w, &msg, p->addrs[0]);
 	sendmsg(w->lent[v4].fd, &msg, MSG_DONTWAIT);
 }
 
-static void note_way(struct ur_udp_pair *p, const u8 own[16],
-		     const u8 other[16])
+static void note_addrs(struct ur_udp_pair *p, const u8 own[16],
+		       const u8 other[16])
 {
-	memcpy(p->way[0], own, 16);
-	memcpy(p->way[1], other, 16);
-	p->has_way = true;
+	memcpy(p->addrs[0], own, 16);
+	memcpy(p->addrs[1], other, 16);
+	p->has_addrs = true;
 }
 
 /* ---- sending ---- */
@@ -227,7 +228,7 @@ u32 ur_udp_pair_send(struct ur_wire_udp *w, struct ur_udp_pair *p,
 	}
 	copy(to, tx, first, n);
 	ur_peer_put(&p->out, &m);
-	note_way(p, av->sgid, av->dgid);
+	note_addrs(p, av->sgid, av->dgid);
 	p->put = true;
 	return n;
 }
@@ -332,7 +333,7 @@ static bool is_known(struct ur_wire_udp *w, struct ur_udp_pair *p,
 	p->known_gen = gen;
 	memcpy(p->known[0], m->saddr, 16);
 	memcpy(p->known[1], m->daddr, 16);
-	note_way(p, m->daddr, m->saddr);
+	note_addrs(p, m->daddr, m->saddr);
 	return true;
 }
 
@@ -422,7 +423,7 @@ static void take_relayed(struct ur_wire_udp *w, struct ur_udp_pair *p,
 
 	if (!a || ur_gid_is_v4(m->saddr) != meta.v4)
 		return;
-	note_way(p, m->daddr, m->daddr);
+	note_addrs(p, m->daddr, m->daddr);
 	memcpy(meta.saddr, m->saddr, 16);
 	memcpy(meta.daddr, m->daddr, 16);
 	ur_udp_take_relayed(w, a->mcast, &meta, w->rx_buf, m->len, m->seg,

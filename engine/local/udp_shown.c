@@ -20,7 +20,7 @@
 _Static_assert(sizeof(struct ur_shown_file) == UR_PEER_SHOWN_BYTES,
 	       "what is said of a file");
 
-static bool say(struct ur_udp_pair *p, u32 place, const u8 way[32])
+static bool say(struct ur_udp_pair *p, u32 place, const u8 addrs[32])
 {
 	const struct ur_udp_shown *s = &p->shown[place];
 	struct ur_shown_file said = {0};
@@ -33,8 +33,8 @@ static bool say(struct ur_udp_pair *p, u32 place, const u8 way[32])
 	said.proof = p->out_fd;
 	said.number = s->number;
 	said.place = place;
-	memcpy(m.saddr, way, 16);
-	memcpy(m.daddr, way + 16, 16);
+	memcpy(m.saddr, addrs, 16);
+	memcpy(m.daddr, addrs + 16, 16);
 	to = ur_peer_room(&p->out, &m);
 	if (!to)
 		return false;
@@ -46,10 +46,10 @@ static bool say(struct ur_udp_pair *p, u32 place, const u8 way[32])
 
 void ur_udp_shown_say(struct ur_udp_pair *p)
 {
-	for (u32 left = p->out.has_way ? p->due : 0; left; left &= left - 1) {
+	for (u32 left = p->out.has_addrs ? p->due : 0; left; left &= left - 1) {
 		u32 i = (u32)__builtin_ctz(left);
 
-		if (say(p, i, p->out.way))
+		if (say(p, i, p->out.addrs))
 			p->due &= ~(1u << i);
 	}
 }
@@ -59,7 +59,7 @@ void ur_udp_shown_say(struct ur_udp_pair *p)
 static void show(struct ur_udp_pair *p, const struct ur_av *av,
 		 const struct ur_emr *mr)
 {
-	u8 way[32];
+	u8 addrs[32];
 
 	for (u32 i = 0; i < UR_PEER_FILES; i++) {
 		struct ur_udp_shown *s = &p->shown[i];
@@ -71,9 +71,9 @@ static void show(struct ur_udp_pair *p, const struct ur_av *av,
 		*s = (struct ur_udp_shown){.mr = mr,
 					   .bytes = mr->attr.length,
 					   .number = p->shown_ever};
-		memcpy(way, av->sgid, 16);
-		memcpy(way + 16, av->dgid, 16);
-		if (!say(p, i, way))
+		memcpy(addrs, av->sgid, 16);
+		memcpy(addrs + 16, av->dgid, 16);
+		if (!say(p, i, addrs))
 			p->due |= 1u << i;
 		return;
 	}

@@ -37,7 +37,7 @@ int ur_guest_mask_to(const struct uroce_qp *qp, enum ibv_qp_state state)
 }
 
 /* The states on the way to each state, in order. uroced does not know SQE. */
-static const enum ibv_qp_state ways[][5] = {
+static const enum ibv_qp_state paths[][5] = {
 	[IBV_QPS_RESET] = {IBV_QPS_RESET},
 	[IBV_QPS_INIT] = {IBV_QPS_INIT},
 	[IBV_QPS_RTR] = {IBV_QPS_INIT, IBV_QPS_RTR},
@@ -56,9 +56,9 @@ static int go_to_state(const struct uroce_qp *qp, struct ibv_qp *made)
 
 	ur_qp_door(ctx, qp)->query_qp(qp->guest, &now);
 	ur_guest_show_qp(&now, &attr);
-	if (now.state >= UR_ARRAY_SIZE(ways))
+	if (now.state >= UR_ARRAY_SIZE(paths))
 		return EINVAL;
-	for (const enum ibv_qp_state *state = ways[now.state]; *state && !err;
+	for (const enum ibv_qp_state *state = paths[now.state]; *state && !err;
 	     state++) {
 		attr.qp_state = *state;
 		err = ur_qp_cmd_modify(made, &attr,

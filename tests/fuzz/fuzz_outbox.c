@@ -96,10 +96,10 @@ static void put_message(struct program *p)
 	if (len > UR_PEER_BYTES)
 		len = seg * (UR_PEER_BYTES / (seg ? seg : 1));
 	head = says ? RING_UNIT : RING_SHORT;
-	r = ring_begin(&p->ring, len, seg, says ? RING_SAYS_WAY : 0);
+	r = ring_begin(&p->ring, len, seg, says ? RING_HAS_ADDRS : 0);
 	if (says) {
-		memcpy(r + RING_WAY, source_of(way), 16);
-		memcpy(r + RING_WAY + 16, dgid, 16);
+		memcpy(r + RING_ADDRS, source_of(way), 16);
+		memcpy(r + RING_ADDRS + 16, dgid, 16);
 	}
 	for (u32 i = 0; seg && i < len; i += seg)
 		put_packet(r + head + i, len - i, opcode, dgid);
@@ -120,11 +120,12 @@ static void put_message(struct program *p)
 /* It wakes another program of the device, or seems to. */
 static void put_wake(struct program *p)
 {
-	u8 way = take(&p->in), *r = ring_begin(&p->ring, 12, 12, RING_SAYS_WAY);
+	u8 way = take(&p->in),
+	   *r = ring_begin(&p->ring, 12, 12, RING_HAS_ADDRS);
 
 	memset(r + RING_UNIT, 0, RING_UNIT);
-	memcpy(r + RING_WAY, source_of(way), 16);
-	memcpy(r + RING_WAY + 16, gid_of(way >> 2 & 15), 16);
+	memcpy(r + RING_ADDRS, source_of(way), 16);
+	memcpy(r + RING_ADDRS + 16, gid_of(way >> 2 & 15), 16);
 	r[RING_UNIT + 5] = take(&p->in);
 	if (way & 0x80)
 		ring_patch(&p->in, r, RING_UNIT + 12);

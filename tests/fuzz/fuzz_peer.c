@@ -67,7 +67,7 @@ static void show_file(struct enemy *p)
 		.bytes = (u64)(size & 0x7f) * 4096,
 		.offset = what & 0x20 ? take16(&p->in) * 16u : 0,
 	};
-	u8 *r = ring_begin(&p->ring, sizeof(f), 1, RING_SAYS_WAY | RING_SHOWS);
+	u8 *r = ring_begin(&p->ring, sizeof(f), 1, RING_HAS_ADDRS | RING_SHOWS);
 
 	if (f.pid == w->stranger)
 		st = w->its[(what & 15) % SHOWN_FILES];

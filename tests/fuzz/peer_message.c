@@ -128,8 +128,8 @@ void peer_say_way(struct enemy *p, u8 *r, bool other)
 	u8 which = other ? take(&p->in) : 0;
 	u8 stranger[16] = {[10] = 0xff, 0xff, 10, 1, 2, 3};
 
-	memcpy(r + RING_WAY, which & 4 ? stranger : peer_gids[which & 1], 16);
-	memcpy(r + RING_WAY + 16,
+	memcpy(r + RING_ADDRS, which & 4 ? stranger : peer_gids[which & 1], 16);
+	memcpy(r + RING_ADDRS + 16,
 	       which & 8 ? stranger : peer_gids[which >> 1 & 1], 16);
 }
 
@@ -164,7 +164,7 @@ void peer_put_message(struct enemy *p)
 	while (k.n > 1 && k.n * each > UR_PEER_BYTES)
 		k.n--;
 	len = k.n * each;
-	flags = (u8)((says ? RING_SAYS_WAY : 0) | (k.apart ? RING_APART : 0) |
+	flags = (u8)((says ? RING_HAS_ADDRS : 0) | (k.apart ? RING_APART : 0) |
 		     (k.shown ? RING_SHOWN : 0));
 	r = ring_begin(&p->ring, len, k.seg, flags);
 	if (says)

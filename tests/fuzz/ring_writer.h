@@ -19,14 +19,14 @@
 #define RING_TOS   25u
 #define RING_TTL   26u
 #define RING_FLAGS 27u
-#define RING_WAY   28u
+#define RING_ADDRS 28u
 /* Without a way, the bytes begin there. */
 #define RING_SHORT 28u
 
-#define RING_APART    1u
-#define RING_SAYS_WAY 2u
-#define RING_SHOWN    4u
-#define RING_SHOWS    8u
+#define RING_APART     1u
+#define RING_HAS_ADDRS 2u
+#define RING_SHOWN     4u
+#define RING_SHOWS     8u
 
 struct ring_writer {
 	u8 *file;
@@ -65,7 +65,7 @@ static inline void ring_skip(struct ring_writer *r)
 /* Returns the place of a record with so many bytes behind its head, which is zeros but for what is given. */
 static inline u8 *ring_begin(struct ring_writer *r, u32 len, u32 seg, u8 flags)
 {
-	u32 head = flags & RING_SAYS_WAY ? RING_UNIT : RING_SHORT;
+	u32 head = flags & RING_HAS_ADDRS ? RING_UNIT : RING_SHORT;
 	u8 *at;
 
 	if (ring_left(r) < ur_align_up(head + len, RING_UNIT))

@@ -139,7 +139,7 @@ static void put(struct packet *p, const char *what)
 	uint8_t *to;
 
 	snprintf((char *)p->bytes + 24, 16, "%s %d", what, n++);
-	out.has_way = false;
+	out.has_addrs = false;
 	to = ur_peer_room(&out, &p->m);
 	must(to, "room");
 	memcpy(to, p->bytes, p->m.len < PACKET ? p->m.len : PACKET);
@@ -317,7 +317,7 @@ static void put_random(void)
 		ur_put_be24(bytes + at + 17,
 			    (rarely(slot << (24 - SLOT_BITS))) & 0xffffff);
 	}
-	out.has_way = false;
+	out.has_addrs = false;
 	to = m.len ? ur_peer_room(&out, &m) : NULL;
 	if (to) {
 		memcpy(to, bytes, m.len);

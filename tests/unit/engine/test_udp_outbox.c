@@ -199,7 +199,7 @@ static void put(struct ur_peer_out *out, u8 byte)
 	u8 *to;
 
 	make(RC, 1);
-	out->has_way = false;
+	out->has_addrs = false;
 	to = ur_peer_room(out, &m);
 	CHECK(to);
 	memset(to, byte, m.len);
