@@ -22,11 +22,11 @@ static void check_preload(struct doctor *doctor)
 	char path[PATH_MAX];
 
 	if (ur_environment_library(path, sizeof(path)))
-		ur_doctor_say(doctor, "preload", "problem",
-			      "apt-get install liburoce-preload",
-			      "liburoce-preload.so is not installed");
+		ur_doctor_print(doctor, "preload", "problem",
+				"apt-get install liburoce-preload",
+				"liburoce-preload.so is not installed");
 	else
-		ur_doctor_say(doctor, "preload", "ok", NULL, "%s", path);
+		ur_doctor_print(doctor, "preload", "ok", NULL, "%s", path);
 }
 
 static bool has_provider(int abi, char *path, size_t size)
@@ -47,18 +47,18 @@ static void check_verbs(struct doctor *doctor)
 	int abi = lib ? ur_private_abi(lib) : 0;
 
 	if (!lib)
-		ur_doctor_say(
+		ur_doctor_print(
 			doctor, "libibverbs", "problem",
 			"apt-get install libibverbs1 (Fedora: dnf install "
 			"libibverbs)",
 			"libibverbs.so.1 is not installed");
 	else if (abi == 0)
-		ur_doctor_say(
+		ur_doctor_print(
 			doctor, "libibverbs", "problem",
 			"use a libibverbs of rdma-core 26 or later",
 			"this libibverbs takes no providers that we know");
 	else if (!has_provider(abi, path, sizeof(path)))
-		ur_doctor_say(
+		ur_doctor_print(
 			doctor, "libibverbs", "problem",
 			"install another release of uroce, or a libibverbs of "
 			"one of these",
@@ -66,8 +66,8 @@ static void check_verbs(struct doctor *doctor)
 			"those here are for " UR_PRIVATE_ABIS,
 			abi);
 	else
-		ur_doctor_say(doctor, "libibverbs", "ok", NULL,
-			      "private ABI %d, %s", abi, path);
+		ur_doctor_print(doctor, "libibverbs", "ok", NULL,
+				"private ABI %d, %s", abi, path);
 }
 
 static void check_run_dir(struct doctor *doctor)
@@ -77,29 +77,29 @@ static void check_run_dir(struct doctor *doctor)
 
 	if (stat(dir, &st)) {
 		if (errno == ENOENT)
-			ur_doctor_say(doctor, "run-dir", "note", NULL,
-				      "%s will be made when needed", dir);
+			ur_doctor_print(doctor, "run-dir", "note", NULL,
+					"%s will be made when needed", dir);
 		else
-			ur_doctor_say(
+			ur_doctor_print(
 				doctor, "run-dir", "problem",
 				"name another directory with --run-dir or "
 				"UROCE_RUN_DIR",
 				"%s: %s", dir, strerror(errno));
 	} else if (!S_ISDIR(st.st_mode)) {
-		ur_doctor_say(doctor, "run-dir", "problem",
-			      "name another with --run-dir or UROCE_RUN_DIR",
-			      "%s is not a directory", dir);
+		ur_doctor_print(doctor, "run-dir", "problem",
+				"name another with --run-dir or UROCE_RUN_DIR",
+				"%s is not a directory", dir);
 	} else if (access(dir, X_OK | R_OK)) {
-		ur_doctor_say(
+		ur_doctor_print(
 			doctor, "run-dir", "problem",
 			"ask its owner for access, or name another with --run-dir",
 			"%s: %s", dir, strerror(errno));
 	} else if (!ur_rundir_trusted(dir, &st)) {
-		ur_doctor_say(doctor, "run-dir", "problem",
-			      "name a directory of your own with --run-dir",
-			      "%s belongs to user %u", dir, st.st_uid);
+		ur_doctor_print(doctor, "run-dir", "problem",
+				"name a directory of your own with --run-dir",
+				"%s belongs to user %u", dir, st.st_uid);
 	} else {
-		ur_doctor_say(doctor, "run-dir", "ok", NULL, "%s", dir);
+		ur_doctor_print(doctor, "run-dir", "ok", NULL, "%s", dir);
 	}
 }
 
@@ -109,16 +109,16 @@ static void check_program(struct doctor *doctor, const char *program)
 
 	switch (ur_elf_kind(program, path, sizeof(path))) {
 	case UR_ELF_DYNAMIC:
-		ur_doctor_say(doctor, "program", "ok", NULL, "%s", path);
+		ur_doctor_print(doctor, "program", "ok", NULL, "%s", path);
 		if (ur_elf_opens_libraries(path))
-			ur_doctor_say(
+			ur_doctor_print(
 				doctor, "dlopen", "note", NULL,
 				"%s opens libraries itself: with RTLD_DEEPBIND "
 				"or dlmopen() those see no device, uroce(7)",
 				path);
 		break;
 	case UR_ELF_STATIC:
-		ur_doctor_say(
+		ur_doctor_print(
 			doctor, "program", "problem",
 			"use a dynamically linked build of it",
 			"%s is statically linked: no library can be put in front "
@@ -126,7 +126,7 @@ static void check_program(struct doctor *doctor, const char *program)
 			path);
 		break;
 	case UR_ELF_PRIVILEGED:
-		ur_doctor_say(
+		ur_doctor_print(
 			doctor, "program", "problem",
 			"run a copy without the setuid bit and capabilities, as "
 			"the user that it needs",
@@ -135,7 +135,7 @@ static void check_program(struct doctor *doctor, const char *program)
 			path);
 		break;
 	case UR_ELF_FOREIGN:
-		ur_doctor_say(
+		ur_doctor_print(
 			doctor, "program", "problem",
 			"use a build of it for this machine, of 64 bits",
 			"%s is a program of another machine: the library does "
@@ -143,7 +143,7 @@ static void check_program(struct doctor *doctor, const char *program)
 			path);
 		break;
 	case UR_ELF_MUSL:
-		ur_doctor_say(
+		ur_doctor_print(
 			doctor, "program", "problem",
 			"use a build of it for glibc",
 			"%s is of another C library, musl: the library does not "
@@ -151,20 +151,20 @@ static void check_program(struct doctor *doctor, const char *program)
 			path);
 		break;
 	case UR_ELF_OTHER:
-		ur_doctor_say(
+		ur_doctor_print(
 			doctor, "program", "note", NULL,
 			"%s is a script or of another kind; look at what it runs",
 			path);
 		break;
 	case UR_ELF_DENIED:
-		ur_doctor_say(doctor, "program", "problem",
-			      "make it executable: chmod +x",
-			      "%s may not be executed", path);
+		ur_doctor_print(doctor, "program", "problem",
+				"make it executable: chmod +x",
+				"%s may not be executed", path);
 		break;
 	case UR_ELF_MISSING:
-		ur_doctor_say(doctor, "program", "problem",
-			      "give its full name, or install it",
-			      "%s is not there", path);
+		ur_doctor_print(doctor, "program", "problem",
+				"give its full name, or install it",
+				"%s is not there", path);
 		break;
 	}
 }

@@ -19,8 +19,8 @@ struct doctor {
 /* todo: NULL if nothing is to be done; state: "ok", "note" or "problem". Only a problem
  * makes the exit status 1. */
 __attribute__((format(printf, 5, 6))) void
-ur_doctor_say(struct doctor *doctor, const char *check, const char *state,
-	      const char *todo, const char *format, ...);
+ur_doctor_print(struct doctor *doctor, const char *check, const char *state,
+		const char *todo, const char *format, ...);
 
 /* Checks the limit of locked memory of this user, and /proc. doctor_limits.c */
 void ur_doctor_limits(struct doctor *doctor);

@@ -22,16 +22,17 @@ static void check_device(struct doctor *doctor, struct json_object *device)
 
 	ur_json_array(device, "gids", &gids);
 	if (strcmp(ur_status_text(device, "state"), "ACTIVE"))
-		ur_doctor_say(doctor, "device", "problem", "ip link set IF up",
-			      "%s: its port is %s because %s is", name,
-			      ur_status_text(device, "state"), netdev);
+		ur_doctor_print(doctor, "device", "problem",
+				"ip link set IF up",
+				"%s: its port is %s because %s is", name,
+				ur_status_text(device, "state"), netdev);
 	else if (json_object_object_get_ex(device, "settings", &settings) &&
 		 !strcmp(ur_status_text(settings, "roce_enable"), "0"))
-		ur_doctor_say(doctor, "device", "problem",
-			      "uroce link set DEVICE roce_enable on",
-			      "RoCE of %s is switched off", name);
+		ur_doctor_print(doctor, "device", "problem",
+				"uroce link set DEVICE roce_enable on",
+				"RoCE of %s is switched off", name);
 	else if (!gids)
-		ur_doctor_say(
+		ur_doctor_print(
 			doctor, "device", "problem",
 			"ip address add ADDRESS/BITS dev IF; uroce's log says "
 			"where port 4791 is taken",
@@ -39,16 +40,16 @@ static void check_device(struct doctor *doctor, struct json_object *device)
 			"served",
 			name, netdev);
 	else if (mtu < 1024)
-		ur_doctor_say(
+		ur_doctor_print(
 			doctor, "device", "problem",
 			"ip link set IF mtu 1500 (9000 for an active MTU of 4096)",
 			"%s: %s carries only packets of %" PRId64
 			"; programs ask for 1024",
 			name, netdev, mtu);
 	else
-		ur_doctor_say(doctor, "device", "ok", NULL,
-			      "%s on %s, MTU %" PRId64 ", %zu GIDs", name,
-			      netdev, mtu, gids);
+		ur_doctor_print(doctor, "device", "ok", NULL,
+				"%s on %s, MTU %" PRId64 ", %zu GIDs", name,
+				netdev, mtu, gids);
 }
 
 static void check_twins(struct doctor *doctor, struct json_object *devices,
@@ -65,7 +66,7 @@ static void check_twins(struct doctor *doctor, struct json_object *devices,
 				    ur_status_text(b, "netdev")) ||
 			    !strcmp(ur_status_text(a, "node_guid"),
 				    ur_status_text(b, "node_guid")))
-				ur_doctor_say(
+				ur_doctor_print(
 					doctor, "device", "problem",
 					"name each --netdev once; give each "
 					"interface its own MAC address",
@@ -81,7 +82,7 @@ static void absent(struct doctor *doctor, int err)
 	const char *dir = doctor->options->run_dir;
 
 	if (access(dir, F_OK) == 0 && access(dir, W_OK))
-		ur_doctor_say(
+		ur_doctor_print(
 			doctor, "daemon", "problem",
 			"systemctl start uroced, or use a directory of "
 			"your own: --run-dir",
@@ -89,13 +90,14 @@ static void absent(struct doctor *doctor, int err)
 			"one there: %s",
 			dir, strerror(errno));
 	else if (err == -ECONNREFUSED)
-		ur_doctor_say(doctor, "daemon", "note",
-			      "start a device as before; it clears that up",
-			      "no device is running: %s/%s is left of one that "
-			      "died",
-			      dir, UROCE_TUN_SOCKET);
+		ur_doctor_print(
+			doctor, "daemon", "note",
+			"start a device as before; it clears that up",
+			"no device is running: %s/%s is left of one that "
+			"died",
+			dir, UROCE_TUN_SOCKET);
 	else
-		ur_doctor_say(
+		ur_doctor_print(
 			doctor, "daemon", "note",
 			"uroce run -- PROGRAM starts one, uroced one that "
 			"stays",
@@ -115,26 +117,26 @@ static void check_confinement(struct doctor *doctor, struct json_object *status)
 		return;
 	caps = ur_status_text(c, "capabilities");
 	if (!ur_json_number(c, "asked"))
-		ur_doctor_say(
+		ur_doctor_print(
 			doctor, "confinement", "note",
 			"start uroced without 'confine = no'",
 			"the device keeps every right that it was started with");
 	else if (!ur_json_number(c, "calls"))
-		ur_doctor_say(
+		ur_doctor_print(
 			doctor, "confinement", "note",
 			"allow seccomp where uroced is started",
 			"the device's system calls are not filtered: the "
 			"kernel, or its parent process, did not allow that");
 	else
-		ur_doctor_say(doctor, "confinement", "ok", NULL,
-			      "system calls filtered, %s%s, capabilities: %s",
-			      ur_json_number(c, "files") ? "files by Landlock"
-			      : ur_json_number(c, "mounts") ? "files"
-							    : "all files",
-			      ur_json_number(c, "mounts")
-				      ? ", own mount namespace"
-				      : "",
-			      *caps ? caps : "none");
+		ur_doctor_print(doctor, "confinement", "ok", NULL,
+				"system calls filtered, %s%s, capabilities: %s",
+				ur_json_number(c, "files") ? "files by Landlock"
+				: ur_json_number(c, "mounts") ? "files"
+							      : "all files",
+				ur_json_number(c, "mounts")
+					? ", own mount namespace"
+					: "",
+				*caps ? caps : "none");
 }
 
 void ur_doctor_devices(struct doctor *doctor)
@@ -145,7 +147,7 @@ void ur_doctor_devices(struct doctor *doctor)
 
 	sock = ur_client_connect(doctor->options->run_dir);
 	if (sock == -EACCES || sock == -EPERM) {
-		ur_doctor_say(
+		ur_doctor_print(
 			doctor, "daemon", "problem",
 			"ask for access to its socket, or use a device of your "
 			"own: --run-dir",
@@ -163,8 +165,9 @@ void ur_doctor_devices(struct doctor *doctor)
 		doctor->problems++;
 		return;
 	}
-	ur_doctor_say(doctor, "daemon", "ok", NULL, "running, process %" PRId64,
-		      ur_json_number(status, "pid"));
+	ur_doctor_print(doctor, "daemon", "ok", NULL,
+			"running, process %" PRId64,
+			ur_json_number(status, "pid"));
 	check_confinement(doctor, status);
 	devices = ur_json_array(status, "devices", &count);
 	for (size_t i = 0; i < count; i++)

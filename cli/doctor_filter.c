@@ -122,32 +122,34 @@ static void check_gid(struct doctor *doctor, const char *name, const char *gid)
 	before = bad_packets(doctor->options, name);
 	err = send_probe(&addr, size);
 	if (err == -EADDRNOTAVAIL)
-		ur_doctor_say(doctor, "port", "note",
-			      "ask 'uroce doctor' in the device's own network "
-			      "namespace",
-			      "%s is an address of another network namespace",
-			      text);
+		ur_doctor_print(
+			doctor, "port", "note",
+			"ask 'uroce doctor' in the device's own network "
+			"namespace",
+			"%s is an address of another network namespace", text);
 	else if (err == -EPERM || err == -EACCES)
-		ur_doctor_say(doctor, "port", "problem", TODO_NFT,
-			      "a packet filter refuses to send to UDP port %d "
-			      "(output)",
-			      UR_ROCE_PORT);
+		ur_doctor_print(
+			doctor, "port", "problem", TODO_NFT,
+			"a packet filter refuses to send to UDP port %d "
+			"(output)",
+			UR_ROCE_PORT);
 	else if (err)
-		ur_doctor_say(doctor, "port", "problem",
-			      "ip address; ip route get that address",
-			      "%s cannot be sent to: %s", text, strerror(-err));
+		ur_doctor_print(doctor, "port", "problem",
+				"ip address; ip route get that address",
+				"%s cannot be sent to: %s", text,
+				strerror(-err));
 	else if (before >= 0 && !arrives(doctor->options, name, before))
-		ur_doctor_say(doctor, "port", "problem", TODO_NFT,
-			      "UDP port %d of %s is filtered: a packet to it "
-			      "does not reach %s",
-			      UR_ROCE_PORT, text, name);
+		ur_doctor_print(doctor, "port", "problem", TODO_NFT,
+				"UDP port %d of %s is filtered: a packet to it "
+				"does not reach %s",
+				UR_ROCE_PORT, text, name);
 	else
-		ur_doctor_say(doctor, "port", "ok", NULL,
-			      "packets to UDP port %d of %s reach %s",
-			      UR_ROCE_PORT, text, name);
+		ur_doctor_print(doctor, "port", "ok", NULL,
+				"packets to UDP port %d of %s reach %s",
+				UR_ROCE_PORT, text, name);
 }
 
-static void tell_taken(struct doctor *doctor, struct json_object *device)
+static void print_taken(struct doctor *doctor, struct json_object *device)
 {
 	size_t n;
 	struct json_object *taken = ur_json_array(device, "taken", &n);
@@ -162,7 +164,7 @@ static void tell_taken(struct doctor *doctor, struct json_object *device)
 			    &addr))
 			continue;
 		print_address(&addr, text);
-		ur_doctor_say(
+		ur_doctor_print(
 			doctor, "port", "problem",
 			"as root: ss -uanp 'sport = :4791'; end the program "
 			"that has the address",
@@ -181,7 +183,7 @@ void ur_doctor_filter(struct doctor *doctor, struct json_object *status)
 	for (size_t i = 0; i < count; i++) {
 		struct json_object *d = json_object_array_get_idx(devices, i);
 
-		tell_taken(doctor, d);
+		print_taken(doctor, d);
 		gids = ur_json_array(d, "gids", &n);
 		for (size_t k = 0; k < n; k++) {
 			struct json_object *g =
@@ -215,15 +217,16 @@ void ur_doctor_rules(struct doctor *doctor)
 			continue;
 		named = true;
 		if (refuses)
-			ur_doctor_say(doctor, "filter", "problem", TODO_NFT,
-				      "nftables has the rule: %s",
-				      line + strspn(line, "\t"));
+			ur_doctor_print(doctor, "filter", "problem", TODO_NFT,
+					"nftables has the rule: %s",
+					line + strspn(line, "\t"));
 	}
 	if (f)
 		pclose(f);
 	if (drops && !named)
-		ur_doctor_say(doctor, "filter", "problem", TODO_NFT,
-			      "nftables drops what comes in by default, and no "
-			      "rule lets UDP port %d in",
-			      UR_ROCE_PORT);
+		ur_doctor_print(
+			doctor, "filter", "problem", TODO_NFT,
+			"nftables drops what comes in by default, and no "
+			"rule lets UDP port %d in",
+			UR_ROCE_PORT);
 }

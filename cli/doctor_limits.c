@@ -25,10 +25,10 @@ void ur_doctor_limits(struct doctor *doctor)
 	if (geteuid())
 		getrlimit(RLIMIT_MEMLOCK, &lim);
 	if (lim.rlim_cur == RLIM_INFINITY)
-		ur_doctor_say(doctor, "memlock", "ok", NULL,
-			      "any amount of memory may be locked");
+		ur_doctor_print(doctor, "memlock", "ok", NULL,
+				"any amount of memory may be locked");
 	else
-		ur_doctor_say(
+		ur_doctor_print(
 			doctor, "memlock",
 			lim.rlim_cur <= MEMLOCK_MIN ? "problem" : "note",
 			"ulimit -l unlimited, or 'memlock' in "
@@ -39,7 +39,7 @@ void ur_doctor_limits(struct doctor *doctor)
 			"register less",
 			(unsigned long long)lim.rlim_cur);
 	if (access("/proc/self/mem", R_OK | W_OK))
-		ur_doctor_say(
+		ur_doctor_print(
 			doctor, "proc", "problem",
 			"mount /proc in this container: mount -t proc proc /proc",
 			"/proc/self/mem: %s", strerror(errno));
@@ -80,7 +80,7 @@ static void check_reached(struct doctor *doctor, struct json_object *session)
 	if (!json_object_object_get_ex(session, "memory_reached", &reached) ||
 	    json_object_get_boolean(reached))
 		return;
-	ur_doctor_say(
+	ur_doctor_print(
 		doctor, "memory", "problem",
 		"let it open a device before it changes its user, or call "
 		"prctl(PR_SET_DUMPABLE, 1) after that",
@@ -114,10 +114,10 @@ void ur_doctor_programs(struct doctor *doctor, struct json_object *status)
 			"prlimit --pid %" PRId64
 			" --memlock=unlimited, as root, or start it anew with more",
 			pid);
-		ur_doctor_say(doctor, "memlock",
-			      bytes <= MEMLOCK_MIN ? "problem" : "note", todo,
-			      "%s (process %" PRId64 ") may lock only %" PRIu64
-			      " bytes",
-			      ur_status_text(s, "comm"), pid, bytes);
+		ur_doctor_print(doctor, "memlock",
+				bytes <= MEMLOCK_MIN ? "problem" : "note", todo,
+				"%s (process %" PRId64
+				") may lock only %" PRIu64 " bytes",
+				ur_status_text(s, "comm"), pid, bytes);
 	}
 }

@@ -68,9 +68,9 @@ void ur_doctor_netdev(struct doctor *doctor)
 
 	choose_netdev(doctor->options, name);
 	if (!if_nametoindex(name)) {
-		ur_doctor_say(doctor, "netdev", "problem",
-			      "ip link, and --netdev IF",
-			      "there is no interface %s", name);
+		ur_doctor_print(doctor, "netdev", "problem",
+				"ip link, and --netdev IF",
+				"there is no interface %s", name);
 		return;
 	}
 	getifaddrs(&list);
@@ -90,14 +90,14 @@ void ur_doctor_netdev(struct doctor *doctor)
 	}
 	freeifaddrs(list);
 	if (!up)
-		ur_doctor_say(doctor, "netdev", "problem", "ip link set IF up",
-			      "%s is down", name);
+		ur_doctor_print(doctor, "netdev", "problem",
+				"ip link set IF up", "%s is down", name);
 	else if (!addresses)
-		ur_doctor_say(doctor, "netdev", "problem",
-			      "ip address add ADDRESS/BITS dev IF",
-			      "%s has no address, so there is no GID", name);
+		ur_doctor_print(doctor, "netdev", "problem",
+				"ip address add ADDRESS/BITS dev IF",
+				"%s has no address, so there is no GID", name);
 	else if (taken && taken == wanted)
-		ur_doctor_say(
+		ur_doctor_print(
 			doctor, "port", "problem",
 			"stop it, or use its run directory, or another --netdev",
 			"UDP port %d of %s is taken by %s", UR_ROCE_PORT, name,
@@ -105,8 +105,8 @@ void ur_doctor_netdev(struct doctor *doctor)
 				? owner
 				: "another user's program or the kernel's Soft-RoCE");
 	else
-		ur_doctor_say(doctor, "netdev", "ok", NULL,
-			      "a device can be started on %s", name);
+		ur_doctor_print(doctor, "netdev", "ok", NULL,
+				"a device can be started on %s", name);
 }
 
 /* Bypasses the C library, whose /sys under `uroce run` has our devices too. */
@@ -150,8 +150,9 @@ void ur_doctor_kernel(struct doctor *doctor)
 
 	kernel_names(names, sizeof(names));
 	if (*names)
-		ur_doctor_say(doctor, "kernel", "note",
-			      "name ours to programs (-d), as uroce link shows "
-			      "it, or hide those: uroce run --only",
-			      "the kernel has RDMA devices too: %s", names);
+		ur_doctor_print(
+			doctor, "kernel", "note",
+			"name ours to programs (-d), as uroce link shows "
+			"it, or hide those: uroce run --only",
+			"the kernel has RDMA devices too: %s", names);
 }

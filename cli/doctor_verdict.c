@@ -124,21 +124,22 @@ static void judge_field(struct doctor *doctor,
 	for (int v = 0; v <= f->mask; v++)
 		look_at(f, found->back, "back", v, &t, &marks);
 	if (t.used)
-		ur_doctor_say(doctor, f->check, "problem", own_part(found),
-			      "%s", t.s);
+		ur_doctor_print(doctor, f->check, "problem", own_part(found),
+				"%s", t.s);
 	else if (marks)
-		ur_doctor_say(doctor, f->check, "note", NULL,
-			      "ECN survives the path; something on it marks: "
-			      "%d of our few ECT packets came CE",
-			      marks);
+		ur_doctor_print(doctor, f->check, "note", NULL,
+				"ECN survives the path; something on it marks: "
+				"%d of our few ECT packets came CE",
+				marks);
 	else if (f == &ecn)
-		ur_doctor_say(doctor, f->check, "ok", NULL,
-			      "Not-ECT, ECT(0), ECT(1) and CE arrive as sent, "
-			      "there and back");
+		ur_doctor_print(
+			doctor, f->check, "ok", NULL,
+			"Not-ECT, ECT(0), ECT(1) and CE arrive as sent, "
+			"there and back");
 	else
-		ur_doctor_say(doctor, f->check, "ok", NULL,
-			      "DSCP 0, 26 and 46 arrive as sent, there and "
-			      "back");
+		ur_doctor_print(doctor, f->check, "ok", NULL,
+				"DSCP 0, 26 and 46 arrive as sent, there and "
+				"back");
 }
 
 static void judge_mtu(struct doctor *doctor, const struct ur_path_found *found)
@@ -146,13 +147,13 @@ static void judge_mtu(struct doctor *doctor, const struct ur_path_found *found)
 	int ours = found->mtu, theirs = found->peer_mtu;
 
 	if (!found->fits)
-		ur_doctor_say(doctor, "mtu", "problem",
-			      "uroce ping ADDRESS; look at drops below",
-			      "not even packets of %d bytes cross %s",
-			      found->lost,
-			      found->lost_there ? "there" : "back");
+		ur_doctor_print(doctor, "mtu", "problem",
+				"uroce ping ADDRESS; look at drops below",
+				"not even packets of %d bytes cross %s",
+				found->lost,
+				found->lost_there ? "there" : "back");
 	else if (found->lost)
-		ur_doctor_say(
+		ur_doctor_print(
 			doctor, "mtu", "problem",
 			"give every interface on the way the same MTU ('ip "
 			"link set IF mtu'), or use a smaller path MTU in the "
@@ -162,16 +163,17 @@ static void judge_mtu(struct doctor *doctor, const struct ur_path_found *found)
 			found->fits, found->lost,
 			found->lost_there ? "there" : "back", ours, theirs);
 	else if (ours != theirs)
-		ur_doctor_say(doctor, "mtu", "note",
-			      "give both interfaces the same MTU",
-			      "packets of %d bytes cross; active MTU here %d, "
-			      "there %d",
-			      found->fits, ours, theirs);
+		ur_doctor_print(
+			doctor, "mtu", "note",
+			"give both interfaces the same MTU",
+			"packets of %d bytes cross; active MTU here %d, "
+			"there %d",
+			found->fits, ours, theirs);
 	else
-		ur_doctor_say(doctor, "mtu", "ok", NULL,
-			      "packets of %d bytes cross, the active MTU of "
-			      "both",
-			      found->fits);
+		ur_doctor_print(doctor, "mtu", "ok", NULL,
+				"packets of %d bytes cross, the active MTU of "
+				"both",
+				found->fits);
 }
 
 /* Return: the longest burst that arrived whole, or NULL. */
@@ -234,11 +236,11 @@ static void judge_queue(struct doctor *doctor,
 		loses |= add_bursts(&t, found, 1);
 	}
 	add_marks(&t, found);
-	ur_doctor_say(doctor, "queue", loses ? "note" : "ok",
-		      loses ? "no lossless path: have switches mark (ECN) or "
-			      "pause (PFC) before their queues are full"
-			    : NULL,
-		      "%s", t.s);
+	ur_doctor_print(doctor, "queue", loses ? "note" : "ok",
+			loses ? "no lossless path: have switches mark (ECN) or "
+				"pause (PFC) before their queues are full"
+			      : NULL,
+			"%s", t.s);
 }
 
 static void judge_drops(struct doctor *doctor,
@@ -250,12 +252,13 @@ static void judge_drops(struct doctor *doctor,
 	if (!sent)
 		return;
 	if (arrived == sent && found->echoed == sent)
-		ur_doctor_say(doctor, "drops", "ok", NULL,
-			      "none of %d probes and their echoes is lost, one "
-			      "each millisecond",
-			      sent);
+		ur_doctor_print(
+			doctor, "drops", "ok", NULL,
+			"none of %d probes and their echoes is lost, one "
+			"each millisecond",
+			sent);
 	else
-		ur_doctor_say(
+		ur_doctor_print(
 			doctor, "drops", "problem",
 			"'ip -s link', 'tc -s qdisc', 'nft list ruleset', and "
 			"'uroce stat' at both ends say where",
@@ -271,26 +274,28 @@ static void judge_refusal(struct doctor *doctor,
 			  const struct ur_path_found *found)
 {
 	if (found->status == -ETIMEDOUT)
-		ur_doctor_say(doctor, "peer", "problem",
-			      "uroce ping ADDRESS says where it fails",
-			      "%s does not answer", found->peer);
+		ur_doctor_print(doctor, "peer", "problem",
+				"uroce ping ADDRESS says where it fails",
+				"%s does not answer", found->peer);
 	else if (found->status == UR_PATH_NO_SERVICE)
-		ur_doctor_say(doctor, "peer", "problem",
-			      "run 'uroce doctor --fabric' there, and again "
-			      "here",
-			      "nobody at %s waits for our probes", found->peer);
+		ur_doctor_print(doctor, "peer", "problem",
+				"run 'uroce doctor --fabric' there, and again "
+				"here",
+				"nobody at %s waits for our probes",
+				found->peer);
 	else if (found->status == UR_PATH_BUSY)
-		ur_doctor_say(
+		ur_doctor_print(
 			doctor, "peer", "problem", "try again in 15 seconds",
 			"%s answers somebody else, or cannot open a queue "
 			"pair",
 			found->peer);
 	else
-		ur_doctor_say(doctor, "peer", "problem",
-			      "run 'uroce doctor --fabric' of the same release "
-			      "there",
-			      "%s lets us not in: %s, status %d", found->peer,
-			      found->refused, found->status);
+		ur_doctor_print(
+			doctor, "peer", "problem",
+			"run 'uroce doctor --fabric' of the same release "
+			"there",
+			"%s lets us not in: %s, status %d", found->peer,
+			found->refused, found->status);
 }
 
 static void judge_peer(struct doctor *doctor, const struct ur_path_found *found)
@@ -298,17 +303,17 @@ static void judge_peer(struct doctor *doctor, const struct ur_path_found *found)
 	struct sentence t = {.used = 0};
 
 	if (!found->trip_ns) {
-		ur_doctor_say(doctor, "peer", "problem",
-			      "uroce ping ADDRESS; 'nft list ruleset' of hosts "
-			      "and routers",
-			      "%s let us in, but no probe comes back",
-			      found->peer);
+		ur_doctor_print(
+			doctor, "peer", "problem",
+			"uroce ping ADDRESS; 'nft list ruleset' of hosts "
+			"and routers",
+			"%s let us in, but no probe comes back", found->peer);
 		return;
 	}
 	add(&t, "%s echoes in %.0f us", found->peer, found->trip_ns / 1e3);
 	if (found->routers > 0 && found->routers <= ROUTERS_MAX)
 		add(&t, ", routers on the way there: %d", found->routers);
-	ur_doctor_say(doctor, "peer", "ok", NULL, "%s", t.s);
+	ur_doctor_print(doctor, "peer", "ok", NULL, "%s", t.s);
 }
 
 void ur_path_conclude(struct doctor *doctor, const struct ur_path_found *found)
@@ -321,9 +326,9 @@ void ur_path_conclude(struct doctor *doctor, const struct ur_path_found *found)
 		judge_peer(doctor, found);
 	if (found->trip_ns) {
 		if (found->v1)
-			ur_doctor_say(doctor, "ecn", "note",
-				      "use GIDs of RoCEv2",
-				      "RoCEv1 has neither ECN nor DSCP");
+			ur_doctor_print(doctor, "ecn", "note",
+					"use GIDs of RoCEv2",
+					"RoCEv1 has neither ECN nor DSCP");
 		else
 			judge_field(doctor, found, &ecn);
 		if (!found->v1)
@@ -333,12 +338,12 @@ void ur_path_conclude(struct doctor *doctor, const struct ur_path_found *found)
 		judge_drops(doctor, found);
 	}
 	if (*found->local)
-		ur_doctor_say(doctor, "local", "problem",
-			      "uroce link; uroce ping ADDRESS says where it "
-			      "fails",
-			      "this host could not go on: %s", found->local);
+		ur_doctor_print(doctor, "local", "problem",
+				"uroce link; uroce ping ADDRESS says where it "
+				"fails",
+				"this host could not go on: %s", found->local);
 	else if (!found->ended)
-		ur_doctor_say(doctor, "time", "problem",
-			      "uroce ping ADDRESS says where it fails",
-			      "the probes did not end within ten seconds");
+		ur_doctor_print(doctor, "time", "problem",
+				"uroce ping ADDRESS says where it fails",
+				"the probes did not end within ten seconds");
 }

@@ -7,8 +7,9 @@
 
 #include "cli/doctor.h"
 
-void ur_doctor_say(struct doctor *doctor, const char *check, const char *state,
-		   const char *todo, const char *format, ...)
+void ur_doctor_print(struct doctor *doctor, const char *check,
+		     const char *state, const char *todo, const char *format,
+		     ...)
 {
 	struct json_object *o;
 	char what[512];

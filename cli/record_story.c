@@ -71,7 +71,7 @@ static struct tries count_tries(const struct story *s)
 	return t;
 }
 
-static void tell_tries(struct story *s)
+static void print_tries(struct story *s)
 {
 	struct tries t = count_tries(s);
 
@@ -100,7 +100,7 @@ static void tell_tries(struct story *s)
 }
 
 /* Finds the last refusal of the other end before the failure. */
-static void tell_peer(struct story *s)
+static void print_peer(struct story *s)
 {
 	const struct ur_record *record = s->record;
 	uint32_t i = index_of(record, s->failed), peer = s->qp->peer;
@@ -139,7 +139,7 @@ static void tell_peer(struct story *s)
 	}
 }
 
-static void tell_advice(struct story *s)
+static void print_advice(struct story *s)
 {
 	switch (s->failed->r.status) {
 	case STATUS_RETRY:
@@ -159,7 +159,7 @@ static void tell_advice(struct story *s)
 	}
 }
 
-static void tell_flushed(struct story *s)
+static void print_flushed(struct story *s)
 {
 	const struct ur_record *record = s->record;
 	uint32_t n = 0;
@@ -197,11 +197,11 @@ static struct json_object *tell(const struct ur_record *record,
 			     (double)(e->ns - record->events[e->send].ns) / 1e6,
 			     what);
 	}
-	tell_tries(&s);
-	tell_peer(&s);
-	tell_flushed(&s);
+	print_tries(&s);
+	print_peer(&s);
+	print_flushed(&s);
 	if (e->r.kind == UROCE_RECORD_COMPLETION)
-		tell_advice(&s);
+		print_advice(&s);
 	json_object_object_add(o, "event",
 			       json_object_new_int64(index_of(record, e)));
 	json_object_object_add(o, "qp", json_object_new_int64(e->qp));

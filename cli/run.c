@@ -104,7 +104,7 @@ int ur_cmd_run(struct ur_options *options)
 	}
 	if (started && !options->quiet && !options->netdevs &&
 	    !options->devices)
-		ur_status_say_netdev(sock, options);
+		ur_status_print_netdev(sock, options);
 	if (ur_mount(options)) {
 		close(sock);
 		return UR_EXIT_NO_DEVICE;

@@ -235,7 +235,7 @@ int ur_status_check_devices(int sock, const struct ur_options *options)
 	return err;
 }
 
-void ur_status_say_netdev(int sock, const struct ur_options *options)
+void ur_status_print_netdev(int sock, const struct ur_options *options)
 {
 	struct json_object *status = ask_status(options, sock, ""), *device;
 	const char *name, *netdev;

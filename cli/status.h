@@ -48,7 +48,7 @@ struct json_object *ur_status_get(const struct ur_options *options,
 int ur_status_check_devices(int sock, const struct ur_options *options);
 
 /* Prints on stderr which interface the device chose, and why. */
-void ur_status_say_netdev(int sock, const struct ur_options *options);
+void ur_status_print_netdev(int sock, const struct ur_options *options);
 
 /* Return a member's text or number, or "" or 0 if there is none. */
 const char *ur_status_text(struct json_object *object, const char *name);

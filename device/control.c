@@ -32,7 +32,7 @@ static void status(struct ur_session *s, const char *subject)
 		ur_debug("session %llu: no descriptors for an answer",
 			 (unsigned long long)s->id);
 	else if (!strcmp(subject, "record"))
-		fd = ur_record_tell(s, &len);
+		fd = ur_record_memfd(s, &len);
 	else
 		fd = ur_status(s, subject, &len);
 	reply.ret = fd < 0 ? fd : 0;

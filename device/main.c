@@ -176,8 +176,8 @@ static int add_devices(struct ur_daemon *daemon,
 	return err;
 }
 
-static void say_ready(const struct ur_daemon *daemon,
-		      const struct ur_daemon_options *o)
+static void report_ready(const struct ur_daemon *daemon,
+			 const struct ur_daemon_options *o)
 {
 	static const char text[] = "ready\n";
 
@@ -433,7 +433,7 @@ int main(int argc, char **argv)
 	if (!err)
 		err = ur_stopper_start(&daemon);
 	if (!err) {
-		say_ready(&daemon, o);
+		report_ready(&daemon, o);
 		ur_loop_lock(daemon.loop);
 		ur_service_ready(&daemon);
 		ur_loop_unlock(daemon.loop);

@@ -50,7 +50,7 @@ static u32 part(const struct ur_quota *q, uid_t uid, u32 had)
  * Limits the log to a line a minute per slot; users and quotas hash to slots. So neither
  * one client nor many can fill the log.
  */
-static bool may_say(const struct ur_quota *q, uid_t uid)
+static bool may_log(const struct ur_quota *q, uid_t uid)
 {
 	static u64 next[64];
 	u64 now = ur_loop_now();
@@ -70,7 +70,7 @@ static void log_refusal(const struct ur_quota *q, uid_t uid, u32 n, u32 limit)
 {
 	const char *where = q->where ? q->where : "uroced";
 
-	if (!may_say(q, uid))
+	if (!may_log(q, uid))
 		return;
 	if (!q->shared && n > q->max - ur_min_u32(q->used, q->max))
 		ur_log("%s: user %u asks for more %s, but there are %u and "

@@ -149,7 +149,7 @@ static void send_closed(struct ur_file *parent, uint64_t cookie)
 
 /* Reports the end of an event file, whose last descriptor is closed. One that a
  * forked child may have ends with its parent file. */
-static void tell_event_closed(struct ur_file *file)
+static void report_event_closed(struct ur_file *file)
 {
 	struct ur_file *parent;
 
@@ -195,7 +195,7 @@ static void drop_descriptor(uint16_t index)
 	/* Keeps the file while its end is reported. */
 	refs = atomic_fetch_add(&file->refs, USER - 1) - 1;
 	if (!(refs & FDS_MASK))
-		tell_event_closed(file);
+		report_event_closed(file);
 	ur_fdmap_put(file);
 }
 

@@ -124,7 +124,7 @@ static bool is_event_fd(const struct ur_file *file, uint64_t number,
 
 /* Reports which words of a command may be event files' descriptors; only the
  * device knows which are. The first word contains the command's length. */
-static void say_known(const struct ur_file *file, struct uroce_tun_msg *msg)
+static void add_known(const struct ur_file *file, struct uroce_tun_msg *msg)
 {
 	const uint64_t *word = (const void *)(uintptr_t)msg->call.arg;
 	size_t n = *word & 0xffff;
@@ -151,7 +151,7 @@ static int64_t converse(struct ur_file *file, struct uroce_tun_msg *msg,
 		msg->call.out_to = msg->call.arg + len;
 		if (file->features & UROCE_TUN_F_KNOWN &&
 		    msg->op == UROCE_TUN_IOCTL && !(msg->call.arg & 7))
-			say_known(file, msg);
+			add_known(file, msg);
 	}
 	ret = ur_tunnel_send_call(file->sock, msg,
 				  (const void *)(uintptr_t)msg->call.arg, len);

@@ -195,7 +195,7 @@ void ur_retry_go_back(struct ur_qp *qp)
 }
 
 /* Does the same with so many packets known to be missing. */
-static void go_back_told(struct ur_qp *qp, u32 missing)
+static void go_back_named(struct ur_qp *qp, u32 missing)
 {
 	const struct ur_requester *req = &qp->req;
 	u32 out = ur_inflight(req);
@@ -251,7 +251,7 @@ bool ur_retry_sequence(struct ur_qp *qp, u32 missing)
 	if (!req->srtt)
 		ur_trip_estimate(qp);
 	ur_retry_lost(qp, missing, false);
-	go_back_told(qp, missing);
+	go_back_named(qp, missing);
 	ur_retry_start_timers(qp);
 	return true;
 }
@@ -264,7 +264,7 @@ bool ur_retry_again(struct ur_qp *qp, u32 missing)
 		return false;
 	ur_retry_count(qp);
 	ur_retry_lost(qp, missing, false);
-	go_back_told(qp, missing);
+	go_back_named(qp, missing);
 	return true;
 }
 

@@ -174,14 +174,14 @@ void ur_doctor_host(struct doctor *doctor)
 		return;
 	}
 	if (ur_trial_place("", entry, why) || ur_trial_run("", entry, why))
-		ur_doctor_say(doctor, "host", "problem", undo,
-			      "every program shall see the device "
-			      "by " UR_PRELOAD_FILE ": %s: %s",
-			      entry, why);
+		ur_doctor_print(doctor, "host", "problem", undo,
+				"every program shall see the device "
+				"by " UR_PRELOAD_FILE ": %s: %s",
+				entry, why);
 	else
-		ur_doctor_say(doctor, "host", "ok", NULL,
-			      "every dynamic program sees the device (%s: "
-			      "undoes it)",
-			      undo);
+		ur_doctor_print(doctor, "host", "ok", NULL,
+				"every dynamic program sees the device (%s: "
+				"undoes it)",
+				undo);
 	free(file.text);
 }

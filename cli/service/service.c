@@ -235,22 +235,23 @@ int ur_cmd_disable(struct ur_options *options)
 	return err > all.worst ? err : all.worst;
 }
 
-static void say_service(void *arg, const char *name, const char *library)
+static void print_service(void *arg, const char *name, const char *library)
 {
 	struct doctor *doctor = arg;
 	char todo[2 * UR_UNIT_NAME_MAX];
 
 	snprintf(todo, sizeof(todo), "uroce disable --service %s", name);
 	if (access(library, R_OK))
-		ur_doctor_say(doctor, "service", "problem", todo,
-			      "%s shall see the device by %s: %s", name,
-			      library, strerror(errno));
+		ur_doctor_print(doctor, "service", "problem", todo,
+				"%s shall see the device by %s: %s", name,
+				library, strerror(errno));
 	else
-		ur_doctor_say(doctor, "service", "ok", NULL,
-			      "%s sees the device (%s: undoes it)", name, todo);
+		ur_doctor_print(doctor, "service", "ok", NULL,
+				"%s sees the device (%s: undoes it)", name,
+				todo);
 }
 
 void ur_doctor_services(struct doctor *doctor)
 {
-	ur_dropin_each("", say_service, doctor);
+	ur_dropin_each("", print_service, doctor);
 }

@@ -37,6 +37,6 @@ void ur_record_write_all(struct ur_daemon *daemon);
  * see (ur_may_see()): his own, or all for an administrator. *len: bytes, charged to the
  * session. Returns -ENODATA if no device records, -ENOMEM or another -errno. Lock not held.
  */
-int ur_record_tell(struct ur_session *to_whom, u64 *len);
+int ur_record_memfd(struct ur_session *to_whom, u64 *len);
 
 #endif

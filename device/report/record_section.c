@@ -237,8 +237,8 @@ static int open_sections(struct ur_daemon *daemon,
 	return *n ? 0 : -ENODATA;
 }
 
-static int tell_sections(struct ur_section **s, u32 n,
-			 const struct ur_session *asker, u64 *len)
+static int write_sections(struct ur_section **s, u32 n,
+			  const struct ur_session *asker, u64 *len)
 {
 	int fd = ur_memfd_for_client("record"), err = 0;
 
@@ -258,7 +258,7 @@ static int tell_sections(struct ur_section **s, u32 n,
 	return err;
 }
 
-int ur_record_tell(struct ur_session *to_whom, u64 *len)
+int ur_record_memfd(struct ur_session *to_whom, u64 *len)
 {
 	struct ur_loop *loop = to_whom->daemon->loop;
 	struct ur_section *s[UR_MAX_DEVICES];
@@ -273,7 +273,7 @@ int ur_record_tell(struct ur_session *to_whom, u64 *len)
 		ret = ur_session_answer_room(to_whom, 2 * bytes);
 	ur_loop_unlock(loop);
 	if (!ret)
-		ret = tell_sections(s, n, to_whom, len);
+		ret = write_sections(s, n, to_whom, len);
 	ur_loop_lock(loop);
 	while (n)
 		ur_section_close(s[--n]);

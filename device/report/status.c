@@ -86,7 +86,7 @@ static struct json_object *counters(const u64 *cnt)
 	return o;
 }
 
-static void tell_setting(void *ctx, const char *name, const char *text)
+static void add_setting(void *ctx, const char *name, const char *text)
 {
 	ur_json_text(ctx, name, text);
 }
@@ -95,7 +95,7 @@ static struct json_object *settings(struct ur_device *dev)
 {
 	struct json_object *o = ur_json_object();
 
-	ur_settings_tell(dev, tell_setting, o);
+	ur_settings_for_each(dev, add_setting, o);
 	return o;
 }
 
@@ -214,7 +214,8 @@ static int write_object(FILE *f, struct json_object *o)
 
 /* Writes a list, page by page: objects are made with the lock held and formatted without
  * it, so that others get the lock however long the list is. */
-static int tell_list(FILE *f, struct ur_session *to_whom, ur_listing_next *next)
+static int write_list(FILE *f, struct ur_session *to_whom,
+		      ur_listing_next *next)
 {
 	struct ur_daemon *daemon = to_whom->daemon;
 	struct ur_listing w = {.daemon = daemon, .asker = to_whom};
@@ -296,7 +297,7 @@ static int tell(FILE *f, struct ur_session *to_whom, const struct member *m)
 	int err;
 
 	if (m->next)
-		return tell_list(f, to_whom, m->next);
+		return write_list(f, to_whom, m->next);
 	ur_loop_lock(daemon->loop);
 	err = ur_session_answer_room(to_whom, (u64)ftello(f));
 	o = err ? NULL : m->describe(daemon);
@@ -309,7 +310,7 @@ static int tell(FILE *f, struct ur_session *to_whom, const struct member *m)
 	return write_object(f, o);
 }
 
-static int tell_all(FILE *f, struct ur_session *to_whom)
+static int write_all(FILE *f, struct ur_session *to_whom)
 {
 	int err = 0;
 
@@ -322,7 +323,7 @@ static int tell_all(FILE *f, struct ur_session *to_whom)
 }
 
 /* Writes the longest hold of the lock since the last call; for tests. */
-static int tell_lock(FILE *f, struct ur_loop *loop)
+static int write_lock(FILE *f, struct ur_loop *loop)
 {
 	u64 ns;
 
@@ -335,15 +336,15 @@ static int tell_lock(FILE *f, struct ur_loop *loop)
 	return 0;
 }
 
-static int tell_subject(FILE *f, struct ur_session *to_whom,
-			const char *subject)
+static int write_subject(FILE *f, struct ur_session *to_whom,
+			 const char *subject)
 {
 	if (!*subject)
-		return tell_all(f, to_whom);
+		return write_all(f, to_whom);
 	if (!strcmp(subject, "lock"))
-		return tell_lock(f, to_whom->daemon->loop);
+		return write_lock(f, to_whom->daemon->loop);
 	if (!strncmp(subject, "story ", 6))
-		return ur_why_tell(f, to_whom, subject + 6);
+		return ur_why_write(f, to_whom, subject + 6);
 	for (u32 i = 0; i < UR_ARRAY_SIZE(members); i++)
 		if (!strcmp(members[i].name, subject))
 			return tell(f, to_whom, &members[i]);
@@ -367,7 +368,7 @@ int ur_status(struct ur_session *to_whom, const char *subject, u64 *len)
 			close(copy);
 		goto err_close;
 	}
-	err = tell_subject(f, to_whom, subject);
+	err = write_subject(f, to_whom, subject);
 	*len = (u64)ftello(f);
 	if (fclose(f) && !err)
 		err = -EIO;

@@ -11,7 +11,7 @@ struct ur_session;
  * Returns a memfd, the caller's, with *len bytes of text; or -EFBIG (more than a client
  * accepts), -ENOMEM (more than the session's user may have) or another -errno. subject: ""
  * for everything; a top-level member ("devices", "sessions", "qps", "cqs", "mrs", "cm_ids",
- * "cm" ...); or "story" and a QPN, answered in plain text (ur_why_tell()). Facts that
+ * "cm" ...); or "story" and a QPN, answered in plain text (ur_why_write()). Facts that
  * to_whom's user may not see are left out (ur_may_see()). The text is charged to the
  * session while it is written. Called without the lock, which is taken for a few objects at
  * a time.

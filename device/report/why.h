@@ -68,7 +68,7 @@ bool ur_why_of_peer(struct ur_daemon *daemon, struct ur_device *dev,
 /* why_status.c: writes the explanation of the failure of queue pair number, or, for number
  * 0, of the last connection that failed for the process. Writes nothing if there is none
  * that the session's user may see. Returns 0 or -ENOMEM. Without the lock. */
-int ur_why_tell(FILE *f, struct ur_session *to_whom, const char *number);
+int ur_why_write(FILE *f, struct ur_session *to_whom, const char *number);
 /* why_status.c: steps through failures, those of existing queue pairs first. */
 ur_listing_next ur_status_next_failure;
 /* why_words.c: write the names of access flags, and what is wrong with an access to key, a

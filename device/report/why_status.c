@@ -135,7 +135,7 @@ static bool find_live(const struct ur_session *s, u32 qpn, struct ur_why *y)
 	return false;
 }
 
-int ur_why_tell(FILE *f, struct ur_session *to_whom, const char *number)
+int ur_why_write(FILE *f, struct ur_session *to_whom, const char *number)
 {
 	u32 qpn = (u32)strtoul(number, NULL, 0);
 	struct ur_daemon *daemon = to_whom->daemon;

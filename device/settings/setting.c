@@ -229,10 +229,10 @@ const struct ur_setting_ops ur_setting_ops = {
 	.del = del,
 };
 
-void ur_settings_tell(struct ur_device *dev,
-		      void (*told)(void *ctx, const char *name,
-				   const char *text),
-		      void *ctx)
+void ur_settings_for_each(struct ur_device *dev,
+			  void (*told)(void *ctx, const char *name,
+				       const char *text),
+			  void *ctx)
 {
 	char text[UR_SETTING_TEXT], *end;
 

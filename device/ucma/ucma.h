@@ -130,7 +130,7 @@ struct ucma_id {
 	u32 n_mcasts;
 	struct ucma_event *spare; /* used if an allocation fails */
 	/* its CONNECT_REQUEST is not read yet, or it is a file's spare id */
-	bool untold;
+	bool unreported;
 	/* For the journal: types of unread events, as bits, and the status of the last one. */
 	u32 pending;
 	int pending_status;
@@ -389,9 +389,9 @@ void ucma_event_free(struct ucma_event *event);
  * has, if there is one and it can be. On the session's thread. */
 void ucma_ahead_answer(struct ucma_file *file);
 /* Returns whether the file's only event can go in its datagram. */
-bool ucma_ahead_may_say(const struct ucma_file *file);
+bool ucma_ahead_may_push(const struct ucma_file *file);
 /* Sends it so, once the journal has it, or the datagrams that are due. */
-void ucma_ahead_say(struct ucma_file *file);
+void ucma_ahead_push(struct ucma_file *file);
 /* Ends the life of the event that was sent ahead, if there is one. taken: the program has it;
  * otherwise it is the first of the queue. */
 void ucma_ahead_end(struct ucma_file *file, bool taken);

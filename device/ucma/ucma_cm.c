@@ -28,7 +28,7 @@ void ucma_cm_kick(struct ur_ucma *ucma)
 			ur_list_first(&ucma->due, struct ucma_file, due);
 
 		ur_list_del(&file->due);
-		ucma_ahead_say(file);
+		ucma_ahead_push(file);
 	}
 	if (deadline == UR_CM_NEVER)
 		ur_loop_timer_clear(ucma->daemon->loop, &ucma->timer);

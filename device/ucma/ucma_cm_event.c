@@ -252,7 +252,7 @@ static void on_request(struct ur_ucma *ucma, struct ur_cm_id *cm,
 		ucma_set_path(id);
 	}
 	ue->child = id;
-	id->untold = true;
+	id->unreported = true;
 	ue->resp.id = id->number;
 	fill_request(ue, id, event);
 	ucma_event_post(ue);

@@ -111,7 +111,7 @@ struct ucma_event *ucma_event_new(struct ucma_id *id, u32 type, int status)
 	return event;
 }
 
-static void tell_recorder(const struct ucma_event *event)
+static void record_event(const struct ucma_event *event)
 {
 	const struct ucma_id *id = event->child ? event->child : event->id;
 	const struct ur_session *s = id->file->session;
@@ -149,11 +149,11 @@ void ucma_event_post(struct ucma_event *event)
 		ucma_event_free(event);
 		return;
 	}
-	tell_recorder(event);
+	record_event(event);
 	ucma_event_note(event);
 	ur_list_add_tail(&file->events, &event->node);
 	file->n_events++;
-	if (!ucma_ahead_may_say(file))
+	if (!ucma_ahead_may_push(file))
 		ucma_tokens_send(file);
 	else if (ur_list_empty(&file->due))
 		ur_list_add_tail(&ucma_of(file)->due, &file->due);
@@ -277,7 +277,7 @@ void ucma_event_delivered(struct ucma_event *event)
 	ucma_journal_touch(event->id);
 	if (!event->child)
 		return;
-	event->child->untold = false;
+	event->child->unreported = false;
 	ucma_journal_touch(event->child);
 	if (event->child->cm)
 		ur_cm_id_taken(event->child->cm);

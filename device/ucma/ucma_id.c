@@ -47,7 +47,7 @@ struct ucma_id *ucma_id_get_any(struct ucma_file *file, u32 number)
 		return NULL;
 	id = ucma_of(file)->ids.slot[number];
 	/* The program does not have this number yet, and must have guessed it. */
-	if (!id || id->file != file || id->untold)
+	if (!id || id->file != file || id->unreported)
 		return NULL;
 	/* Before the command changes anything. */
 	if (!file->is_query)
@@ -124,7 +124,7 @@ void ucma_spare_take(struct ucma_file *file,
 	ucma_cache_void(id);
 	id->uid = created->uid;
 	id->state = UCMA_IDLE;
-	id->untold = false;
+	id->unreported = false;
 	file->spare = NULL;
 }
 
@@ -137,7 +137,7 @@ struct ucma_id *ucma_spare_offer(struct ucma_file *file)
 		if (!file->spare)
 			return NULL;
 		file->spare->state = UCMA_SPARE;
-		file->spare->untold = true;
+		file->spare->unreported = true;
 		file->knows_spare = false;
 	}
 	return file->knows_spare ? NULL : file->spare;

@@ -166,7 +166,7 @@ static void fill(struct ucma_record *r, const struct ucma_id *id)
 	r->has_path = id->has_path;
 	r->srq = id->srq;
 	r->connected_once = id->connected_once;
-	r->untold = id->untold;
+	r->unreported = id->unreported;
 	fill_cm(r, id);
 }
 

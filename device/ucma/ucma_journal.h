@@ -42,7 +42,7 @@ struct ucma_record {
 	u8 responder_resources, initiator_depth;
 	u8 retry_count, rnr_retry_count, ack_timeout;
 	bool reuse_addr, af_only, af_only_set, tos_set, timeout_set;
-	bool lost, has_path, srq, connected_once, untold;
+	bool lost, has_path, srq, connected_once, unreported;
 	bool had_source, had_device;
 	bool has_cm;
 	struct ur_cm_saved cm;

@@ -163,7 +163,7 @@ static void restore_events(struct ucma_id *id, const struct ucma_record *r)
  * has not used. */
 static void restore_spare(struct ucma_file *file, struct ucma_id *id)
 {
-	id->untold = true;
+	id->unreported = true;
 	file->spare = id;
 	file->spare_ps = id->ps;
 	file->spare_qp_type = id->qp_type;
@@ -175,7 +175,7 @@ static bool restore_id(struct ucma_file *file, u32 number,
 	struct ucma_id *id;
 
 	/* The program has not read the request, which the peer will repeat. */
-	if (r->untold && r->state != UCMA_SPARE)
+	if (r->unreported && r->state != UCMA_SPARE)
 		return false;
 	id = ucma_id_new_at(file, r->ps, r->qp_type, number);
 	if (!id)

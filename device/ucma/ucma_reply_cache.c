@@ -267,20 +267,20 @@ void ucma_ahead_answer(struct ucma_file *file)
 		give(file, event, s->outs, &s->outs_len);
 }
 
-bool ucma_ahead_may_say(const struct ucma_file *file)
+bool ucma_ahead_may_push(const struct ucma_file *file)
 {
 	return !file->in_command && !file->tokens && file->n_events == 1 &&
 	       first_of(file);
 }
 
-void ucma_ahead_say(struct ucma_file *file)
+void ucma_ahead_push(struct ucma_file *file)
 {
 	struct {
 		struct uroce_tun_event head;
 		u8 outs[UROCE_TUN_WINDOW];
 	} m = {.head.answers = file->answers};
 	struct ucma_event *event =
-		ucma_ahead_may_say(file) ? first_of(file) : NULL;
+		ucma_ahead_may_push(file) ? first_of(file) : NULL;
 	u32 len = 0;
 
 	if (event && give(file, event, m.outs, &len)) {

@@ -89,7 +89,7 @@ err_context:
 	return err;
 }
 
-static int say_context(struct ur_cmd *cmd)
+static int put_context(struct ur_cmd *cmd)
 {
 	u64 support = IB_UVERBS_CORE_SUPPORT_OPTIONAL_MR_ACCESS;
 	u32 vectors = ur_num_comp_vectors();
@@ -105,14 +105,14 @@ static int say_context(struct ur_cmd *cmd)
 
 int ur_m_get_context(struct ur_cmd *cmd)
 {
-	int err = say_context(cmd);
+	int err = put_context(cmd);
 
 	return err ? err : make_context(cmd);
 }
 
 int ur_m_query_context(struct ur_cmd *cmd)
 {
-	int err = say_context(cmd);
+	int err = put_context(cmd);
 
 	return err ? err : context_response(cmd);
 }

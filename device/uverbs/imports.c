@@ -142,7 +142,7 @@ static int begin_with(struct ur_ufile *file, const struct ur_session *opener,
 }
 
 /* Says in the context's page that its file is imported. The client can make a writer of the file wait. */
-static void tell_imported(const struct ur_ufile *file)
+static void publish_imported(const struct ur_ufile *file)
 {
 	struct ur_loop *loop = file->dev->daemon->loop;
 	const u32 imported = 1;
@@ -162,7 +162,7 @@ static int begin_for_opener(struct ur_ufile *file,
 	const struct ur_session *opener;
 
 	/* Before the list: the opener reads this after he has given a region up. */
-	tell_imported(file);
+	publish_imported(file);
 	opener = opener_of(file);
 	if (!opener)
 		return -EINVAL;

@@ -158,7 +158,7 @@ int ur_w_rereg_mr(struct ur_cmd *cmd, const void *in, void *out)
 }
 
 /* Fills the response of both ioctl registrations. */
-static int say_keys(struct ur_cmd *cmd, struct ur_obj_mr *mr, u16 handle,
+static int put_keys(struct ur_cmd *cmd, struct ur_obj_mr *mr, u16 handle,
 		    u16 lkey, u16 rkey)
 {
 	int err = ur_attr_out(cmd, lkey, &mr->key, sizeof(mr->key));
@@ -225,7 +225,7 @@ int ur_m_reg_dmabuf_mr(struct ur_cmd *cmd)
 	err = ur_mr_make(cmd, pd, NULL, &range, &mr);
 	if (err)
 		return err;
-	return say_keys(cmd, mr, UVERBS_ATTR_REG_DMABUF_MR_HANDLE,
+	return put_keys(cmd, mr, UVERBS_ATTR_REG_DMABUF_MR_HANDLE,
 			UVERBS_ATTR_REG_DMABUF_MR_RESP_LKEY,
 			UVERBS_ATTR_REG_DMABUF_MR_RESP_RKEY);
 }
@@ -256,7 +256,7 @@ int ur_m_reg_dm_mr(struct ur_cmd *cmd)
 	err = ur_mr_make(cmd, pd, dm, &range, &mr);
 	if (err)
 		return err;
-	return say_keys(cmd, mr, UVERBS_ATTR_REG_DM_MR_HANDLE,
+	return put_keys(cmd, mr, UVERBS_ATTR_REG_DM_MR_HANDLE,
 			UVERBS_ATTR_REG_DM_MR_RESP_LKEY,
 			UVERBS_ATTR_REG_DM_MR_RESP_RKEY);
 }

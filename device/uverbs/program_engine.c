@@ -373,7 +373,7 @@ static int join(struct ur_ufile *file, int sock[2])
 
 /* Installs the program's end sock in the client and fills in the reply of the attribute attr. sock stays the
  * caller's. */
-static int say_shared(struct ur_cmd *cmd, u16 attr, int sock)
+static int put_shared(struct ur_cmd *cmd, u16 attr, int sock)
 {
 	struct uroce_engine_apart resp = {cmd->file->shared->slot, -1};
 
@@ -395,7 +395,7 @@ static int hand_over(struct ur_cmd *cmd)
 	if (file->session->id != file->opener)
 		return -EPERM;
 	file->told = 0;
-	err = say_shared(cmd, UROCE_ATTR_ENGINE_SHARE_RESP, sock);
+	err = put_shared(cmd, UROCE_ATTR_ENGINE_SHARE_RESP, sock);
 	close(sock);
 	return err;
 }
@@ -418,7 +418,7 @@ int ur_m_engine_share(struct ur_cmd *cmd)
 		   : join(file, sock);
 	if (err)
 		return err;
-	err = say_shared(cmd, UROCE_ATTR_ENGINE_SHARE_RESP, sock[0]);
+	err = put_shared(cmd, UROCE_ATTR_ENGINE_SHARE_RESP, sock[0]);
 	for (int i = 0; i < 2; i++)
 		if (sock[i] >= 0)
 			close(sock[i]);
@@ -434,7 +434,7 @@ int ur_m_engine_import(struct ur_cmd *cmd)
 
 	if (err)
 		return err;
-	err = say_shared(cmd, UROCE_ATTR_ENGINE_IMPORT_RESP, sock);
+	err = put_shared(cmd, UROCE_ATTR_ENGINE_IMPORT_RESP, sock);
 	close(sock);
 	return err;
 }

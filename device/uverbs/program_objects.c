@@ -49,7 +49,7 @@ int ur_m_engine_qp(struct ur_cmd *cmd)
 	err = modify_first(cmd, qp);
 	if (err)
 		return err;
-	ur_qpc_tell(qp->qpc, &resp);
+	ur_qpc_describe(qp->qpc, &resp);
 	if (resp.have_path) {
 		/* The administrator's rules override the program. */
 		ur_tclass_apply(&cmd->dev->tclass, resp.sgid, resp.dgid,

@@ -130,7 +130,7 @@ void ur_qpc_look(const struct ur_qpc *q, struct ur_qp_attr *attr)
 		attr->sq_psn = (u32)shown[UR_QP_SHOWN_SQ_PSN] & 0xffffff;
 }
 
-void ur_qpc_tell(const struct ur_qpc *q, struct uroce_engine_qp *to)
+void ur_qpc_describe(const struct ur_qpc *q, struct uroce_engine_qp *to)
 {
 	ur_qp_tell(&q->attr, q->have_path ? &q->path : NULL, to);
 }

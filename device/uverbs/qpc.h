@@ -50,7 +50,7 @@ int ur_qpc_modify(struct ur_qpc *qpc, const struct ur_qp_attr *attr,
 /* Fills *attr with the attributes, and with the state as its program shows it. */
 void ur_qpc_look(const struct ur_qpc *qpc, struct ur_qp_attr *attr);
 /* Fills *to for its engine. peer_slot is 0. */
-void ur_qpc_tell(const struct ur_qpc *qpc, struct uroce_engine_qp *to);
+void ur_qpc_describe(const struct ur_qpc *qpc, struct uroce_engine_qp *to);
 /* Fills values with UR_QP_CNT_COUNT counters. */
 void ur_qpc_counters(const struct ur_qpc *qpc, u64 *values);
 

@@ -106,7 +106,7 @@ int ur_shared_engine_add(const struct ur_ufile *file,
 }
 
 /* Notifies the process that no more contexts come. */
-static void say_done(const struct ur_shared_engine *e)
+static void report_end(const struct ur_shared_engine *e)
 {
 	struct uroce_apart_context none = {.engine = e->number};
 	int fds[UROCE_APART_FDS];
@@ -273,7 +273,7 @@ void ur_shared_engine_put(struct ur_ufile *file)
 	if (e->left && !e->ended)
 		ur_loop_del(e->dev->daemon->loop, e->life);
 	if (e->process && !has_ended(e))
-		say_done(e);
+		report_end(e);
 	end_slot(e);
 	if (e->process)
 		ur_engine_process_put(e->process);

@@ -191,14 +191,15 @@ void ur_adverse_forget_qp(struct ur_eqp *qp)
 
 /* ---- completions ---- */
 
-static void tell_nothing(struct ur_adverse_cq *a)
+/* Now and then sends an asynchronous event that changes nothing. */
+static void send_spare_event(struct ur_adverse_cq *a)
 {
 	struct ur_easync *async = a->cq->async;
 
 	if (!(a->cq->ectx->adverse->what & UROCE_ADVERSE_EVENTS) || !async ||
 	    !ur_adverse_draw_event(&a->rng))
 		return;
-	async->loose.element = 1; /* the port */
+	async->loose.element = 1; /* port number */
 	ur_evsock_send(&async->sock, &async->loose, UR_EVENT_GID_CHANGE);
 }
 
@@ -223,7 +224,7 @@ int ur_adverse_push(struct ur_ecq *cq, const struct ur_wc *wc)
 	struct ur_engine *engine = cq->ectx->engine;
 	struct ur_adverse_cq *a = cq->adverse;
 
-	tell_nothing(a);
+	send_spare_event(a);
 	if (!(cq->ectx->adverse->what & UROCE_ADVERSE_BATCH))
 		return ur_cq_push(cq, wc);
 	if (!has_room(cq) ||

@@ -73,7 +73,7 @@ static void take_wakes(struct ur_engine *e)
 
 /* Handles a wake-up or the end of the device. The device's ends of channels close with it, the
  * program's copies do not: shut them down. The next turn removes the addresses. */
-static void device_says(struct ur_watch *watch, u32 events)
+static void on_device_event(struct ur_watch *watch, u32 events)
 {
 	struct ur_engine *e =
 		ur_container_of(watch, struct ur_engine, guest.device);
@@ -104,7 +104,7 @@ static int end_with(struct ur_engine *engine, int fd)
 	if (fstat(fd, &st) < 0)
 		return -errno;
 	engine->guest.device_ino = st.st_ino;
-	engine->guest.device.fn = device_says;
+	engine->guest.device.fn = on_device_event;
 	err = ur_engine_watch(engine, fd, EPOLLIN, &engine->guest.device);
 	if (!err)
 		engine->guest.device_fd = fd;

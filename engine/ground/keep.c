@@ -154,7 +154,7 @@ static int hear_one(int ms)
 }
 
 /* Returns 0, -EAGAIN, or -EPIPE: the keeper is gone. */
-static int say_now(u32 op, const struct ur_kept *what, int fd)
+static int send_now(u32 op, const struct ur_kept *what, int fd)
 {
 	int err = send_msg(op, what, fd);
 
@@ -177,8 +177,8 @@ static void catch_up(void)
 	while (keep.owed && !hear_one(0))
 		;
 	while (keep.link >= 0 && n < keep.n_waiting &&
-	       !say_now(keep.waiting[n].op, &keep.waiting[n].what,
-			keep.waiting[n].fd)) {
+	       !send_now(keep.waiting[n].op, &keep.waiting[n].what,
+			 keep.waiting[n].fd)) {
 		if (keep.waiting[n].fd >= 0)
 			close(keep.waiting[n].fd);
 		n++;
@@ -205,7 +205,7 @@ static bool is_waiting(u32 op, const struct ur_kept *what)
 	return false;
 }
 
-static void say_later(u32 op, const struct ur_kept *what, int fd)
+static void send_later(u32 op, const struct ur_kept *what, int fd)
 {
 	struct unsent *more;
 
@@ -227,8 +227,8 @@ static void say(u32 op, const struct ur_kept *what, int fd)
 	catch_up();
 	if (keep.link < 0)
 		return;
-	if (keep.n_waiting || say_now(op, what, fd) == -EAGAIN)
-		say_later(op, what, fd);
+	if (keep.n_waiting || send_now(op, what, fd) == -EAGAIN)
+		send_later(op, what, fd);
 }
 
 /* Returns the milliseconds until then. */
@@ -277,7 +277,7 @@ static int put(const struct ur_kept *what, int fd)
 		return -EAGAIN;
 	if (keep.used + keep.owed >= UR_KEEP_MAX)
 		return -ENOSPC;
-	err = say_now(UR_KEEP_PUT, what, fd);
+	err = send_now(UR_KEEP_PUT, what, fd);
 	return err == -EPIPE ? 0 : err;
 }
 

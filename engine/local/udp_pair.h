@@ -125,7 +125,7 @@ void ur_udp_pair_forget(struct ur_wire_udp *w, u32 slot);
 /* Records were written into its ring. */
 void ur_udp_pair_look(struct ur_wire_udp *w, struct ur_udp_pair *pair);
 /* The port has taken over the masks of held neighbours. */
-void ur_udp_pairs_say(struct ur_wire_udp *w);
+void ur_udp_pairs_report(struct ur_wire_udp *w);
 /* Publishes all written records, and wakes their readers. */
 void ur_udp_pairs_publish(struct ur_wire_udp *w);
 /* Receives from all rings. Returns whether there was anything. */

@@ -238,7 +238,7 @@ void ur_udp_pairs_publish(struct ur_wire_udp *w)
 	for (u32 left = w->paired & ~1u; left; left &= left - 1) {
 		struct ur_udp_pair *p = w->pairs[__builtin_ctz(left)];
 
-		ur_udp_shown_say(p);
+		ur_udp_shown_announce(p);
 		if (!p->put)
 			continue;
 		p->put = false;
@@ -250,7 +250,7 @@ void ur_udp_pairs_publish(struct ur_wire_udp *w)
 		p->asked = w->wire.engine->now;
 		wake(w, p);
 	}
-	ur_udp_pairs_say(w);
+	ur_udp_pairs_report(w);
 }
 
 void ur_udp_pairs_look(struct ur_wire_udp *w)
@@ -258,7 +258,7 @@ void ur_udp_pairs_look(struct ur_wire_udp *w)
 	for (u32 left = w->held.little; left; left &= left - 1)
 		if (ur_udp_pair_at(w, (u32)__builtin_ctz(left)))
 			ur_udp_pair_look(w, w->pairs[__builtin_ctz(left)]);
-	ur_udp_pairs_say(w);
+	ur_udp_pairs_report(w);
 }
 
 bool ur_udp_holds(struct ur_wire *wire, const struct ur_av *av, u32 dqpn,

@@ -88,7 +88,7 @@ void ur_udp_pair_forget(struct ur_wire_udp *w, u32 slot)
 	set(&w->held, &w->held.datagrams, slot, false);
 }
 
-void ur_udp_pairs_say(struct ur_wire_udp *w)
+void ur_udp_pairs_report(struct ur_wire_udp *w)
 {
 	struct ur_engine *e = w->wire.engine;
 	bool some = w->held.all | w->held.datagrams;

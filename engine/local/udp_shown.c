@@ -44,7 +44,7 @@ static bool say(struct ur_udp_pair *p, u32 place, const u8 addrs[32])
 	return true;
 }
 
-void ur_udp_shown_say(struct ur_udp_pair *p)
+void ur_udp_shown_announce(struct ur_udp_pair *p)
 {
 	for (u32 left = p->out.has_addrs ? p->due : 0; left; left &= left - 1) {
 		u32 i = (u32)__builtin_ctz(left);

@@ -51,10 +51,10 @@ struct ur_udp_shown {
 const u8 *ur_udp_shown_find(struct ur_udp_pair *p, const struct ur_av *av,
 			    struct ur_emr *mr, u64 off, u32 len,
 			    const struct ur_user_mem *mem);
-/* Revokes the region. ur_udp_shown_say() must follow. */
+/* Revokes the region. ur_udp_shown_announce() must follow. */
 void ur_udp_shown_hide(struct ur_udp_pair *p, const struct ur_emr *mr);
 /* Writes the reports that found the ring full. */
-void ur_udp_shown_say(struct ur_udp_pair *p);
+void ur_udp_shown_announce(struct ur_udp_pair *p);
 /* Fills in shown, file and at of m for a payload by its name. Returns how many bytes from there on m may name, or 0 if
  * the region is not exported. */
 u64 ur_udp_shown_place(const struct ur_udp_pair *p, const u8 *payload,

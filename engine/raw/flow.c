@@ -181,7 +181,7 @@ static void add_wants(struct ur_flow_table *t, struct ur_wire_wants w, u32 n)
 		t->multicast += n;
 }
 
-static int tell_wire(struct ur_engine *engine)
+static int update_wire(struct ur_engine *engine)
 {
 	const struct ur_flow_table *t = engine->flows;
 	const struct ur_wire_wants want = {t->rules, t->promisc, t->multicast};
@@ -222,10 +222,10 @@ static int create_flow(struct ur_engine *engine, struct ur_eflow *f)
 	}
 	f->wants = wants_of(&f->attr);
 	add_wants(t, f->wants, 1);
-	err = tell_wire(engine);
+	err = update_wire(engine);
 	if (err) {
 		remove_rule(t, f);
-		tell_wire(engine);
+		update_wire(engine);
 	}
 	return err;
 }
@@ -255,7 +255,7 @@ static int destroy_flow(struct ur_engine *engine, struct ur_eflow *f)
 	ur_assert(f->attr.qp->engine == engine);
 	remove_rule(engine->flows, f);
 	/* The wire wants less than before, so this cannot fail. */
-	tell_wire(engine);
+	update_wire(engine);
 	return 0;
 }
 UR_ENGINE_CALL(1, destroy_flow, struct ur_eflow *);

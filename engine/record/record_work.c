@@ -13,7 +13,7 @@ _Static_assert((int)UR_VERDICT_DUPLICATE == UROCE_RECORD_DUPLICATE &&
 		       (int)UR_VERDICT_CLASS_J == UROCE_RECORD_CLASS_J,
 	       "verdicts are told as they are");
 
-static void tell_failed(struct ur_engine *e, u32 qpn)
+static void mark_failed(struct ur_engine *e, u32 qpn)
 {
 	if (!e->record.recorder || e->now < e->record.next_told)
 		return;
@@ -128,7 +128,7 @@ static int cq_push(void *cq_ctx, const struct ur_wc *wc)
 	PROBE(5, completion, r.qpn, r.wr_id, r.status, r.op, r.length);
 	ur_record_keep(e, &r);
 	if (wc->status && wc->status != UR_WC_WR_FLUSH_ERR)
-		tell_failed(e, wc->qpn);
+		mark_failed(e, wc->qpn);
 	return e->ops->cq_push(cq_ctx, wc);
 }
 
@@ -209,7 +209,7 @@ static void trace(void *port_ctx, u32 id, u32 qpn, u64 a, u64 b)
 	}
 	ur_record_keep(e, &r);
 	if (r.kind == UROCE_RECORD_EVENT && is_fatal(a))
-		tell_failed(e, qpn);
+		mark_failed(e, qpn);
 }
 
 /* ---- on and off ---- */

@@ -132,14 +132,14 @@ int ur_guest_may_modify_qp(struct uroce_context *ctx, const struct uroce_qp *qp,
 int ur_guest_modify_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 		       struct ibv_qp_attr *attr, int mask);
 /* Sends uroced the changes of the queue pair that it does not know yet. */
-int ur_guest_tell_qp(struct uroce_context *ctx, struct uroce_qp *qp);
+int ur_guest_flush_qp(struct uroce_context *ctx, struct uroce_qp *qp);
 /* Takes from the device's response what ur_guest_modify_qp() needs. */
 static inline void
 ur_guest_take_answer(struct uroce_context *ctx,
 		     const struct uroce_alloc_ucontext_resp *resp)
 {
 	ctx->max_rd_atomic = resp->max_rd_atomic;
-	__atomic_store_n(&ctx->tells_late, resp->features & UROCE_CTX_F_LATE,
+	__atomic_store_n(&ctx->reports_late, resp->features & UROCE_CTX_F_LATE,
 			 __ATOMIC_RELAXED);
 }
 /* guest_renew_qp.c: returns the attributes (enum ibv_qp_attr_mask) for moving

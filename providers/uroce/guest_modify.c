@@ -14,9 +14,9 @@
 	 IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC | \
 	 IBV_ACCESS_MW_BIND)
 
-static bool tells_late(const struct uroce_context *ctx)
+static bool reports_late(const struct uroce_context *ctx)
 {
-	return __atomic_load_n(&ctx->tells_late, __ATOMIC_RELAXED);
+	return __atomic_load_n(&ctx->reports_late, __ATOMIC_RELAXED);
 }
 
 /* Returns whether the change needs no earlier one: every state leads to RESET, and every state but RESET, in which
@@ -56,7 +56,7 @@ static bool may_owe(struct uroce_context *ctx, const struct uroce_qp *qp,
 {
 	struct uroce_engine_qp now;
 
-	if (!tells_late(ctx) || qp->ibv.handle != qp->handle ||
+	if (!reports_late(ctx) || qp->ibv.handle != qp->handle ||
 	    !(qp->qpt_bit & (UR_SENDS_RC | UR_SENDS_UC)) ||
 	    !(mask & IBV_QP_STATE) || !is_plain(ctx, qp, attr, mask))
 		return false;
@@ -173,7 +173,7 @@ static int tell(struct ibv_qp *ibv, const struct ib_uverbs_modify_qp *m,
 }
 
 /* Gives the command together with the owed one. ctx->modifies held. */
-static int tell_with_owed(struct uroce_context *ctx, struct uroce_qp *qp,
+static int send_with_owed(struct uroce_context *ctx, struct uroce_qp *qp,
 			  const struct ibv_qp_attr *attr, int mask,
 			  struct uroce_engine_qp *answer)
 {
@@ -192,7 +192,7 @@ static int tell_with_owed(struct uroce_context *ctx, struct uroce_qp *qp,
 	return err;
 }
 
-int ur_guest_tell_qp(struct uroce_context *ctx, struct uroce_qp *qp)
+int ur_guest_flush_qp(struct uroce_context *ctx, struct uroce_qp *qp)
 {
 	struct uroce_engine_qp answer;
 	int err = 0;
@@ -201,7 +201,7 @@ int ur_guest_tell_qp(struct uroce_context *ctx, struct uroce_qp *qp)
 		return 0;
 	pthread_mutex_lock(&ctx->modifies);
 	if (qp->owed)
-		err = tell_with_owed(ctx, qp, NULL, 0, &answer);
+		err = send_with_owed(ctx, qp, NULL, 0, &answer);
 	pthread_mutex_unlock(&ctx->modifies);
 	return err;
 }
@@ -209,11 +209,11 @@ int ur_guest_tell_qp(struct uroce_context *ctx, struct uroce_qp *qp)
 /* Attributes with a command of their own: a key or a rate. */
 #define OWN_COMMAND (IBV_QP_QKEY | IBV_QP_RATE_LIMIT)
 
-static int tell_apart(struct uroce_context *ctx, struct uroce_qp *qp,
-		      struct ibv_qp_attr *attr, int mask,
-		      struct uroce_engine_qp *answer)
+static int send_separately(struct uroce_context *ctx, struct uroce_qp *qp,
+			   struct ibv_qp_attr *attr, int mask,
+			   struct uroce_engine_qp *answer)
 {
-	int err = ur_guest_tell_qp(ctx, qp);
+	int err = ur_guest_flush_qp(ctx, qp);
 
 	if (!err)
 		err = ur_qp_cmd_modify(&qp->ibv, attr, mask);
@@ -222,14 +222,14 @@ static int tell_apart(struct uroce_context *ctx, struct uroce_qp *qp,
 		       : tell(&qp->ibv, NULL, 0, answer);
 }
 
-static int tell_together(struct uroce_context *ctx, struct uroce_qp *qp,
+static int send_together(struct uroce_context *ctx, struct uroce_qp *qp,
 			 const struct ibv_qp_attr *attr, int mask,
 			 struct uroce_engine_qp *answer)
 {
 	int err;
 
 	pthread_mutex_lock(&ctx->modifies);
-	err = tell_with_owed(ctx, qp, attr, mask, answer);
+	err = send_with_owed(ctx, qp, attr, mask, answer);
 	pthread_mutex_unlock(&ctx->modifies);
 	return err;
 }
@@ -262,9 +262,9 @@ int ur_guest_modify_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 		return err;
 	if (here && owes(ctx, qp, attr, mask, &err))
 		return err;
-	err = here && tells_late(ctx) && !(mask & OWN_COMMAND)
-		      ? tell_together(ctx, qp, attr, judged, &answer)
-		      : tell_apart(ctx, qp, attr, judged, &answer);
+	err = here && reports_late(ctx) && !(mask & OWN_COMMAND)
+		      ? send_together(ctx, qp, attr, judged, &answer)
+		      : send_separately(ctx, qp, attr, judged, &answer);
 	if (err)
 		return ur_guest_modify_left(ctx, qp, attr, mask, err, made);
 	if (!ur_guest_is_here(ctx))

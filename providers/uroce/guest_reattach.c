@@ -160,7 +160,7 @@ static int reattach_by(struct uroce_context *ctx, int fd)
 		err = take_part(copy);
 	if (!err) {
 		ctx->max_rd_atomic = copy->max_rd_atomic;
-		__atomic_store_n(&ctx->tells_late, copy->tells_late,
+		__atomic_store_n(&ctx->reports_late, copy->reports_late,
 				 __ATOMIC_RELAXED);
 	}
 	free(copy);

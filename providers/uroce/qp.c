@@ -253,7 +253,7 @@ int uroce_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask,
 	struct uroce_qp *qp = ur_to_qp(ibqp);
 	u32 made = __atomic_load_n(&qp->recoveries, __ATOMIC_ACQUIRE);
 	u8 before = ur_qp_state(qp);
-	int err = ur_guest_tell_qp(ur_to_ctx(ibqp->context), qp)
+	int err = ur_guest_flush_qp(ur_to_ctx(ibqp->context), qp)
 			  ?: ibv_cmd_query_qp(ibqp, attr, mask, init_attr, &req,
 					      sizeof(req));
 

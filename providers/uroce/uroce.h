@@ -52,7 +52,7 @@ struct uroce_context {
 	u32 adverse_seed;
 	/* guest_modify.c, from the device's last response: changes may reach
 	 * uroced later (UROCE_CTX_F_LATE) */
-	bool tells_late;
+	bool reports_late;
 	u32 max_rd_atomic;
 	/* guest.h; NULL: in a child of fork that has no engine */
 	const struct uroce_door *door;

@@ -125,7 +125,7 @@ static bool is_hidden(u32 file, u32 number)
 {
 	const struct ucma_file *f = files[file];
 
-	return f->spare && f->spare->number == number && f->spare->untold &&
+	return f->spare && f->spare->number == number && f->spare->unreported &&
 	       f->spare->state == UCMA_SPARE && !f->spare->dev;
 }
 
