@@ -257,7 +257,7 @@ static int check_needs(const char *command, const bool *seen)
 }
 
 /* Returns whether the command is about an existing device: it uses the device that programs
- * would find (preload/place.h), the host's if the user has none. */
+ * would find (preload/rundir_choice.h), the host's if the user has none. */
 static bool looks_for_device(const struct ur_options *options,
 			     const char *command)
 {

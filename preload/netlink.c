@@ -16,7 +16,7 @@
 #include <sys/syscall.h>
 
 #include "preload/fdmap.h"
-#include "preload/place.h"
+#include "preload/rundir_choice.h"
 #include "preload/real.h"
 #include "preload/tunnel.h"
 
@@ -153,7 +153,7 @@ UR_EXPORT int socket(int domain, int type, int protocol)
 	int fd;
 
 	if (domain == AF_NETLINK && protocol == NETLINK_RDMA &&
-	    ur_place_serves())
+	    ur_chosen_rundir_serves())
 		return open_netlink(type);
 	fd = ur_real(socket)(domain, type, protocol);
 	if (fd >= 0 && ur_fdmap_hit(fd) && !ur_fdmap_borrowed())

@@ -10,7 +10,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "preload/place.h"
+#include "preload/rundir_choice.h"
 #include "preload/real.h"
 #include "preload/rewrite.h"
 #include "preload/tunnel.h"
@@ -117,7 +117,7 @@ static bool is_only(void)
 	char name[UR_RUNDIR_MAX + sizeof(UROCE_TUN_ONLY) + 1];
 	struct stat st;
 
-	strcpy(name, ur_place());
+	strcpy(name, ur_chosen_rundir());
 	strcat(name, "/" UROCE_TUN_ONLY);
 	return stat_raw(AT_FDCWD, name, &st, 0) == 0;
 }
@@ -132,7 +132,7 @@ static bool is_known(const char *prefix)
 	if (strncmp(prefix, MODULES, strlen(MODULES)) &&
 	    strncmp(prefix, MEMORY, strlen(MEMORY)))
 		return is_only();
-	strcpy(name, ur_place());
+	strcpy(name, ur_chosen_rundir());
 	strcat(name, "/sys/class");
 	return stat_raw(AT_FDCWD, name, &st, 0) == 0;
 }
@@ -141,7 +141,7 @@ static bool is_known(const char *prefix)
 static void enter_tree(struct ur_rewritten *path, const char *prefix,
 		       const char *rest)
 {
-	const char *dir = ur_place();
+	const char *dir = ur_chosen_rundir();
 	struct stat st;
 
 	if (strlen(dir) + strlen(prefix) + strlen(rest) >= sizeof(path->buf))
@@ -177,7 +177,7 @@ static void enter_nodes_dir(struct ur_rewritten *path, int dirfd,
 
 	if (!is_node_name(name, &kind))
 		return;
-	strcpy(dir, ur_place());
+	strcpy(dir, ur_chosen_rundir());
 	strcat(dir, NODES);
 	if (!same_dir(dirfd, dir) ||
 	    stat_raw(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) ||
@@ -202,7 +202,7 @@ static void enter_netdev(struct ur_rewritten *path, const char *name)
 	while (*p == '/' && p[1] == '/')
 		p++;
 	if (!strncmp(p, "/ecn", 4) && (!p[4] || p[4] == '/')) {
-		ur_place_look();
+		ur_choose_rundir();
 		enter_tree(path, NETDEVS, rest);
 	}
 }
@@ -221,7 +221,7 @@ void ur_rewrite_slow(struct ur_rewritten *path, int dirfd, const char *name)
 		if (strncmp(p, "/sys", 4) && strncmp(p, "/dev", 4)) {
 			/* Results of glob() and the like may name the tree
 			 * itself. */
-			p = ur_place_behind(name);
+			p = ur_chosen_rundir_tail(name);
 			if (!p)
 				return;
 		}
@@ -229,7 +229,7 @@ void ur_rewrite_slow(struct ur_rewritten *path, int dirfd, const char *name)
 		     i++) {
 			rest = behind(p, prefixes[i]);
 			if (rest) {
-				ur_place_look();
+				ur_choose_rundir();
 				enter_tree(path, prefixes[i], rest);
 				errno = saved;
 				return;
@@ -238,7 +238,7 @@ void ur_rewrite_slow(struct ur_rewritten *path, int dirfd, const char *name)
 		for (size_t i = 0; i < sizeof(beginnings) / sizeof(*beginnings);
 		     i++)
 			if (!strncmp(p, beginnings[i], strlen(beginnings[i]))) {
-				ur_place_look();
+				ur_choose_rundir();
 				enter_tree(path, "", p);
 			}
 		enter_netdev(path, p);
@@ -259,7 +259,7 @@ void ur_rewrite_slow(struct ur_rewritten *path, int dirfd, const char *name)
 			    (slashed[len] && slashed[len] != '/'))
 				continue;
 			if (same_dir(dirfd, "/")) {
-				ur_place_look();
+				ur_choose_rundir();
 				enter_tree(path, prefixes[i], name + len - 1);
 			}
 			break;
@@ -319,7 +319,7 @@ uint64_t ur_rewrite_node_rdev(const struct ur_rewritten *path)
 bool ur_rewrite_back(char *name)
 {
 	char resolved[PATH_MAX];
-	const char *dir = ur_place();
+	const char *dir = ur_chosen_rundir();
 	size_t len = strlen(dir);
 
 	if (strncmp(name, dir, len) || name[len] != '/') {

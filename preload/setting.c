@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "preload/place.h"
+#include "preload/rundir_choice.h"
 #include "preload/setting.h"
 #include "preload/tunnel.h"
 
@@ -22,7 +22,7 @@ bool ur_setting_file_is(const struct ur_rewritten *path, int flags)
  * the name below the run directory. */
 static int check(const struct ur_rewritten *path, const char **rel)
 {
-	size_t len = strlen(ur_place());
+	size_t len = strlen(ur_chosen_rundir());
 	struct stat st;
 	int fd;
 
@@ -35,7 +35,7 @@ static int check(const struct ur_rewritten *path, const char **rel)
 	syscall(SYS_close, fd);
 	if (!(st.st_mode & 0222))
 		return -EACCES;
-	if (strncmp(path->target, ur_place(), len))
+	if (strncmp(path->target, ur_chosen_rundir(), len))
 		return -EACCES;
 	*rel = path->target + len;
 	while (**rel == '/')

@@ -12,7 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "preload/place.h"
+#include "preload/rundir_choice.h"
 #include "preload/tunnel.h"
 #include "util/os/proof.h"
 #include "util/os/rundir.h"
@@ -38,7 +38,7 @@ int ur_tunnel_raise(int fd)
 int ur_tunnel_connect(void)
 {
 	struct sockaddr_un sun = {.sun_family = AF_UNIX};
-	const char *dir = ur_place();
+	const char *dir = ur_chosen_rundir();
 	int sock, up, dirfd = -1, err = ur_rundir_check(dir);
 
 	if (err)
@@ -237,8 +237,9 @@ int ur_tunnel_connect_with_rights(void)
 	if (sock < 0)
 		return sock;
 	/* Another user's device could misuse the proof. */
-	fd = ur_rundir_check_peer(ur_place(), sock) ? -EPERM
-						    : ur_proof_of(ur_place());
+	fd = ur_rundir_check_peer(ur_chosen_rundir(), sock)
+		     ? -EPERM
+		     : ur_proof_of(ur_chosen_rundir());
 	if (fd < 0)
 		return sock;
 	/* The device checks the proof only when it needs it. */

@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "preload/place.h"
+#include "preload/rundir_choice.h"
 #include "preload/reply_cache.h"
 #include "preload/sender.h"
 #include "preload/tunnel.h"
@@ -82,7 +82,7 @@ static int answer_proof(struct ur_file *file, uint32_t right)
 	int err, fd = -EPERM;
 
 	/* Another user's device could misuse the proof. */
-	if (ur_rundir_check_peer(ur_place(), file->sock))
+	if (ur_rundir_check_peer(ur_chosen_rundir(), file->sock))
 		right = 0;
 	if (right == UROCE_TUN_NET_RAW)
 		fd = ur_proof_net_raw();

@@ -61,9 +61,9 @@ int ur_fabric_open(struct ur_fabric *fabric, const struct ur_options *options)
 	struct ur_fabric_request request = {.op = UR_FABRIC_PLAN};
 	struct ur_fabric_answer answer;
 
-	if (ur_fabric_place_find(options, &fabric->place))
+	if (ur_fabric_dir_find(options, &fabric->paths))
 		return UR_EXIT_USAGE;
-	fabric->sock = ur_fabric_ask_open(&fabric->place);
+	fabric->sock = ur_fabric_ask_open(&fabric->paths);
 	if (fabric->sock < 0)
 		return UR_EXIT_FAILED;
 	if (!ur_fabric_ask(fabric->sock, &request, &answer, NULL)) {
@@ -87,6 +87,6 @@ int ur_fabric_find_host(const struct ur_fabric *fabric, const char *name)
 
 	if (host < 0)
 		ur_complain("fabric %s: no host %s: node1 to node%u, or switch",
-			    fabric->place.name, name, fabric->plan.hosts);
+			    fabric->paths.name, name, fabric->plan.hosts);
 	return host;
 }

@@ -190,10 +190,10 @@ static int take_down(struct ur_options *options)
 	err = ur_fabric_ask(fabric.sock, &request, &answer, NULL);
 	ur_fabric_close(&fabric);
 	if (!err) {
-		err = ur_fabric_place_await(&fabric.place);
+		err = ur_fabric_dir_await(&fabric.paths);
 		if (err)
 			ur_complain("fabric %s: it does not end",
-				    fabric.place.name);
+				    fabric.paths.name);
 	}
 	return err ? UR_EXIT_FAILED : 0;
 }

@@ -4,7 +4,7 @@
 #ifndef UR_CLI_FABRIC_FABRIC_H
 #define UR_CLI_FABRIC_FABRIC_H
 
-#include "cli/fabric/place.h"
+#include "cli/fabric/directory.h"
 
 int ur_fabric_up(struct ur_options *options);
 int ur_fabric_run(struct ur_options *options);
@@ -16,7 +16,7 @@ int ur_fabric_show(struct ur_options *options);
 
 /* A command's connection to a fabric. */
 struct ur_fabric {
-	struct ur_fabric_place place;
+	struct ur_fabric_dir paths;
 	struct ur_fabric_plan plan;
 	int sock;
 };

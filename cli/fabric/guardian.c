@@ -99,7 +99,7 @@ static _Noreturn void guard(struct ur_fabric_keeper *keeper)
 	close(keeper->sock);
 	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
-	ur_fabric_place_clear(&keeper->place, keeper->dir);
+	ur_fabric_dir_clear(&keeper->paths, keeper->dir);
 	_exit(0);
 }
 
@@ -124,7 +124,7 @@ static int await_report(int report)
 	return -EIO;
 }
 
-int ur_fabric_start(const struct ur_fabric_place *place, int dir,
+int ur_fabric_start(const struct ur_fabric_dir *paths, int dir,
 		    const struct ur_fabric_plan *plan)
 {
 	struct ur_fabric_keeper *keeper = calloc(1, sizeof(*keeper));
@@ -133,12 +133,12 @@ int ur_fabric_start(const struct ur_fabric_place *place, int dir,
 
 	if (!keeper)
 		return -ENOMEM;
-	keeper->place = *place;
+	keeper->paths = *paths;
 	keeper->plan = *plan;
 	keeper->uid = geteuid();
 	keeper->gid = getegid();
 	keeper->dir = dir;
-	keeper->sock = ur_fabric_place_listen(dir);
+	keeper->sock = ur_fabric_dir_listen(dir);
 	err = keeper->sock < 0 ? keeper->sock : 0;
 	if (!err && pipe2(report, O_CLOEXEC)) {
 		err = -errno;
@@ -157,12 +157,12 @@ int ur_fabric_start(const struct ur_fabric_place *place, int dir,
 			err = await_report(report[0]);
 		} else {
 			ur_complain("fabric: %s", strerror(-err));
-			ur_fabric_place_clear(place, dir);
+			ur_fabric_dir_clear(paths, dir);
 		}
 		close(report[0]);
 	} else {
-		ur_complain("fabric: %s: %s", place->dir, strerror(-err));
-		ur_fabric_place_clear(place, dir);
+		ur_complain("fabric: %s: %s", paths->dir, strerror(-err));
+		ur_fabric_dir_clear(paths, dir);
 	}
 	close(dir);
 	/* The guardian cleans up a failed start. */

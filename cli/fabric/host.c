@@ -66,8 +66,8 @@ static _Noreturn void become_device(const struct ur_fabric_keeper *keeper,
 	char run[PATH_MAX], log[PATH_MAX], number[16];
 	int fd, n = 0;
 
-	ur_fabric_host_run(&keeper->place, host, run, sizeof(run));
-	ur_fabric_host_log(&keeper->place, host, log, sizeof(log));
+	ur_fabric_host_run(&keeper->paths, host, run, sizeof(run));
+	ur_fabric_host_log(&keeper->paths, host, log, sizeof(log));
 	snprintf(number, sizeof(number), "%d", ready);
 	argv[n++] = (char *)"uroced";
 	argv[n++] = (char *)"--run-dir";
@@ -106,7 +106,7 @@ static _Noreturn void live(struct ur_fabric_keeper *keeper, unsigned int host,
 	if (err)
 		ur_fabric_fail(&error, err, "%s's namespaces", name);
 	else
-		err = ur_fabric_host_mounts(&keeper->place, name, &error);
+		err = ur_fabric_host_mounts(&keeper->paths, name, &error);
 	if (send_namespaces(talk, err, &error) || err ||
 	    read(talk, &go, 1) != 1)
 		_exit(1);
@@ -202,7 +202,7 @@ static int fail_by_log(struct ur_fabric_keeper *keeper, unsigned int host,
 	ssize_t n = -1;
 	int fd;
 
-	ur_fabric_host_log(&keeper->place, host, path, sizeof(path));
+	ur_fabric_host_log(&keeper->paths, host, path, sizeof(path));
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd >= 0) {
 		n = read(fd, text, sizeof(text) - 1);

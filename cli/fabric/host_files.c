@@ -14,28 +14,28 @@
 #define HOSTS_FILE "etc-hosts"
 #define OWN	   "own"
 
-void ur_fabric_host_run(const struct ur_fabric_place *place, unsigned int host,
+void ur_fabric_host_run(const struct ur_fabric_dir *paths, unsigned int host,
 			char *path, size_t size)
 {
 	char name[UR_FABRIC_NAME_MAX];
 
 	ur_fabric_host_name(host, name, sizeof(name));
-	snprintf(path, size, "%s/%s", place->run, name);
+	snprintf(path, size, "%s/%s", paths->run, name);
 }
 
-void ur_fabric_own_run(const struct ur_fabric_place *place, char *path,
+void ur_fabric_own_run(const struct ur_fabric_dir *paths, char *path,
 		       size_t size)
 {
-	snprintf(path, size, "%s/" OWN, place->run);
+	snprintf(path, size, "%s/" OWN, paths->run);
 }
 
-void ur_fabric_host_log(const struct ur_fabric_place *place, unsigned int host,
+void ur_fabric_host_log(const struct ur_fabric_dir *paths, unsigned int host,
 			char *path, size_t size)
 {
 	char name[UR_FABRIC_NAME_MAX];
 
 	ur_fabric_host_name(host, name, sizeof(name));
-	snprintf(path, size, "%s/%s.log", place->run, name);
+	snprintf(path, size, "%s/%s.log", paths->run, name);
 }
 
 /* The first card has the host's name; another card has a name of its own. */
@@ -56,13 +56,13 @@ static void print_hosts(FILE *f, const struct ur_fabric_plan *plan)
 	}
 }
 
-static int write_hosts(const struct ur_fabric_place *place,
+static int write_hosts(const struct ur_fabric_dir *paths,
 		       const struct ur_fabric_plan *plan)
 {
 	char path[PATH_MAX];
 	FILE *f;
 
-	snprintf(path, sizeof(path), "%s/" HOSTS_FILE, place->run);
+	snprintf(path, sizeof(path), "%s/" HOSTS_FILE, paths->run);
 	f = fopen(path, "we");
 	if (!f)
 		return -errno;
@@ -70,7 +70,7 @@ static int write_hosts(const struct ur_fabric_place *place,
 	return fclose(f) || chmod(path, 0644) ? -errno : 0;
 }
 
-int ur_fabric_files(const struct ur_fabric_place *place,
+int ur_fabric_files(const struct ur_fabric_dir *paths,
 		    const struct ur_fabric_plan *plan,
 		    struct ur_fabric_error *error)
 {
@@ -89,11 +89,11 @@ int ur_fabric_files(const struct ur_fabric_place *place,
 			"/proc cannot be mounted: in a container it must be "
 			"whole (podman run --security-opt unmask=ALL)");
 	}
-	if (mount("uroce", place->run, "tmpfs", MS_NOSUID | MS_NODEV,
+	if (mount("uroce", paths->run, "tmpfs", MS_NOSUID | MS_NODEV,
 		  "mode=0700"))
-		return ur_fabric_fail(error, -errno, "tmpfs at %s", place->run);
-	err = write_hosts(place, plan);
-	return err ? ur_fabric_fail(error, err, "%s/" HOSTS_FILE, place->run)
+		return ur_fabric_fail(error, -errno, "tmpfs at %s", paths->run);
+	err = write_hosts(paths, plan);
+	return err ? ur_fabric_fail(error, err, "%s/" HOSTS_FILE, paths->run)
 		   : 0;
 }
 
@@ -127,33 +127,33 @@ static int write_name(const char *path, const char *name)
 
 /* The name is the same in all hosts, since MPI launchers pass the environment of one host
  * to all ranks. */
-static int mount_run(const struct ur_fabric_place *place, const char *name,
+static int mount_run(const struct ur_fabric_dir *paths, const char *name,
 		     struct ur_fabric_error *error)
 {
 	char path[PATH_MAX], own[PATH_MAX];
 
-	snprintf(path, sizeof(path), "%s/%s", place->run, name);
-	ur_fabric_own_run(place, own, sizeof(own));
+	snprintf(path, sizeof(path), "%s/%s", paths->run, name);
+	ur_fabric_own_run(paths, own, sizeof(own));
 	if (mkdir(path, 0755) || (mkdir(own, 0755) && errno != EEXIST) ||
 	    mount(path, own, NULL, MS_BIND, NULL))
 		return ur_fabric_fail(error, -errno, "%s at %s", path, own);
 	return 0;
 }
 
-int ur_fabric_host_mounts(const struct ur_fabric_place *place, const char *name,
+int ur_fabric_host_mounts(const struct ur_fabric_dir *paths, const char *name,
 			  struct ur_fabric_error *error)
 {
 	char path[PATH_MAX];
 	int err;
 
 	mount_sys();
-	err = mount_run(place, name, error);
+	err = mount_run(paths, name, error);
 	if (err)
 		return err;
-	snprintf(path, sizeof(path), "%s/" HOSTS_FILE, place->run);
+	snprintf(path, sizeof(path), "%s/" HOSTS_FILE, paths->run);
 	if (mount(path, "/etc/hosts", NULL, MS_BIND, NULL))
 		return ur_fabric_fail(error, -errno, "%s's /etc/hosts", name);
-	snprintf(path, sizeof(path), "%s/%s.hostname", place->run, name);
+	snprintf(path, sizeof(path), "%s/%s.hostname", paths->run, name);
 	err = write_name(path, name);
 	if (err)
 		return ur_fabric_fail(error, err, "%s", path);

@@ -3,16 +3,16 @@
 #ifndef UR_CLI_FABRIC_HOST_FILES_H
 #define UR_CLI_FABRIC_HOST_FILES_H
 
-#include "cli/fabric/place.h"
+#include "cli/fabric/directory.h"
 
 /* Get the names of the run directory of a host's device, and of its log file, as the hosts
  * see them. */
-void ur_fabric_host_run(const struct ur_fabric_place *place, unsigned int host,
+void ur_fabric_host_run(const struct ur_fabric_dir *paths, unsigned int host,
 			char *path, size_t size);
 /* Gets the name of a host's own run directory, which is the same in all hosts. */
-void ur_fabric_own_run(const struct ur_fabric_place *place, char *path,
+void ur_fabric_own_run(const struct ur_fabric_dir *paths, char *path,
 		       size_t size);
-void ur_fabric_host_log(const struct ur_fabric_place *place, unsigned int host,
+void ur_fabric_host_log(const struct ur_fabric_dir *paths, unsigned int host,
 			char *path, size_t size);
 
 /**
@@ -20,7 +20,7 @@ void ur_fabric_host_log(const struct ur_fabric_place *place, unsigned int host,
  * the memory file system, and write /etc/hosts for all hosts into that
  * Return: 0 or -errno; -EPERM if the namespaces give no rights.
  */
-int ur_fabric_files(const struct ur_fabric_place *place,
+int ur_fabric_files(const struct ur_fabric_dir *paths,
 		    const struct ur_fabric_plan *plan,
 		    struct ur_fabric_error *error);
 
@@ -28,7 +28,7 @@ int ur_fabric_files(const struct ur_fabric_place *place,
  * ur_fabric_host_mounts() - mount, in a host's namespace, /sys of its network, its run
  * directory, /dev/shm, /etc/hosts, /etc/hostname
  */
-int ur_fabric_host_mounts(const struct ur_fabric_place *place, const char *name,
+int ur_fabric_host_mounts(const struct ur_fabric_dir *paths, const char *name,
 			  struct ur_fabric_error *error);
 
 #endif

@@ -42,12 +42,12 @@ static int set_environment(struct ur_fabric *fabric, unsigned int host)
 {
 	char run[PATH_MAX];
 
-	if (setenv(UR_FABRIC_VARIABLE, fabric->place.dir, 1))
+	if (setenv(UR_FABRIC_VARIABLE, fabric->paths.dir, 1))
 		return -errno;
 	/* The switch has no device. */
 	if (!host)
 		return unsetenv("UROCE_RUN_DIR") ? -errno : 0;
-	ur_fabric_own_run(&fabric->place, run, sizeof(run));
+	ur_fabric_own_run(&fabric->paths, run, sizeof(run));
 	return ur_environment_set(run);
 }
 

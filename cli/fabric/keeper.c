@@ -82,7 +82,7 @@ static int make_all(struct ur_fabric_keeper *keeper,
 		err = -errno;
 	if (err)
 		return ur_fabric_refused(err, error);
-	err = ur_fabric_files(&keeper->place, &keeper->plan, error);
+	err = ur_fabric_files(&keeper->paths, &keeper->plan, error);
 	if (err)
 		return ur_fabric_refused(err, error);
 	err = ur_fabric_own_namespaces(keeper->hosts[0].ns);
@@ -119,8 +119,8 @@ _Noreturn void ur_fabric_keep(struct ur_fabric_keeper *keeper)
 	}
 	end_all();
 	if (!guarded) {
-		umount2(keeper->place.run, MNT_DETACH);
-		ur_fabric_place_clear(&keeper->place, keeper->dir);
+		umount2(keeper->paths.run, MNT_DETACH);
+		ur_fabric_dir_clear(&keeper->paths, keeper->dir);
 	}
 	_exit(0);
 }

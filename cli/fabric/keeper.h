@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "cli/fabric/place.h"
+#include "cli/fabric/directory.h"
 #include "cli/fabric/traffic.h"
 
 /* The keeper's state of a host. */
@@ -26,7 +26,7 @@ struct ur_fabric_host {
 };
 
 struct ur_fabric_keeper {
-	struct ur_fabric_place place;
+	struct ur_fabric_dir paths;
 	struct ur_fabric_plan plan;
 	unsigned int uid, gid;
 	bool own_user; /* in a user namespace of its own */
@@ -41,11 +41,11 @@ struct ur_fabric_keeper {
 
 /**
  * ur_fabric_start() - start the guardian and the keeper
- * @place, @dir: locked; they take the lock over
+ * @paths, @dir: locked; they take the lock over
  * Return: 0 when every host's device serves; else -errno after a line on stderr, with
  * everything removed.
  */
-int ur_fabric_start(const struct ur_fabric_place *place, int dir,
+int ur_fabric_start(const struct ur_fabric_dir *paths, int dir,
 		    const struct ur_fabric_plan *plan);
 
 /* The main function of the keeper, in the new namespaces. Never returns. */

@@ -186,7 +186,7 @@ int ur_fabric_report(struct ur_options *options)
 	for (unsigned int host = 1; host <= fabric.plan.hosts; host++) {
 		char run[PATH_MAX];
 
-		ur_fabric_host_run(&fabric.place, host, run, sizeof(run));
+		ur_fabric_host_run(&fabric.paths, host, run, sizeof(run));
 		if (asprintf(&argv[n], "%s.record", run) < 0)
 			return UR_EXIT_FAILED;
 		n++;

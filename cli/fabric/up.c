@@ -63,14 +63,14 @@ static int read_plan(const struct ur_options *options,
 	return 0;
 }
 
-static void print_made(const struct ur_fabric_place *place,
+static void print_made(const struct ur_fabric_dir *paths,
 		       const struct ur_fabric_plan *plan)
 {
 	char link[200];
 
 	ur_fabric_link_print(&plan->link, link, sizeof(link));
 	printf("fabric %s: node1%s%.0u, %u device%s each, links %s\n",
-	       place->name, plan->hosts > 1 ? " to node" : "",
+	       paths->name, plan->hosts > 1 ? " to node" : "",
 	       plan->hosts > 1 ? plan->hosts : 0, plan->devices,
 	       plan->devices > 1 ? "s" : "", link);
 }
@@ -78,15 +78,15 @@ static void print_made(const struct ur_fabric_place *place,
 int ur_fabric_up(struct ur_options *options)
 {
 	struct ur_fabric_plan plan = {0};
-	struct ur_fabric_place place;
+	struct ur_fabric_dir paths;
 	int dir, ret = read_plan(options, &plan);
 
-	if (ret || ur_fabric_place_find(options, &place))
+	if (ret || ur_fabric_dir_find(options, &paths))
 		return UR_EXIT_USAGE;
-	dir = ur_fabric_place_take(&place);
-	if (dir < 0 || ur_fabric_start(&place, dir, &plan))
+	dir = ur_fabric_dir_take(&paths);
+	if (dir < 0 || ur_fabric_start(&paths, dir, &plan))
 		return UR_EXIT_FAILED;
 	if (!options->quiet)
-		print_made(&place, &plan);
+		print_made(&paths, &plan);
 	return 0;
 }

@@ -104,7 +104,7 @@ pid_t ur_fabric_spawn(struct ur_fabric *fabric, unsigned int host, char **argv,
 	}
 	/* Each of several concurrent programs needs its own connection. */
 	ur_fabric_close(fabric);
-	fabric->sock = ur_fabric_ask_open(&fabric->place);
+	fabric->sock = ur_fabric_ask_open(&fabric->paths);
 	_exit(fabric->sock < 0 ? UR_EXIT_NO_DEVICE
 			       : ur_fabric_become(fabric, host, argv));
 }

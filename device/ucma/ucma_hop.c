@@ -29,9 +29,9 @@
 /* Messages read at a time. */
 #define EVENTS 64
 
-#define PLACES 256u
+#define ENTRIES 256u
 
-struct hop_place {
+struct hop_entry {
 	u8 dgid[16], sgid[16];
 	u32 scope, on_link;
 	u64 known_until, nudged; /* 0: never */
@@ -46,7 +46,7 @@ struct ucma_hops {
 	bool watches; /* subscribed to events */
 	struct ucma_asking asking;
 	u64 questions;
-	struct hop_place places[PLACES];
+	struct hop_entry entries[ENTRIES];
 };
 
 struct hop_asker {
@@ -87,16 +87,16 @@ static struct ucma_hop_query query_of(const struct ucma_id *id)
 }
 
 /* A colliding entry is replaced. */
-static struct hop_place *place_of(struct ucma_hops *hops,
+static struct hop_entry *entry_of(struct ucma_hops *hops,
 				  const struct ucma_hop_query *w)
 {
 	u32 h = ur_get_le32(w->dgid + 12) * 0x9e3779b1u ^
 		ur_get_le32(w->dgid + 8) * 0x85ebca6bu;
-	struct hop_place *p = &hops->places[(h >> 16) & (PLACES - 1)];
+	struct hop_entry *p = &hops->entries[(h >> 16) & (ENTRIES - 1)];
 
 	if (memcmp(p->dgid, w->dgid, 16) || memcmp(p->sgid, w->sgid, 16) ||
 	    p->scope != w->scope || p->on_link != w->on_link) {
-		*p = (struct hop_place){.scope = w->scope,
+		*p = (struct hop_entry){.scope = w->scope,
 					.on_link = w->on_link};
 		memcpy(p->dgid, w->dgid, 16);
 		memcpy(p->sgid, w->sgid, 16);
@@ -223,7 +223,7 @@ static void take_answer(struct ucma_hops *hops, const struct hop_asker *a,
 	struct ucma_id *id = hops->ucma->ids.slot[a->number];
 
 	if (a->known) {
-		struct hop_place *p = place_of(hops, &a->query);
+		struct hop_entry *p = entry_of(hops, &a->query);
 
 		p->known_until = now + KNOWN_NS;
 		p->nudged = 0;
@@ -265,14 +265,14 @@ static void ask(struct ur_loop_after *after)
 static void add_asker(struct hop_question *q, struct ucma_id *id, u64 now)
 {
 	struct hop_asker *a = &q->asker[q->n++];
-	struct hop_place *p;
+	struct hop_entry *p;
 
 	ur_assert(q->n <= BATCH);
 	*a = (struct hop_asker){.number = id->number,
 				.question = id->question = ++q->hops->questions,
 				.query = query_of(id)};
 	a->query.hop_ifindex = id->hop_ifindex;
-	p = place_of(q->hops, &a->query);
+	p = entry_of(q->hops, &a->query);
 	a->nudges = !p->nudged || now - p->nudged >= AGAIN_NS;
 	if (a->nudges)
 		p->nudged = now;
@@ -365,7 +365,7 @@ static bool is_known(struct ucma_id *id, u64 now)
 
 	return ucma_sa_loopback(&id->dst) || ur_gid_is_mcast(id->dgid) ||
 	       ucma_device_of(id->file->daemon, id->dgid, 0, &index) ||
-	       place_of(hops_of(id), &query)->known_until > now;
+	       entry_of(hops_of(id), &query)->known_until > now;
 }
 
 int ucma_hop_resolve(struct ucma_id *id, u32 timeout_ms)

@@ -34,7 +34,7 @@ struct ibv_ah *uroce_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 		errno = err;
 		return NULL;
 	}
-	ah->pd = ur_pd_hold(pd);
+	ah->pd = ur_pd_get(pd);
 	return &ah->ibv;
 }
 
@@ -49,7 +49,7 @@ int uroce_destroy_ah(struct ibv_ah *ibah)
 	if (ah->guest &&
 	    ur_guest_has_still(ur_to_ctx(ibah->context), ah->guest))
 		ur_to_ctx(ibah->context)->door->destroy_ah(ah->guest);
-	ur_pd_drop(ah->pd);
+	ur_pd_put(ah->pd);
 	free(ah);
 	return 0;
 }

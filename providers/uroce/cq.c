@@ -11,16 +11,16 @@
 	 IBV_WC_EX_WITH_COMPLETION_TIMESTAMP |                                 \
 	 IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK)
 
-static struct uroce_cq_place created_at(const struct uroce_create_cq_resp *r)
+static struct uroce_cq_layout created_at(const struct uroce_create_cq_resp *r)
 {
-	return (struct uroce_cq_place){r->map_off, r->map_len, r->hdr_off,
-				       r->cqe_off, r->entries};
+	return (struct uroce_cq_layout){r->map_off, r->map_len, r->hdr_off,
+					r->cqe_off, r->entries};
 }
 
-static struct uroce_cq_place resized_to(const struct uroce_resize_cq_resp *r)
+static struct uroce_cq_layout resized_to(const struct uroce_resize_cq_resp *r)
 {
-	return (struct uroce_cq_place){r->map_off, r->map_len, r->hdr_off,
-				       r->cqe_off, r->entries};
+	return (struct uroce_cq_layout){r->map_off, r->map_len, r->hdr_off,
+					r->cqe_off, r->entries};
 }
 
 static int cmd_destroy_cq(struct uroce_cq *cq)
@@ -34,7 +34,7 @@ static int setup_cq(struct ibv_context *context, struct uroce_cq *cq,
 		    struct ibv_comp_channel *channel, u32 flags,
 		    struct uroce_create_cq_resp *resp)
 {
-	struct uroce_cq_place place;
+	struct uroce_cq_layout place;
 	int err;
 
 	cq->recoveries = __atomic_load_n(&ur_to_ctx(context)->recoveries,
@@ -193,7 +193,7 @@ static int resize_all(struct uroce_cq *cq, int cqe,
 static int resize_cq(struct uroce_cq *cq, int cqe)
 {
 	struct uroce_resize_cq_resp at;
-	struct uroce_cq_place place;
+	struct uroce_cq_layout place;
 	int err;
 
 	/* The device copies the CQEs that were not polled, so nobody may poll

@@ -6,7 +6,7 @@
 #include "uroce.h"
 
 int ur_cq_ring_map(struct ibv_context *context, enum ur_whose whose,
-		   const struct uroce_cq_place *p, struct uroce_cq_ring *ring)
+		   const struct uroce_cq_layout *p, struct uroce_cq_ring *ring)
 {
 	u8 *map;
 
@@ -31,7 +31,7 @@ int ur_cq_ring_map(struct ibv_context *context, enum ur_whose whose,
 }
 
 int ur_cq_move_ring(const struct uroce_cq *cq, enum ur_whose whose,
-		    const struct uroce_cq_place *place,
+		    const struct uroce_cq_layout *place,
 		    struct uroce_cq_ring *ring)
 {
 	u32 arm = ring->hdr->arm, next = ring->hdr->arm_next;
@@ -47,7 +47,7 @@ int ur_cq_move_ring(const struct uroce_cq *cq, enum ur_whose whose,
 
 /* Arms both rings: a completion in either triggers the event. */
 int ur_cq_add_shared_ring(struct uroce_cq *cq,
-			  const struct uroce_cq_place *place)
+			  const struct uroce_cq_layout *place)
 {
 	struct uroce_cq_ring *ring = calloc(1, sizeof(*ring));
 	int err;

@@ -185,7 +185,7 @@ struct ibv_mr *uroce_reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *ibdm,
 	}
 	__atomic_add_fetch(&dm->objects, 1, __ATOMIC_RELAXED);
 	mr->dm = dm;
-	mr->pd = ur_pd_hold(pd);
+	mr->pd = ur_pd_get(pd);
 	return &mr->vmr.ibv_mr;
 }
 

@@ -104,7 +104,7 @@ struct ibv_mr *uroce_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 		iova = 0;
 	if ((access & IBV_ACCESS_ON_DEMAND) && iova != (uintptr_t)addr)
 		ur_mr_moved(mr, iova);
-	mr->pd = ur_pd_hold(pd);
+	mr->pd = ur_pd_get(pd);
 	return &mr->vmr.ibv_mr;
 }
 
@@ -136,7 +136,7 @@ struct ibv_mr *uroce_alloc_null_mr(struct ibv_pd *pd)
 	mr->vmr.mr_type = IBV_MR_TYPE_NULL_MR;
 	mr->vmr.ibv_mr.pd = pd;
 	mr->vmr.ibv_mr.length = SIZE_MAX;
-	mr->pd = ur_pd_hold(pd);
+	mr->pd = ur_pd_get(pd);
 	return &mr->vmr.ibv_mr;
 }
 
@@ -202,7 +202,7 @@ struct ibv_mr *uroce_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
 		err = ur_dmabuf_reg(pd, offset, length, iova, fd, access, mr);
 	if (err)
 		return fail_mr(mr, err);
-	mr->pd = ur_pd_hold(pd);
+	mr->pd = ur_pd_get(pd);
 	return &mr->vmr.ibv_mr;
 }
 
@@ -289,8 +289,8 @@ int uroce_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 			ur_gpu_add(mr);
 	}
 	if (flags & IBV_REREG_MR_CHANGE_PD) {
-		ur_pd_drop(mr->pd);
-		mr->pd = ur_pd_hold(pd);
+		ur_pd_put(mr->pd);
+		mr->pd = ur_pd_get(pd);
 	}
 	if (flags & IBV_REREG_MR_CHANGE_ACCESS)
 		vmr->access = access;
@@ -328,7 +328,7 @@ int uroce_dereg_mr(struct verbs_mr *vmr)
 	ur_memlock_give(mr->locked);
 	ur_mr_forget(mr);
 	ur_gpu_del(mr);
-	ur_pd_drop(mr->pd);
+	ur_pd_put(mr->pd);
 	if (mr->dm)
 		__atomic_sub_fetch(&mr->dm->objects, 1, __ATOMIC_RELAXED);
 	free(mr);

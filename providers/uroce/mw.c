@@ -34,7 +34,7 @@ struct ibv_mw *uroce_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
 		return NULL;
 	err = UR_GUEST_NUMBERED(try_mw(pd, type, mw));
 	if (!err) {
-		mw->pd = ur_pd_hold(pd);
+		mw->pd = ur_pd_get(pd);
 		return &mw->ibv;
 	}
 	free(mw);
@@ -55,7 +55,7 @@ int uroce_dealloc_mw(struct ibv_mw *ibmw)
 			       ibv_cmd_dealloc_mw(ibmw));
 	if (err)
 		return err;
-	ur_pd_drop(mw->pd);
+	ur_pd_put(mw->pd);
 	free(mw);
 	return 0;
 }

@@ -7,7 +7,7 @@
 #include "guest.h"
 #include "uroce.h"
 
-struct uroce_pd *ur_pd_hold(struct ibv_pd *ibpd)
+struct uroce_pd *ur_pd_get(struct ibv_pd *ibpd)
 {
 	struct uroce_pd *pd = ur_to_pd(ibpd);
 
@@ -19,7 +19,7 @@ struct uroce_pd *ur_pd_hold(struct ibv_pd *ibpd)
 	return pd;
 }
 
-void ur_pd_drop(struct uroce_pd *pd)
+void ur_pd_put(struct uroce_pd *pd)
 {
 	if (pd)
 		__atomic_sub_fetch(&pd->objects, 1, __ATOMIC_RELAXED);

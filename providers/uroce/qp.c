@@ -54,7 +54,7 @@ static void end_spread(struct uroce_qp *qp)
 
 static void free_qp(struct uroce_qp *qp)
 {
-	ur_pd_drop(qp->pd);
+	ur_pd_put(qp->pd);
 	ur_xrcd_count(qp->xrcd, ~0u);
 	ur_qp_unmap(qp);
 	free(qp->groups);
@@ -183,7 +183,7 @@ struct ibv_qp *uroce_create_qp_ex(struct ibv_context *context,
 	if (err)
 		goto err_unmap;
 	if (attr->comp_mask & IBV_QP_INIT_ATTR_PD)
-		qp->pd = ur_pd_hold(attr->pd);
+		qp->pd = ur_pd_get(attr->pd);
 	ur_xrcd_count(qp->xrcd, 1);
 	return &qp->ibv;
 

@@ -85,7 +85,7 @@ struct ibv_srq *uroce_create_srq(struct ibv_pd *pd,
 		errno = err;
 		return NULL;
 	}
-	srq->held = ur_pd_hold(pd);
+	srq->held = ur_pd_get(pd);
 	srq->vsrq.srq_num = srq->srqn;
 	return &srq->vsrq.srq;
 }
@@ -178,7 +178,7 @@ err_free:
 		errno = err;
 		return NULL;
 	}
-	srq->held = ur_pd_hold(attr->pd);
+	srq->held = ur_pd_get(attr->pd);
 	if (is_xrc(attr))
 		ur_xrcd_count(attr->xrcd, 1);
 	return &srq->vsrq.srq;
@@ -234,7 +234,7 @@ int uroce_destroy_srq(struct ibv_srq *ibsrq)
 		return err;
 	if (srq->shared)
 		ur_cq_unuse_shared(srq->vsrq.cq);
-	ur_pd_drop(srq->held);
+	ur_pd_put(srq->held);
 	if (srq->vsrq.srq_type == IBV_SRQT_XRC)
 		ur_xrcd_count(&srq->vsrq.xrcd->xrcd, ~0u);
 	ur_unmap(srq->map, srq->map_len);

@@ -132,7 +132,7 @@ struct uroce_td {
 
 struct uroce_mr {
 	struct verbs_mr vmr;
-	struct uroce_pd *pd; /* ur_pd_hold() */
+	struct uroce_pd *pd; /* ur_pd_get() */
 	struct uroce_dm *dm; /* whose memory it is, or NULL */
 	u64 locked;	     /* pages of ur_memlock_take() */
 	/* list of regions whose memory is not at their I/O address */
@@ -157,7 +157,7 @@ struct uroce_mr {
 
 struct uroce_mw {
 	struct ibv_mw ibv;
-	struct uroce_pd *pd; /* ur_pd_hold() */
+	struct uroce_pd *pd; /* ur_pd_get() */
 	u32 handle;	     /* as uroce_mr.handle */
 	struct uroce_guest_mw *guest;
 };
@@ -174,8 +174,8 @@ struct uroce_dm {
 /* The client sets it in uroce_cqe.mark: the queue pair of this CQE is gone. */
 #define UR_CQE_DEAD 0xd
 
-/* The place of a completion queue's ring in its file. */
-struct uroce_cq_place {
+/* Where the ring of a completion queue lies in its file. */
+struct uroce_cq_layout {
 	u64 map_off, map_len;
 	u32 hdr_off, cqe_off, entries;
 };
@@ -222,7 +222,7 @@ struct uroce_srq {
 	u32 recoveries; /* ctx->recoveries when uroced made it; atomic */
 	struct uroce_guest_srq *guest;
 	struct ibv_pd *pd;     /* since ibv_srq.pd is NULL for XRC */
-	struct uroce_pd *held; /* ur_pd_hold() */
+	struct uroce_pd *held; /* ur_pd_get() */
 	u32 handle;	       /* as uroce_mr.handle */
 	void *map;
 	size_t map_len;
@@ -254,7 +254,7 @@ struct uroce_qp {
 	u32 number;	/* number to request from uroced; 0: any */
 	/* of an XRC target in an engine of this process */
 	struct ibv_xrcd *xrcd;
-	struct uroce_pd *pd; /* ur_pd_hold() */
+	struct uroce_pd *pd; /* ur_pd_get() */
 	struct uroce_guest_qp *guest;
 	u32 handle; /* as uroce_mr.handle */
 	/* multicast groups that it is attached to, if its engine is here */
@@ -328,7 +328,7 @@ struct uroce_flow {
 
 struct uroce_ah {
 	struct ibv_ah ibv;
-	struct uroce_pd *pd; /* ur_pd_hold() */
+	struct uroce_pd *pd; /* ur_pd_get() */
 	u32 ah;
 	struct uroce_guest_ah *guest;
 };
@@ -461,10 +461,10 @@ static inline int ur_unknown_handle(void)
 	return errno = ENOENT;
 }
 
-/* pd.c: counts an object made with the domain. Returns the domain for ur_pd_drop(); NULL: an imported
+/* pd.c: counts an object made with the domain. Returns the domain for ur_pd_put(); NULL: an imported
  * one, which may end first. */
-struct uroce_pd *ur_pd_hold(struct ibv_pd *pd);
-void ur_pd_drop(struct uroce_pd *pd); /* or NULL */
+struct uroce_pd *ur_pd_get(struct ibv_pd *pd);
+void ur_pd_put(struct uroce_pd *pd); /* or NULL */
 
 static inline void ur_xrcd_count(struct ibv_xrcd *xrcd, u32 n) /* or NULL */
 {
@@ -547,15 +547,15 @@ void ur_cq_set_methods(struct uroce_cq *cq, u32 wc_flags);
  * ur_cq_move_ring() also copies what this process wrote into the old ring.
  * Return 0, EPROTO or ENOMEM. */
 int ur_cq_ring_map(struct ibv_context *context, enum ur_whose whose,
-		   const struct uroce_cq_place *place,
+		   const struct uroce_cq_layout *place,
 		   struct uroce_cq_ring *ring);
 int ur_cq_move_ring(const struct uroce_cq *cq, enum ur_whose whose,
-		    const struct uroce_cq_place *place,
+		    const struct uroce_cq_layout *place,
 		    struct uroce_cq_ring *ring);
 /* Maps the ring that the shared engine made for the queue, and arms it as
  * the own one is. Lock held. Returns 0 or an errno. */
 int ur_cq_add_shared_ring(struct uroce_cq *cq,
-			  const struct uroce_cq_place *place);
+			  const struct uroce_cq_layout *place);
 /* Unmaps that ring, if there is one. */
 void ur_cq_end_shared_ring(struct uroce_cq *cq);
 

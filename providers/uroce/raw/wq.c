@@ -97,7 +97,7 @@ struct ibv_wq *uroce_create_wq(struct ibv_context *context,
 		errno = err;
 		return NULL;
 	}
-	wq->qp.pd = ur_pd_hold(attr->pd);
+	wq->qp.pd = ur_pd_get(attr->pd);
 	wq->ibv.state = IBV_WQS_RESET;
 	wq->ibv.post_recv = post_recv;
 	return &wq->ibv;
@@ -139,7 +139,7 @@ int uroce_destroy_wq(struct ibv_wq *ibwq)
 	ur_qp_table_set(ur_to_ctx(ibwq->context), ibwq->wq_num, NULL);
 	ur_cq_forget_qp(ibwq->cq, ibwq->wq_num);
 	ur_qp_unmap(&wq->qp);
-	ur_pd_drop(wq->qp.pd);
+	ur_pd_put(wq->qp.pd);
 	free(wq);
 	return 0;
 }

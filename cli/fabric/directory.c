@@ -13,7 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "cli/fabric/place.h"
+#include "cli/fabric/directory.h"
 #include "util/os/rundir.h"
 
 #define DEFAULT_NAME "default"
@@ -70,20 +70,20 @@ static const char *find_inside(void)
 		       : NULL;
 }
 
-static int set_place(struct ur_fabric_place *place, const char *dir)
+static int set_dir(struct ur_fabric_dir *paths, const char *dir)
 {
-	if (strlen(dir) >= sizeof(place->dir)) {
+	if (strlen(dir) >= sizeof(paths->dir)) {
 		ur_complain("fabric: %s: %s", dir, strerror(ENAMETOOLONG));
 		return -EINVAL;
 	}
-	strcpy(place->dir, dir);
-	snprintf(place->name, sizeof(place->name), "%s", strrchr(dir, '/') + 1);
-	snprintf(place->run, sizeof(place->run), "%s/" UR_FABRIC_RUN, dir);
+	strcpy(paths->dir, dir);
+	snprintf(paths->name, sizeof(paths->name), "%s", strrchr(dir, '/') + 1);
+	snprintf(paths->run, sizeof(paths->run), "%s/" UR_FABRIC_RUN, dir);
 	return 0;
 }
 
-int ur_fabric_place_find(const struct ur_options *options,
-			 struct ur_fabric_place *place)
+int ur_fabric_dir_find(const struct ur_options *options,
+		       struct ur_fabric_dir *paths)
 {
 	const char *inside = options->run_dir_asked ? NULL : find_inside();
 	const char *name = options->name[0];
@@ -98,7 +98,7 @@ int ur_fabric_place_find(const struct ur_options *options,
 		return -EINVAL;
 	}
 	if (inside && (!name || !strcmp(name, strrchr(inside, '/') + 1)))
-		return set_place(place, inside);
+		return set_dir(paths, inside);
 	err = find_base(options, inside, dir, sizeof(dir) - UR_FABRIC_NAME_MAX);
 	if (err) {
 		ur_complain("fabric: the run directory's name: %s",
@@ -108,7 +108,7 @@ int ur_fabric_place_find(const struct ur_options *options,
 	len = strlen(dir);
 	snprintf(dir + len, sizeof(dir) - len, "/%s",
 		 name ? name : DEFAULT_NAME);
-	return set_place(place, dir);
+	return set_dir(paths, dir);
 }
 
 /* Anybody can make directories in /tmp. Returns 0 if dir is ours alone and still has that
@@ -144,37 +144,37 @@ static int lock_dir(const char *name)
 	return err == -EWOULDBLOCK ? -EBUSY : err;
 }
 
-static void get_base(const struct ur_fabric_place *place,
-		     char base[sizeof(place->dir)])
+static void get_base(const struct ur_fabric_dir *paths,
+		     char base[sizeof(paths->dir)])
 {
-	strcpy(base, place->dir);
+	strcpy(base, paths->dir);
 	*strrchr(base, '/') = '\0';
 }
 
-int ur_fabric_place_take(const struct ur_fabric_place *place)
+int ur_fabric_dir_take(const struct ur_fabric_dir *paths)
 {
-	char base[sizeof(place->dir)];
+	char base[sizeof(paths->dir)];
 	int err, dir;
 
-	get_base(place, base);
+	get_base(paths, base);
 	do {
 		err = ur_rundir_make(base);
-		dir = err ? err : lock_dir(place->dir);
+		dir = err ? err : lock_dir(paths->dir);
 	} while (dir == -ESTALE); /* the directory was removed meanwhile */
 	if (dir == -EBUSY)
 		ur_complain("fabric %s is up, or ends just now: 'uroce fabric "
 			    "show', 'uroce fabric down', or another --name",
-			    place->name);
+			    paths->name);
 	else if (dir < 0)
 		ur_complain("fabric: cannot use the directory %s: %s; name "
 			    "another place with --run-dir",
-			    place->dir, strerror(-dir));
+			    paths->dir, strerror(-dir));
 	if (dir < 0)
 		return dir;
 	unlinkat(dir, UR_FABRIC_SOCKET, 0);
 	if (mkdirat(dir, UR_FABRIC_RUN, 0700) && errno != EEXIST) {
 		err = -errno;
-		ur_complain("%s: %s", place->run, strerror(-err));
+		ur_complain("%s: %s", paths->run, strerror(-err));
 		close(dir);
 		return err;
 	}
@@ -189,7 +189,7 @@ static void name_socket(int dir, struct sockaddr_un *sun)
 		 "/proc/self/fd/%d/" UR_FABRIC_SOCKET, dir);
 }
 
-int ur_fabric_place_listen(int dir)
+int ur_fabric_dir_listen(int dir)
 {
 	int sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	struct sockaddr_un sun;
@@ -205,26 +205,26 @@ int ur_fabric_place_listen(int dir)
 	return err;
 }
 
-void ur_fabric_place_clear(const struct ur_fabric_place *place, int dir)
+void ur_fabric_dir_clear(const struct ur_fabric_dir *paths, int dir)
 {
-	char base[sizeof(place->dir)];
+	char base[sizeof(paths->dir)];
 	size_t len;
 
 	unlinkat(dir, UR_FABRIC_SOCKET, 0);
 	unlinkat(dir, UR_FABRIC_RUN, AT_REMOVEDIR);
-	rmdir(place->dir);
+	rmdir(paths->dir);
 	/* The last fabric also removes the parent directory, unless the user has named
 	 * that. */
-	get_base(place, base);
+	get_base(paths, base);
 	len = strlen(base);
 	if (len > strlen(BESIDE) &&
 	    !strcmp(base + len - strlen(BESIDE), BESIDE))
 		rmdir(base);
 }
 
-int ur_fabric_place_await(const struct ur_fabric_place *place)
+int ur_fabric_dir_await(const struct ur_fabric_dir *paths)
 {
-	int dir = open(place->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int dir = open(paths->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int err = -ETIMEDOUT;
 
 	if (dir < 0)
@@ -238,16 +238,16 @@ int ur_fabric_place_await(const struct ur_fabric_place *place)
 	return err;
 }
 
-static int connect_to(const struct ur_fabric_place *place)
+static int connect_to(const struct ur_fabric_dir *paths)
 {
-	int dir = open(place->dir,
+	int dir = open(paths->dir,
 		       O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct sockaddr_un sun;
 	int err, sock = -1;
 
 	if (dir < 0)
 		return -errno;
-	err = check_dir(dir, place->dir);
+	err = check_dir(dir, paths->dir);
 	name_socket(dir, &sun);
 	if (!err) {
 		sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
@@ -263,16 +263,16 @@ static int connect_to(const struct ur_fabric_place *place)
 	return err;
 }
 
-int ur_fabric_ask_open(const struct ur_fabric_place *place)
+int ur_fabric_ask_open(const struct ur_fabric_dir *paths)
 {
-	int sock = connect_to(place);
+	int sock = connect_to(paths);
 
 	if (sock == -ENOENT || sock == -ECONNREFUSED)
 		ur_complain("there is no fabric %s: 'uroce fabric up 2' makes "
 			    "one (looked in %s)",
-			    place->name, place->dir);
+			    paths->name, paths->dir);
 	else if (sock < 0)
-		ur_complain("fabric %s: %s: %s", place->name, place->dir,
+		ur_complain("fabric %s: %s: %s", paths->name, paths->dir,
 			    strerror(-sock));
 	return sock;
 }

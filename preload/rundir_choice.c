@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-#include "preload/place.h"
+#include "preload/rundir_choice.h"
 #include "util/os/rundir.h"
 
 static char own[UR_RUNDIR_MAX];
@@ -32,16 +32,16 @@ static void learn(void)
 	errno = saved;
 }
 
-const char *ur_place(void)
+const char *ur_chosen_rundir(void)
 {
 	if (!atomic_load_explicit(&known, memory_order_acquire))
 		learn();
 	return atomic_load(&is_hosts) ? UR_RUNDIR_HOST : own;
 }
 
-void ur_place_look(void)
+void ur_choose_rundir(void)
 {
-	const char *dir = ur_place();
+	const char *dir = ur_chosen_rundir();
 
 	if (atomic_load(&is_final))
 		return;
@@ -53,15 +53,15 @@ void ur_place_look(void)
 	}
 }
 
-bool ur_place_serves(void)
+bool ur_chosen_rundir_serves(void)
 {
-	ur_place_look();
-	return ur_rundir_serves(ur_place());
+	ur_choose_rundir();
+	return ur_rundir_serves(ur_chosen_rundir());
 }
 
-const char *ur_place_behind(const char *name)
+const char *ur_chosen_rundir_tail(const char *name)
 {
-	const char *dir = ur_place();
+	const char *dir = ur_chosen_rundir();
 	size_t len = strlen(dir);
 
 	if (!strncmp(name, dir, len) && name[len] == '/')
@@ -70,6 +70,6 @@ const char *ur_place_behind(const char *name)
 	len = strlen(UR_RUNDIR_HOST);
 	if (strncmp(name, UR_RUNDIR_HOST, len) || name[len] != '/')
 		return NULL;
-	ur_place_look();
-	return strcmp(ur_place(), UR_RUNDIR_HOST) ? NULL : name + len;
+	ur_choose_rundir();
+	return strcmp(ur_chosen_rundir(), UR_RUNDIR_HOST) ? NULL : name + len;
 }
