@@ -21,7 +21,8 @@ static bool is_port_0(u64 service_id)
 	return service_id && (service_id & 0xffff) == 0;
 }
 
-/* Returns whether the request is taken; it will be received once more. */
+/* Returns whether the request waits for a listener now: the caller drops its copy, and ur_cm_expire()
+ * receives the request again. */
 bool ur_cm_park(struct ur_cm *cm, const struct ur_cm_path *from,
 		const struct ur_cm_mad *mad)
 {

@@ -27,8 +27,8 @@ void ur_kept_events_del(struct ur_kept_channel *channel);
 /* Returns the next channel of an earlier uroced, or NULL; its socket becomes the caller's.
  * *at is 0 at first. *has_ended: the process had queue pairs that ended with that uroced. */
 struct ur_kept_channel *ur_kept_events_next(u32 *at, bool *has_ended);
-/* Called when an object with the device's engine is made on this connection. It ends with
- * this uroced, so the program's channels do too, if it has no other engine. */
+/* Called when an object is made on this connection that does not outlive this uroced. The
+ * program's channels then end with it, unless the program has an engine. */
 void ur_kept_events_object(struct ur_session *s);
 
 #endif

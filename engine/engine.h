@@ -86,10 +86,10 @@ struct ur_lent {
 	int settings; /* memory that it reads settings in: lend_settings.h */
 	int record;   /* memory that it records in: lend_record.h */
 	/* It gets no sockets, and finds its packets in a ring: the file, and the one of both
-	 * (wire/udp_relay.h); or -1. */
+	 * (local/udp_relay.h); or -1. */
 	int relay, relay_words;
 	/* Its process is in another network namespace: it gets no sockets at all, and has a ring of what is to leave,
-	 * an eventfd by which it wakes the device, and a socket by which the device wakes it (wire/udp_outbox.h); or
+	 * an eventfd by which it wakes the device, and a socket by which the device wakes it (local/udp_outbox.h); or
 	 * -1. */
 	int outbox, door, bell;
 	/* Sockets for RoCEv1, of an engine process on a device that has it; or -1 (wire/v1/v1_sockets.h). */

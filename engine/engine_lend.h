@@ -8,7 +8,7 @@
  * The holder of such a socket can detach the filter that gives each socket its packets
  * (SO_DETACH_REUSEPORT_BPF takes no privilege), and then receives the packets of others. Programs that
  * control does not trust with that get no socket: the device keeps their sockets and copies what comes into
- * a ring (wire/udp_relay.h).
+ * a ring (local/udp_relay.h).
  */
 #ifndef UR_ENGINE_ENGINE_LEND_H
 #define UR_ENGINE_ENGINE_LEND_H
@@ -16,10 +16,10 @@
 #include "engine/engine.h"
 #include "engine/slots.h"
 
-/* The files of a pair of rings between two slots (wire/udp_pair.h). In the device the descriptors are the caller's. */
+/* The files of a pair of rings between two slots (local/udp_pair.h). In the device the descriptors are the caller's. */
 struct ur_lent_ring {
 	u32 peer; /* the neighbour's slot */
-	u32 loan; /* number of that slot's grant */
+	u32 loan; /* number of the grant by which the neighbour has its slot */
 	int words, out, in;
 	bool relayed;	/* the neighbour has no sockets */
 	bool same_user; /* both slots belong to one user; control fills it in */

@@ -26,11 +26,11 @@ struct ur_engine_options {
  * says. Returns 0, or -EINVAL with a line on stderr. */
 int ur_engine_options_parse(struct ur_engine_options *o, const char *text);
 
-/* Some options of the device are also those of engines in programs. Returns which
- * of their switches are off (UROCE_ENGINE_NO_*). */
+/* Returns the switches that are off, as bits for an engine in a program or an engine
+ * process (UROCE_ENGINE_NO_*). Options without a bit are the device's alone. */
 u32 ur_engine_options_off(const struct ur_engine_options *o);
-/* Takes them over in a program, and the bytes of the burst buffer; a number of bytes
- * that cannot be leaves the default. */
+/* In such an engine: takes these bits, and the bytes of the burst buffer; a size that is
+ * out of range leaves the default. */
 void ur_engine_options_borrow(struct ur_engine_options *o, u32 off,
 			      u32 tx_bytes);
 

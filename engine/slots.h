@@ -5,7 +5,7 @@
  * The first five bits of a number are a place, for which the kernel can deliver datagrams to a socket of its own
  * (wire/udp_group.h). A large slot is a whole place. The last places are divided into small slots, of 2048 numbers
  * each, which get no sockets: the device receives for all of a place, and copies into the rings of its slots
- * (wire/udp_relay.h).
+ * (local/udp_relay.h).
  */
 #ifndef UR_ENGINE_SLOTS_H
 #define UR_ENGINE_SLOTS_H

@@ -410,8 +410,7 @@ struct uroce_engine_open {
 	 * no sockets at all, not even out_fd. It puts packets to send into outbox_fd, a
 	 * ring like relay_fd that the engine alone writes. It wakes the device by the
 	 * eventfd door_fd, and reads the device's wake-ups from the socket bell_fd. A
-	 * caller whose struct ends before these fields uses the device's engine in that
-	 * case. */
+	 * caller whose struct ends before these fields gets no engine in that case. */
 	__s32 outbox_fd;
 	__s32 door_fd;
 	__s32 bell_fd;

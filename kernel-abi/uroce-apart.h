@@ -174,7 +174,7 @@ struct uroce_apart_begun {
 struct uroce_apart_msg {
 	__u32 op;
 	__s32 ret; /* of a reply: result of the function */
-	/* of an object of this context; of a reply: the new object's */
+	/* names an object of this context; in a reply: the new object */
 	__u32 number;
 	__u32 value; /* an argument, or a result */
 	union {

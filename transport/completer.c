@@ -100,9 +100,9 @@ static bool is_fatal(const struct ur_pkt *pkt)
 }
 
 /*
- * A request was refused, and a READ up to it lacks data. If that READ itself was refused, its lost
- * data never come. If a later request was refused, the data may have been overtaken, so they are
- * requested again; but a peer that does not answer that is not asked for long.
+ * A request was refused, and data of a READ before it, or of that READ itself, are missing. If the
+ * READ itself was refused, the missing data never come. If a later request was refused, the NAK may
+ * have overtaken the data: they are requested again, but not for long if the peer does not answer.
  */
 static void refused(struct ur_qp *qp, const struct ur_pkt *pkt)
 {

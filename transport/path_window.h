@@ -79,7 +79,7 @@ static inline u32 ur_path_window_shortest(const struct ur_path_window *w)
 	return ur_min_u32(w->rtt_min[0], w->rtt_min[1]);
 }
 
-/* Returns whether that round trip shows waiting packets. */
+/* Returns whether packets waited in a queue during a round trip of trip ns. */
 static inline bool ur_path_window_long(const struct ur_path_window *w, u32 trip)
 {
 	u32 least = ur_path_window_shortest(w);

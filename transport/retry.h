@@ -37,10 +37,10 @@ void ur_trip_again(struct ur_qp *qp);
 /* Ends the running measurement if its packet was answered. */
 void ur_trip_take(struct ur_qp *qp);
 /*
- * Does the same for a repeated packet. Where each window loses packets, nothing
- * else is measured, and this shows the path how long packets wait. The answer
- * may belong to any sending (Karn), so it is never the shortest trip, and no
- * timer uses it.
+ * Ends the measurement of a packet that was sent again. Where each window loses
+ * packets there is no other measurement. The answer may be to any of the sendings
+ * (Karn's problem): so the trip shows only that packets wait. It never becomes the
+ * shortest trip, and no timer uses it.
  */
 void ur_trip_take_again(struct ur_qp *qp);
 /* Measures after an answer that acknowledged something new. */
@@ -64,9 +64,9 @@ void ur_retry_sent(struct ur_qp *qp, bool ackreq);
  * nothing is outstanding. */
 void ur_retry_progress(struct ur_qp *qp);
 /*
- * Notes a repeated acknowledgement: a packet that was sent twice arrived twice.
- * So packets are under way, and later ones may be: a flow's own queue makes
- * each wait for those before it.
+ * Notes a repeated acknowledgement: a packet that was sent twice has arrived twice.
+ * So the network still delivers. Later packets may only wait in a queue behind that
+ * one, and are not sent again yet.
  */
 void ur_retry_moves(struct ur_qp *qp);
 /* Starts the timers anew for what is outstanding. */

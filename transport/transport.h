@@ -360,8 +360,8 @@ u32 ur_qp_attached(const struct ur_qp *qp);
 const u64 *ur_port_counters(const struct ur_port *port);
 /* Fills UR_CNT_COUNT values, as ur_counters_read(). Any thread. */
 void ur_port_read_counters(const struct ur_port *port, u64 *values);
-/* Returns UR_QP_SHOWN live words, valid until the queue pair is destroyed. Any
- * thread may read them. */
+/* Returns the UR_QP_SHOWN counters and states of a queue pair (counters.h), which
+ * change as it works. Valid until it is destroyed. Any thread may read them. */
 const u64 *ur_qp_counters(const struct ur_qp *qp);
 /* Returns whether these words are in the host's memory (ur_qp_init.shown). */
 bool ur_qp_is_shown(const struct ur_qp *qp);

@@ -36,8 +36,8 @@ void ur_slot_fds(const struct ur_lent *lent, bool far,
  * gets no more later. Returns 0 or -ENOMEM. */
 int ur_slot_charge_apart(uid_t uid, bool shared, u32 *kib);
 void ur_slot_give_apart(uid_t uid, u32 *kib);
-/* Closes the descriptors of *lent that the device's engine does not use. Called once the
- * other engine has its copies, or failed. */
+/* Closes the descriptors of *lent that uroced's own engine does not use. Called once the
+ * slot's engine has its copies, or could not be made. */
 void ur_slot_lent(const struct ur_lent *lent);
 
 /* Gives the process a context of the file, used by the program pid with that memory, whose rings and objects may

@@ -31,7 +31,7 @@ struct ur_ufile {
 	bool has_context; /* after GET_CONTEXT */
 	u64 dm_next;	  /* where the next device memory begins in memfd */
 	u32 adverse, adverse_seed; /* requested by the provider */
-	/* slot of its engine outside uroced; 0: the device's engine */
+	/* slot of its engine; 0: the file has no engine yet, or never gets one */
 	u32 slot;
 	/* the process with that engine; NULL: the program itself */
 	struct ur_engine_process *apart;
@@ -55,8 +55,6 @@ struct ur_ufile {
 	int dereg_hint_fd;
 	u64 dereg_hint;
 	struct ur_handles handles;
-	/* charged, maps.c */
-	u32 maps, region_units, kib;
 	/* The default asynchronous event file: the first that was made. */
 	struct ur_obj_async *async;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Memory of applications: emr.c, edm.c, app_mem.c. */
+/* Memory of applications: regions (emr.c), and access to their memory (app_mem.c). */
 #ifndef UR_ENGINE_CORE_REGIONS_H
 #define UR_ENGINE_CORE_REGIONS_H
 

@@ -192,8 +192,8 @@ static int find(u64 addr, struct ur_gpu_place *place)
 
 #define PIECES_BYTES ((size_t)UR_GPU_PIECES * UR_GPU_PIECE_BYTES)
 
-/* Our own memory, which stays when the program ends the context, and of which a child of fork gets none: its copy would move
- * ours away from the GPU. */
+/* Allocated here and not by the runtime, so that it stays when the program destroys its CUDA context. A child of fork gets no
+ * copy: copy on write would give this process other pages than the GPU has pinned. */
 static u8 *map_pieces(void)
 {
 	void *p = mmap(NULL, PIECES_BYTES, PROT_READ | PROT_WRITE,

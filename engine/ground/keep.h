@@ -14,7 +14,7 @@
 #include <sys/types.h>
 #include "util/bytes.h"
 
-/* Version of the messages and of all stored or shared memory (wire/peer_ring.h). A release takes over nothing from one with
+/* Version of the messages and of all stored or shared memory (local/peer_ring.h). A release takes over nothing from one with
  * another version. */
 #define UR_KEEP_VERSION 6u
 
@@ -30,7 +30,7 @@ enum ur_kept_kind {
 	/* The device's end of an rdma_cm event channel (device/kept_events.h); of no device; place: its number. Stored while the
 	 * process has a UR_KEPT_LIFE, or, with UR_KEPT_ALONE in value, until the program closes it. */
 	UR_KEPT_EVENTS,
-	/* wire/udp_relay.h, udp_outbox.h; which: ring, words, outbox or group. */
+	/* local/udp_relay.h, udp_outbox.h; which: ring, words, outbox or group. */
 	UR_KEPT_RELAY,
 	UR_KEPT_CM,	 /* device/ucma/ucma_journal.h; of no device */
 	UR_KEPT_NUMBERS, /* lend_numbers.h */

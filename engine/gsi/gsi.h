@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * QP1 of a device, which is uroced's: its queue of datagrams to send, one PSN counter, and what is received.
- * It needs no port and no queue pair. uroced's engine has it. Engine thread only.
+ * QP1 of a device, in uroced's engine: a queue of datagrams to send, one PSN counter, and received
+ * datagrams. It needs no port and no queue pair. Engine thread only.
  */
 #ifndef UR_ENGINE_GSI_GSI_H
 #define UR_ENGINE_GSI_GSI_H

@@ -81,7 +81,7 @@ struct ur_guest_state {
 	u64 end_looked; /* when the thread last looked: guest_end.h */
 };
 
-/* Prepare and release this part of an engine. They do nothing for an engine of the device. Return 0 or -errno. */
+/* Prepare and release this part of an engine. They do nothing in uroced's engine. ur_guest_init() returns 0 or -errno. */
 int ur_guest_init(struct ur_engine *engine);
 void ur_guest_fini(struct ur_engine *engine);
 /* Starts its thread. Returns 0 or -errno. */
@@ -92,7 +92,7 @@ int ur_guest_start(struct ur_engine *engine);
 void ur_guest_look(struct ur_engine *engine, int error);
 /* Checks whether the program has closed its device file: its slot may soon be granted to another program. */
 void ur_guest_look_at_file(struct ur_engine *engine);
-/* Applies changed settings of the device. Does nothing for an engine of the device. Under the owner lock. */
+/* Applies changed settings of the device. Does nothing in uroced's engine. Under the owner lock. */
 void ur_guest_follow(struct ur_engine *engine);
 /* The engine acts: ends the pause after a fork. Under the owner lock. */
 void ur_guest_acted(struct ur_engine *engine);

@@ -70,7 +70,7 @@ void ur_udp_outbox_end(struct ur_wire_udp *w, u32 slot);
 void ur_udp_outbox_close(struct ur_wire_udp *w, u32 slot);
 /* Wakes the program in that slot. Returns whether the slot has an outbox. */
 bool ur_udp_outbox_ring(struct ur_wire_udp *w, u32 slot);
-/* The function forward of struct ur_lending_ops, and waits and sleeps of a wire, for a device. */
+/* forward(), waits() and sleeps() of the device's wire (wire.h), for all outboxes. */
 bool ur_udp_outboxes_empty(struct ur_wire *wire);
 bool ur_udp_outboxes_wait(const struct ur_wire_udp *w);
 void ur_udp_outboxes_sleep(struct ur_wire_udp *w, bool asleep);

@@ -5,8 +5,8 @@
  */
 #include "engine/wire/udp_ids.h"
 
-/* Packets after which the pattern is enforced; packets in a row off the pattern
- * after which it is dropped: a burst of so many bit errors is rare. */
+/* Packets that must fit the pattern before one that does not is refused. Packets in a row that
+ * do not fit, after which the pattern is dropped: so many bit errors in a row are rare. */
 #define PATTERN_SHOWN  64u
 #define PATTERN_BROKEN 4u
 /* Most identifications of one segmented burst. */

@@ -30,9 +30,9 @@ struct ur_poller {
 	u32 timed;  /* how many of the next yields are timed */
 	bool alone; /* the last timed yield found no other thread */
 	u32 looked; /* polls since the last yield, while alone */
-	/* End of its turn beside a thread that never yields; 0: none. Start of
-	 * the present row of empty polls. Monotonic clock. */
-	u64 turn_until, waits_since;
+	/* Beside a thread that never yields, polls on until then; 0: there is none. ns, monotonic */
+	u64 turn_until;
+	u64 waits_since; /* first of the present row of empty polls; ns, monotonic */
 };
 extern __thread struct ur_poller ur_poller
 	__attribute__((tls_model("initial-exec")));

@@ -29,8 +29,8 @@ _Static_assert(UR_IS_POW2(PLACES), "a place is bits of a hash");
 /* Interval of requests for a known address; for an unknown one. */
 #define KNOWN_NS   100000000ull
 #define UNKNOWN_NS 1000000ull
-/* Least time between two starts of resolving: of one address; of any two, since a
- * client may name any number of addresses. */
+/* Least time between two requests to the kernel to resolve: the same address; any address,
+ * since a client may name any number of them. */
 #define NUDGE_NS     1000000000ull
 #define NUDGE_GAP_NS 200000ull
 /* The discard port of RFC 863. */

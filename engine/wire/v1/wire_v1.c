@@ -49,7 +49,7 @@ static void close_all(struct ur_wire_v1 *w)
 	w->priority = -1;
 }
 
-/* The numbers of this engine's queue pairs. Those that are lent are in no engine of uroced. */
+/* The numbers of this engine's queue pairs. uroced's engine has a place for them, but no queue pair. */
 static struct ur_v1_numbers numbers_of(const struct ur_engine *e)
 {
 	return (struct ur_v1_numbers){.bits = UR_PLACE_BITS,

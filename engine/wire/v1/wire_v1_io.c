@@ -29,7 +29,7 @@ static bool is_genuine(const struct ur_wire_v1 *w, bool lo,
 	if (!lo)
 		return true;
 	slot = ur_get_be16(from->sll_addr + 4);
-	/* The members here have what this engine, or another of uroced, sent to a group. */
+	/* A frame that this engine sent to a group: its members here have it already. */
 	if (from->sll_halen != 6 || slot >= UR_SLOTS ||
 	    slot == e->config.lent.slot)
 		return false;
