@@ -89,7 +89,7 @@ class Table:
 
 
 def of_device(build, mtu=None):
-    """Programs have the device's engine."""
+    """Programs have engines in engine processes."""
     lab = Lab(build, mtu)
     lab.engine = "device"
     return lab
