@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# usage: version.sh [BUILD]
 # The version stands in CMakeLists.txt; what else must say it says the same, and
-# nothing else says one.
+# nothing else says one. So do the programs in BUILD.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 version=$(sed -n 's/^project(uroce VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
@@ -17,6 +18,9 @@ is redhat/uroce.spec "$(sed -n 's/^Version: *//p' redhat/uroce.spec)"
 is "redhat/uroce.spec's %changelog" \
 	"$(sed -n '/^%changelog/{n;s/.* - \([0-9.]*\)-.*/\1/p}' redhat/uroce.spec)"
 is CHANGELOG.md "$(sed -n 's/^## \([0-9.]*\) (.*/\1/p' CHANGELOG.md | head -n 1)"
+for program in uroce rdma-check; do
+	[ $# -gt 0 ] && is "$program --version" "$("$1/bin/$program" --version | sed "s/^$program //")"
+done
 # Nothing else knows it: only changelogs, and the three above.
 others=$(grep -rlF --exclude-dir='build*' --exclude-dir=.git --exclude-dir=corpus \
 	--exclude='*.pcap' "$version" . | grep -Ev \
