@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The engine: what owns the wires, and in a program the transport port, the rings, the
- * doorbells and the application memory, too. uroced has one for each device, which has no
- * queue pair but QP1 (engine/core/switch.c).
+ * The engine owns the wires of a device. The engine of a program also owns the transport port,
+ * rings, doorbells and the reference to the application's memory. uroced has one engine for each
+ * device, a switch without queue pairs (engine/core/switch.c).
  *
- * Threads. Every function here is called with the control lock held
- * (engine/ground/loop.h), by whichever thread has it, and from no other place;
- * it hands its work to the engine thread and waits when it must (engine/core/call.h). In a
- * program the lock of its engines takes the place of the control lock (inproc/door/process.h).
- * The engine never takes the control lock; it reports through ur_loop_post().
+ * Threads: all functions are called with the control lock held (engine/ground/loop.h). They hand
+ * their work to the engine's thread, and wait for it where a result is needed (engine/core/call.h).
+ * In a program the lock of its engines takes the place of the control lock (inproc/door/process.h).
+ * The engine never takes the control lock: it reports through ur_loop_post().
  *
- * Results are 0 or -errno as the kernel's verbs give them; outputs change on
- * success only. Objects belong to the engine until their destroy function,
- * which control calls children first (QPs before CQs, SRQs and MRs, all before
- * the context). -EBUSY from a destroy leaves the object as it was.
+ * Results: 0 or -errno, as the kernel's verbs give them; outputs change on success only. An object
+ * exists until its destroy function. Control destroys children first: queue pairs before completion
+ * queues, SRQs and regions, all of them before the context. A destroy that returns -EBUSY has
+ * changed nothing.
  */
 #ifndef UR_ENGINE_ENGINE_H
 #define UR_ENGINE_ENGINE_H
@@ -52,8 +51,7 @@ struct ur_engine_events {
 	/* A MAD of 256 bytes for QP1. */
 	void (*gsi_rx)(void *ctx, const struct ur_rx_meta *meta, u32 src_qpn,
 		       const u8 *mad);
-	/* The engine has woken, which ur_engine_tell_waking() asked for; may be
-	 * NULL. */
+	/* The engine has woken, as ur_engine_tell_waking() requested. May be NULL. */
 	void (*woken)(void *ctx);
 	/* A work request of a queue pair has failed while the recorder is on.
 	 * If many fail, only some are reported. May be NULL. */
@@ -72,30 +70,30 @@ enum {
 	UR_V1_SOCKETS
 };
 
-/* A device lends this to an engine in a program (engine_lend.h). Descriptors stay the
- * lender's. */
+/* A grant of a device to an engine in a program (engine_lend.h). The descriptors stay the granting
+ * engine's. */
 struct ur_lent {
 	u32 slot;   /* first bits of the numbers of its queue pairs */
-	u32 device; /* that has lent it, as the file numbers them */
-	int file;   /* says which ports are held: wire/udp_own.h */
+	u32 device; /* number of the device, as in file */
+	int file;   /* the table of ports (wire/udp_own.h) */
 	/* Sockets from which it sends to engines of this host, for IPv6 and
 	 * IPv4, both bound to that port; -1: the kernel has no IPv6. */
 	int out[2];
 	u16 port;
-	int counters; /* memory that it counts in: lend_counters.h */
-	int settings; /* memory that it reads settings in: lend_settings.h */
-	int record;   /* memory that it records in: lend_record.h */
-	/* It gets no sockets, and finds its packets in a ring: the file, and the one of both
-	 * (local/udp_relay.h); or -1. */
+	int counters; /* memory for its counters: lend_counters.h */
+	int settings; /* settings that it reads: lend_settings.h */
+	int record;   /* ring for its records: lend_record.h */
+	/* For an engine without receiving sockets: the file of the relay's ring, and the file of
+	 * words (local/udp_relay.h). Else -1. */
 	int relay, relay_words;
-	/* Its process is in another network namespace: it gets no sockets at all, and has a ring of what is to leave,
-	 * an eventfd by which it wakes the device, and a socket by which the device wakes it (local/udp_outbox.h); or
-	 * -1. */
+	/* For a process in another network namespace, which gets no sockets at all: the file of the
+	 * outbox, an eventfd that wakes the device, and a socket by which the device wakes the
+	 * process (local/udp_outbox.h). Else -1. */
 	int outbox, door, bell;
-	/* Sockets for RoCEv1, of an engine process on a device that has it; or -1 (wire/v1/v1_sockets.h). */
+	/* Packet sockets of RoCEv1, for an engine process (wire/v1/v1_sockets.h). Else -1. */
 	int v1[UR_V1_SOCKETS];
-	u32 realm; /* that its user has there; 0: none is kept apart */
-	u32 off;   /* options of the device that are off: UROCE_ENGINE_NO_* */
+	u32 realm; /* the user's realm on that device; 0: users are not isolated */
+	u32 off;      /* the device's options that are off: UROCE_ENGINE_NO_* */
 	u32 tx_bytes; /* and that one */
 };
 
@@ -109,7 +107,7 @@ struct ur_engine_config {
 	u64 node_guid;
 	bool isolated; /* users do not reach each other inside the device */
 	bool roce_v1;  /* RoCEv1 beside v2; needs CAP_NET_RAW */
-	bool one_path; /* the netdev has another of this host at its end */
+	bool one_path; /* the netdev's peer is another interface of this host (veth) */
 	struct ur_loop *loop;
 	const struct ur_engine_events *events;
 	void *ctx; /* of events */
@@ -118,61 +116,54 @@ struct ur_engine_config {
 	const char *options;
 	/* &ur_program_kind; NULL: uroced's, without queue pairs */
 	const struct ur_engine_kind *kind;
-	/* for an engine in a program (guest.h): what it was lent, and the bits
-	 * of a slot. Then loop and events are NULL. */
+	/* An engine in a program or an engine process (guest.h), with this grant; then loop and
+	 * events are NULL. */
 	bool guest;
-	/* Then: its users are other processes, whose threads never run it. */
+	/* With guest: the contexts belong to other processes, whose threads never run the engine. */
 	bool apart;
 	struct ur_lent lent;
 	u32 slot_bits;
-	/* Then: the program's uverbs file, which ends the loan of the slot when
-	 * it is closed. */
+	/* With guest: the program's uverbs file; the grant ends when it is closed. */
 	int file;
 };
 
-/* Checks options in that form. Returns 0, or -EINVAL after a line on stderr
- * that says which name or value is wrong, and which there are. */
+/* Checks the text of options. Returns 0, or -EINVAL after a line on stderr that names the wrong
+ * name or value, and the valid ones. */
 int ur_engine_options_check(const char *text);
-/* Returns the option guests of such a text, which has been checked. */
+/* Returns the option guests of a text that has been checked. */
 bool ur_engine_has_guests(const char *text);
 
-/* Notes which processes have UDP port 4791 now, for the message of a device
- * that cannot use it. To be called once, while we may still look at others'
- * descriptors. */
+/* Records which processes have UDP port 4791 now, for the message of a device that cannot bind it.
+ * Called once, before this process loses the right to look at others' descriptors. */
 void ur_engine_note_owners(void);
 
-/* Makes the engine in *engine and starts its thread. config is copied; what it
- * points to (loop, events, ctx) must outlive the engine. Returns 0 or
- * -errno. */
+/* Makes an engine in *engine and starts its thread. config is copied; loop, events and ctx must
+ * outlive the engine. Returns 0 or -errno. */
 int ur_engine_create(const struct ur_engine_config *config,
 		     struct ur_engine **engine);
-/* Ends the thread. It posts nothing to the loop any more, but what it posted
- * before still names the engine. Afterwards only ur_engine_destroy() may be
- * called. */
+/* Ends the thread. Afterwards the engine posts nothing to the loop, but posts from before still
+ * refer to it. Only ur_engine_destroy() may follow. */
 void ur_engine_stop(struct ur_engine *engine);
-/* Frees the engine, which it stops first if it runs. Nothing that the engine
- * posted to the loop may be left to run. */
+/* Frees the engine; stops it first if it runs. No post of the engine may be left in the loop. */
 void ur_engine_destroy(struct ur_engine *engine);
-/* Stops the engine and closes its wire while there are objects that nobody
- * works on any more. Their memory ends with the process. */
+/* Stops the engine and closes its wires although there are objects, which nobody uses any more.
+ * Their memory ends with the process. */
 void ur_engine_abandon(struct ur_engine *engine);
 
-/* Runs an engine that is in a program on the caller's thread, unless another
- * thread runs it now. posted: only sends what was just posted; else runs a
- * whole turn. Leaves errno as it was. Returns false where the program has closed the
- * engine's descriptors, and it does nothing more. Any thread of the program. */
+/* Runs a program's engine on the calling thread, unless another thread runs it now. posted: only
+ * sends what was just posted; else takes a whole turn. Keeps errno. Returns false if the program
+ * has closed the engine's descriptors: then the engine does nothing. Any thread of the program. */
 bool ur_engine_drive(struct ur_engine *engine, bool posted);
-/* The same of a datagram that was just posted, which may leave with those after it
+/* Does the same after a datagram was posted, which may leave later, together with following ones
  * (post_batch.h). */
 bool ur_engine_datagram(struct ur_engine *engine);
-/* Returns how many whole turns that was so far. Any thread. */
+/* Returns the number of whole turns taken by threads of the program. Any thread. */
 u32 ur_engine_turns(const struct ur_engine *engine);
-/* The process is about to end: what it has posted, and another thread was to send, leaves.
- * Waits 0.2 s at most for the thread that runs the engine. Any thread, also in a handler of a
- * signal. */
+/* The process is about to end: sends what was posted, also by other threads. Waits 0.2 s at most
+ * for the thread that runs the engine. Any thread, also in a signal handler. */
 void ur_engine_finish(struct ur_engine *engine);
 
-/* Returns when the engine has answered: it does not hang. */
+/* Returns once the engine has replied, which shows that it does not hang. */
 void ur_engine_sync(struct ur_engine *engine);
 
 enum ur_gid_type {
@@ -180,56 +171,53 @@ enum ur_gid_type {
 	UR_GID_ROCE_V2 = 1,
 };
 
-/* Sets entry index of the GID table, or empties it where gid is NULL. Opens and
- * closes what the wire needs to use that address. Returns 0, -EADDRINUSE
- * (somebody else has port 4791 of that address), -EOPNOTSUPP (RoCEv1, and the
- * engine was made without), or another -errno of the wire. */
+/* Sets entry index of the GID table, or empties it if gid is NULL. Opens and closes the wire's
+ * sockets for that address. Returns 0, -EADDRINUSE (another program has port 4791 of that address),
+ * -EOPNOTSUPP (RoCEv1, of an engine without), or another -errno of the wire. */
 int ur_engine_set_gid(struct ur_engine *engine, u32 index, const u8 *gid,
 		      enum ur_gid_type type);
-/* Gives up the sockets of addresses that have gone (engine/wire/udp_group.h): others may have their port. */
+/* Closes the sockets of lost addresses (engine/wire/udp_group.h), so that others can bind their
+ * port. */
 void ur_engine_forget_addrs(struct ur_engine *engine);
 /* Returns whether an address that ur_engine_set_gid() refused with -EADDRINUSE
  * is free now. */
 bool ur_engine_gid_free(struct ur_engine *engine, const u8 *gid,
 			enum ur_gid_type type);
-/* The netdev was made anew and has another index. All GIDs must be gone. */
+/* The netdev was made anew and has another index. The GID table must be empty. */
 void ur_engine_set_ifindex(struct ur_engine *engine, u32 ifindex);
-/* Sets the active MTU, 256 to 4096 bytes. ur_port_set_mtu() says for whom. */
+/* Sets the active MTU, 256 to 4096 bytes. ur_port_set_mtu() says which queue pairs follow it. */
 void ur_engine_set_mtu(struct ur_engine *engine, u32 mtu_bytes);
 /* Which queue pairs are ECT(0) where their program asks for no ECN. */
 #define UR_ECN_NONE	0
 #define UR_ECN_RELIABLE 1 /* RC and XRC, and UC to peers that have sent CNPs */
 #define UR_ECN_ALL	2 /* and UC and UD to anybody */
 
-/* Sets congestion control. Live queue pairs follow it, but only those that are
- * connected from now on can be limited. ecn: UR_ECN_*; an address vector keeps the
- * setting that it was made with. */
+/* Sets congestion control. Connected queue pairs follow changed parameters, but the rate limiter is
+ * only for those that connect from now on. ecn: UR_ECN_*; an address vector keeps the value of its
+ * creation. */
 void ur_engine_set_cc(struct ur_engine *engine, const struct ur_cc_config *cc,
 		      u8 ecn);
 /* Returns whether the options of the engine ask for DCQCN. */
 bool ur_engine_cc(const struct ur_engine *engine);
-/* The netdev has another name; it is used in what is logged. */
+/* The netdev has another name, which is used in the log. */
 void ur_engine_set_netdev(struct ur_engine *engine, const char *netdev);
-/* Counts that the netdev's link went down (link_downed). The kernel refuses its
- * packets, and the transport's timers and retries do the rest. */
+/* Counts that the netdev's link went down (link_downed). Nothing else is to be done: the kernel
+ * refuses packets, and the transport's timers and retries follow. */
 void ur_engine_link_downed(struct ur_engine *engine);
-/* Returns whether packets of service level 7 were sent without its priority,
- * since the process, or a program with an engine, has no right to it; of a program,
- * a line in the log says so then. */
+/* Returns whether packets of service level 7 were sent without its priority, since the process, or
+ * a program with an engine, has no right to it. Logs that, if a program reports it. */
 bool ur_engine_sl_refused(struct ur_engine *engine);
-/* Fills values with the UR_CNT_COUNT counters of the port, those of engines in
- * programs among them. programs: these alone, which are what programs say; or NULL. */
+/* Fills values with the UR_CNT_COUNT counters of the port, including those of engines in programs.
+ * programs: the latter alone, which are claims of programs; or NULL. */
 void ur_engine_counters(struct ur_engine *engine, u64 *values, u64 *programs);
-/* Asks for the event woken, once, when the engine wakes or is called the next
- * time. It may miss a wake that is on its way already. */
+/* Requests the event woken, once, for the next time that the engine wakes or is called. May miss a
+ * wake-up that is on its way already. */
 void ur_engine_tell_waking(struct ur_engine *engine);
 /* Returns whether the engine sleeps. */
 bool ur_engine_asleep(struct ur_engine *engine);
 
-/*
- * A path as verbs give it, already checked against the GID table. The engine
- * makes the transport's address vector of it (UDP source port, loop, route).
- */
+/* A path as verbs give it, checked against the GID table. From it the engine makes the transport's
+ * address vector (UDP source port, loopback, route). */
 struct ur_epath {
 	u8 sgid[16], dgid[16];
 	u32 sgid_index;
@@ -242,29 +230,30 @@ struct ur_epath {
 	bool nobodys; /* ur_engine_is_nobodys(): of connected queue pairs */
 };
 
-/* Sends a MAD of 256 bytes, which is copied, from QP1 to the queue
- * pair dqpn of the path's destination. Returns 0, -ENOMEM (too many wait), or -errno where there is no way. */
+/* Sends a copy of a MAD of 256 bytes from QP1 to queue pair dqpn at the path's destination. Returns
+ * 0, -ENOMEM (too many wait), or -errno if there is no route. */
 int ur_engine_gsi_send(struct ur_engine *engine, const struct ur_epath *path,
 		       u32 dqpn, const u8 *mad);
 
 /* ---- faults on request: engine/fault_rule.h ---- */
 
-/* Puts a rule in force, which is copied, in *fault. Returns 0 or -ENOMEM. */
+/* Adds a rule, which is copied, in *fault. Returns 0 or -ENOMEM. */
 int ur_engine_fault_add(struct ur_engine *engine,
 			const struct ur_fault_rule *rule,
 			struct ur_efault **fault);
-/* Ends it, and frees *fault. Packets that it holds back still leave. */
+/* Removes the rule and frees *fault. Packets that it holds still leave. */
 void ur_engine_fault_del(struct ur_engine *engine, struct ur_efault *fault);
-/* Fills how much the rule has matched, and on how much of that it acted. */
+/* Fills *matched with the number of matches of the rule, and *done with the number of times that it
+ * acted. */
 void ur_efault_counts(const struct ur_efault *fault, u64 *matched, u64 *done);
 
 /* ---- the flight recorder: engine/ground/recorder.h ---- */
 
-/* Makes the engine write to rec; NULL: to nothing. rec stays the caller's, but
- * only the engine writes to it until the next call. */
+/* Makes the engine record to rec; NULL: ends recording. rec stays the caller's; until the next call
+ * only the engine writes to it. */
 void ur_engine_record(struct ur_engine *engine, struct ur_recorder *rec);
-/* Records an event of rdma_cm that a program gets: its queue pair (0: none
- * yet), the program's user and process, enum rdma_cm_event_type, its status. */
+/* Records an event of rdma_cm. qpn: its queue pair, 0: none yet; uid, pid: the program that gets
+ * it; event: enum rdma_cm_event_type. */
 void ur_engine_record_cm(struct ur_engine *engine, u32 qpn, uid_t uid,
 			 pid_t pid, u32 event, int status);
 
@@ -276,27 +265,23 @@ struct ur_ectx_info {
 	int wake_fd; /* eventfd; stays the engine's: duplicate or pass it */
 };
 
-/*
- * Makes the engine's part of an open uverbs file in *ectx. memfd is sparse,
- * sealed against changes of its size, and as large as it will ever be; the
- * engine places rings in it. It stays the caller's, open until destroy. A
- * reference of mem is taken until destroy; it says whose the context is, and so
- * which engine is for it. realm: that of its address handles, see struct
- * ur_qp_init. Returns 0 or -errno.
- */
+/* Makes the engine's part of an open uverbs file in *ectx. memfd is a sparse file of final size,
+ * sealed against changes of its size; the engine places rings in it. It stays the caller's, and
+ * must be open until the context is destroyed. The context takes a reference of mem, the user's
+ * memory. realm: that of its address handles, as in struct ur_qp_init. Returns 0 or -errno. */
 int ur_ectx_create(struct ur_engine *engine, int memfd, struct ur_user_mem *mem,
 		   u32 realm, struct ur_ectx **ectx, struct ur_ectx_info *info);
 /* Makes the context's card a hostile one (UROCE_ADVERSE_*), with that seed. No
  * queue may have been made. Returns 0 or -ENOMEM. */
 int ur_ectx_set_adverse(struct ur_ectx *ectx, u32 what, u32 seed);
-/* Fetches what was posted to the context's queue pairs so far, and sends what
- * needs no answer: a piece of it. *run is 0 at first, and then the function's.
- * Returns whether there is more, for which the caller comes again when others
- * have had the control lock. Afterwards the client's memory may go. */
+/* Fetches requests that were posted to the context's queue pairs so far, and sends what needs no
+ * answer. Works in pieces: *run is 0 at first, and then the function's. Returns true if there is
+ * more: the caller releases the control lock for others and calls again. After the last piece the
+ * client's memory may go. */
 bool ur_ectx_settle(struct ur_ectx *ectx, u64 *run);
 
-/* Makes the engine call room(arg, bytes) before it takes memory for a ring: room returns 0, or
- * -errno, which the call then returns, where there may be no more. */
+/* Makes the engine call room(arg, bytes) before it takes memory for a ring. If room returns -errno,
+ * the creation of the ring returns that. */
 void ur_ectx_set_room(struct ur_ectx *ectx, int (*room)(void *arg, u64 bytes),
 		      void *arg);
 /* Frees the context. All its objects must have been destroyed. */

@@ -80,7 +80,8 @@ struct cuda_lane {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic bool loaded;
 
-/* The reference that this takes is never given back: a program that unloads the library would take our functions away. */
+/* The reference to the library is never dropped: if the program unloaded the library, our pointers
+ * would be invalid. */
 static bool load(void)
 {
 	void *lib = dlopen(LIBRARY, RTLD_NOW | RTLD_NOLOAD);
@@ -108,8 +109,8 @@ static bool is_loaded(void)
 	return atomic_load(&loaded);
 }
 
-/* A program that has not initialized the library has no memory of its own there, and one whose GPUs are hidden, or whose
- * driver is not running, will have none. */
+/* If the program has not initialized the library, it has no GPU memory. If its GPUs are hidden or
+ * no driver runs, it never gets any. */
 static bool is_there(void)
 {
 	int n = 0;
@@ -117,8 +118,8 @@ static bool is_there(void)
 	return is_loaded() && !cuDeviceGetCount(&n) && n > 0;
 }
 
-/* A thread that captures a stream may not call what else it may, unless it says that it knows better: the capture would be
- * lost. Returns what to restore, or -1: nothing may be called. */
+/* While a thread captures a stream, most calls fail and end the capture, unless its capture mode is
+ * relaxed. Returns the mode to restore, or -1 if nothing may be called. */
 static int relax(void)
 {
 	int mode = CU_STREAM_CAPTURE_MODE_RELAXED;
@@ -136,8 +137,8 @@ static bool ask(void *to, int what, u64 addr)
 	return !cuPointerGetAttribute(to, what, addr);
 }
 
-/* Memory that was mapped by itself (cuMemMap()), or is of a pool, has no context: the first one of its GPU reaches it. It
- * stays retained: what the program has of the GPU needs it, too. */
+/* Memory that was mapped piece by piece (cuMemMap()), or belongs to a pool, has no context: takes
+ * the GPU's primary context, and retains it for good, since the program's memory needs it too. */
 static CUcontext context_of(u64 addr)
 {
 	CUcontext context = NULL;
@@ -151,7 +152,7 @@ static CUcontext context_of(u64 addr)
 	return context;
 }
 
-static int look(u64 addr, struct ur_gpu_place *place)
+static int look(u64 addr, struct ur_gpu_allocation *place)
 {
 	unsigned int type = 0, on = 1;
 	CUdeviceptr base;
@@ -170,13 +171,13 @@ static int look(u64 addr, struct ur_gpu_place *place)
 	place->base = base;
 	place->bytes = bytes;
 	place->id = id;
-	/* The program's own synchronous copies end before they return. Memory that was mapped by itself has no such
-	 * attribute. */
+	/* Makes the program's own synchronous copies complete before they return. Mapped memory
+	 * (cuMemMap()) has no such attribute. */
 	cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, addr);
 	return 0;
 }
 
-static int find(u64 addr, struct ur_gpu_place *place)
+static int find(u64 addr, struct ur_gpu_allocation *place)
 {
 	int mode, err;
 
@@ -205,7 +206,8 @@ static u8 *map_pieces(void)
 	return p;
 }
 
-/* Where it cannot be pinned, as with memory that a host keeps secret, the runtime copies once more. */
+/* If the memory cannot be pinned, as with encrypted memory of the host, the runtime copies once
+ * more. */
 static int pin(struct cuda_lane *lane)
 {
 	CUresult ret = cuMemHostRegister_v2(lane->pieces, PIECES_BYTES,
@@ -241,7 +243,7 @@ static void unmake(struct cuda_lane *lane)
 		if (lane->events[i])
 			cuEventDestroy_v2(lane->events[i]);
 	if (lane->stream) {
-		/* A copy that nobody could await may still come. */
+		/* A copy may still be under way that could not be awaited. */
 		cuStreamSynchronize(lane->stream);
 		cuStreamDestroy_v2(lane->stream);
 	}
@@ -283,7 +285,7 @@ static int open_lane(void *context, void **ret, u8 **pieces)
 	return 0;
 }
 
-/* Another context may be at the address of one that has ended. */
+/* Another context may have the address of one that was destroyed. */
 static bool lives(void *arg)
 {
 	const struct cuda_lane *lane = arg;

@@ -11,10 +11,10 @@
 #include "transport/mem.h"
 #include "util/assert.h"
 
-/* Messages that are fetched ahead at a time, and pieces of each: half of a lane's at most. */
+/* Messages that are read ahead at a time, and pieces of each: together at most half of a lane's. */
 #define READERS 8u
 #define DEPTH	4u
-/* A copy takes some microseconds: then others may need the processor more. */
+/* A copy takes some microseconds. After so many looks, other threads may need the processor more. */
 #define SPINS 200u
 
 enum use {
@@ -32,12 +32,12 @@ struct lane {
 	u8 use[UR_GPU_PIECES];	   /* enum use */
 	u64 marked[UR_GPU_PIECES]; /* number of its last copy */
 	u64 marks;		   /* of all copies */
-	int last; /* piece that marks the last copy to the GPU; -1: all are done */
+	int last; /* piece of the last copy to the GPU; -1: all copies to it are done */
 	u32 regions;
-	bool dead; /* a copy has failed: the context is lost, as a rule */
+	bool dead; /* a copy has failed: mostly the context is lost */
 };
 
-/* Memory of the GPU that is read in order. */
+/* A message that reads memory of the GPU in order, ahead of the transport. */
 struct reader {
 	struct ur_emr *mr; /* NULL: none */
 	const void *who;   /* as the transport calls it */
@@ -84,7 +84,7 @@ bool ur_gpu_is_there(void)
 }
 
 static const struct ur_gpu_runtime *find(u64 addr, u64 length,
-					 struct ur_gpu_place *place)
+					 struct ur_gpu_allocation *place)
 {
 	if (!length || !is_wanted())
 		return NULL;
@@ -103,7 +103,7 @@ static const struct ur_gpu_runtime *find(u64 addr, u64 length,
 
 int ur_gpu_look(u64 addr, u64 length)
 {
-	struct ur_gpu_place place;
+	struct ur_gpu_allocation place;
 
 	return find(addr, length, &place) ? 0 : -EFAULT;
 }
@@ -148,7 +148,7 @@ static void free_lane(struct ur_gpu *gpu, struct lane *lane)
 	while (*at != lane)
 		at = &(*at)->next;
 	*at = lane->next;
-	/* In a child of fork nothing of a runtime works any more. */
+	/* In a child of fork nothing of a CUDA runtime works any more. */
 	if (gpu->pid == getpid())
 		lane->rt->close(lane->lane);
 	free(lane);
@@ -170,7 +170,7 @@ int ur_gpu_attach(struct ur_emr *mr)
 	struct ur_gpu *gpu = gpu_of(mr->ectx->engine);
 	const struct ur_gpu_runtime *rt;
 	struct ur_gpu_memory *g;
-	struct ur_gpu_place place;
+	struct ur_gpu_allocation place;
 	int err = 0;
 
 	if (!gpu)
@@ -214,7 +214,7 @@ static void kill(struct lane *lane)
 	__atomic_store_n(&lane->dead, true, __ATOMIC_RELAXED);
 }
 
-/* Ends when the copies have ended that were started up to that piece's. */
+/* Waits for the copy of that piece, and all started before it. Returns 0 or -EFAULT. */
 static int await(struct lane *lane, u32 piece)
 {
 	int err;
@@ -234,18 +234,19 @@ static void drop_reader(struct reader *r)
 
 	if (!r->mr)
 		return;
-	/* A piece that still comes is not another's before it has come: its next use is behind it in the stream. */
+	/* A copy into a piece may still be under way. The piece can be given out all the same: its
+	 * next copy comes later in the same stream. */
 	lane = r->mr->gpu->lane;
 	for (u32 i = 0; i < r->n; i++)
 		lane->use[r->piece[(r->head + i) % DEPTH]] = LEAVES;
 	r->mr = NULL;
 }
 
-/* Readers, and the one that is in nobody's table, leave some. */
+/* Also if all readers, and the one on the stack of read_pieces(), hold their pieces, some are left. */
 _Static_assert((READERS + 1) * DEPTH < UR_GPU_PIECES, "pieces");
 
-/* Returns the first one that is free: those few stay in the processor's cache. Else the one whose copy
- * ends first. */
+/* Returns the first free piece: a few pieces that are used again and again stay in the processor's
+ * cache. If none is free, returns the piece whose copy ends first. */
 static u32 next_piece(const struct lane *lane)
 {
 	u32 best = UR_GPU_PIECES;
@@ -279,7 +280,8 @@ static bool is_same(const struct ur_emr *mr)
 	return g->lane->rt->is_same(mr->attr.addr, g->id);
 }
 
-/* The region's memory, if it can be copied: whoever does looks at it, too. */
+/* Selects the region's lane for this thread. Returns the region's memory, or NULL if nothing can be
+ * copied; the caller also checks is_same(). */
 static struct ur_gpu_memory *enter(const struct ur_emr *mr)
 {
 	struct ur_gpu_memory *g = mr->gpu;
@@ -295,7 +297,7 @@ static struct ur_gpu_memory *enter(const struct ur_emr *mr)
 	return g;
 }
 
-/* Without that nobody knows when the piece may be used again. */
+/* Marks the copy of the piece. Without a mark nobody could know when the piece may be used again. */
 static int mark(struct lane *lane, u32 piece)
 {
 	lane->marked[piece] = ++lane->marks;
@@ -345,7 +347,7 @@ static int ask_all(struct reader *r)
 	return err;
 }
 
-/* Copies what there is of the first piece, len bytes at most. Returns how many, or -EFAULT. */
+/* Copies at most len bytes of the first piece. Returns how many, or -EFAULT. */
 static int take_bytes(struct reader *r, u8 *to, u32 len)
 {
 	struct ur_gpu_memory *g = r->mr->gpu;
@@ -381,7 +383,7 @@ static int take_run(struct reader *r, u8 *to, u32 len)
 	return 0;
 }
 
-/* What is sent again is fetched again. */
+/* Begins again at off: the transport repeats packets. What was read ahead is dropped. */
 static void rewind_reader(struct reader *r, u64 off)
 {
 	struct ur_emr *mr = r->mr;
@@ -392,7 +394,8 @@ static void rewind_reader(struct reader *r, u64 off)
 	r->n = r->taken = 0;
 }
 
-/* What was fetched is of no use to others: it may be older than their requests. */
+/* Returns the reader of that message, if it reads ahead. Others must not use its pieces: the bytes
+ * may be older than their requests. */
 static struct reader *find_reader(struct ur_emr *mr, u64 off, u64 len,
 				  const void *who)
 {
@@ -443,7 +446,7 @@ static int read_bytes(void *mem, u64 off, void *dst, u32 len)
 	return read_pieces(mem, off, &to);
 }
 
-/* Returns the place of that one, or of nobody, or of who has read longest ago. */
+/* Returns the reader of that message; else a free one; else the one that was used least recently. */
 static struct reader *reader_for(struct ur_gpu *gpu, const void *who)
 {
 	struct reader *best = &gpu->readers[0];
@@ -480,7 +483,8 @@ static void ahead(void *mem, u64 off, u64 len, const void *who)
 
 /* ---- to the GPU ---- */
 
-/* Returns 0 when all copies to the GPU are done. What was on its way to a reader that was dropped may still come. */
+/* Returns 0 when all copies to the GPU are done. Copies from the GPU for a dropped reader may still
+ * be under way. */
 static int finish_copies(struct lane *lane)
 {
 	u32 last = (u32)lane->last;
@@ -499,7 +503,7 @@ static int finish_copies(struct lane *lane)
 	return 0;
 }
 
-/* Copies len bytes from position at of the pieces. */
+/* Copies len bytes to a piece, from position at in the packets' payloads. */
 static void gather(u8 *to, const struct ur_pieces *from, u64 at, u32 len)
 {
 	while (len) {
@@ -524,7 +528,8 @@ static int write_piece(const struct ur_emr *mr, u64 addr,
 	if (take_piece(lane, &piece))
 		return -EFAULT;
 	gather(bytes_of(lane, piece), from, at, len);
-	/* The memory may have become another allocation's while a piece was awaited. */
+	/* While a piece was awaited, the program may have freed the memory, and another allocation
+	 * may have its address. */
 	if (!is_same(mr) ||
 	    lane->rt->from_host(lane->lane, addr, bytes_of(lane, piece), len))
 		return -EFAULT;
@@ -575,7 +580,7 @@ static int write_more(void *mem, u64 off, const void *src, u32 len)
 
 /* ---- words ---- */
 
-/* Of all engines of the process: two may have the same memory. */
+/* Serializes atomics of all engines of the process, since two may have the same memory. */
 static pthread_mutex_t words = PTHREAD_MUTEX_INITIALIZER;
 
 static int cas(void *mem, u64 off, u64 compare, u64 compare_mask, u64 swap,
@@ -638,7 +643,8 @@ void ur_gpu_settle(struct ur_emr *mr)
 	for (u32 i = 0; i < READERS; i++)
 		if (gpu->readers[i].mr == mr)
 			drop_reader(&gpu->readers[i]);
-	/* Its pieces go with the last region. */
+	/* A piece must not be freed while a copy into it may come; the last region frees the
+	 * pieces. */
 	if (gpu->pid == getpid() && lane->rt->lives(lane->lane))
 		for (u32 i = 0; i < UR_GPU_PIECES; i++)
 			if (lane->use[i] == LEAVES && !await(lane, i))

@@ -42,7 +42,7 @@ struct ur_shown_fault {
 struct ur_counter_page {
 	u64 port[UR_SHOWN_PORT];
 	struct ur_shown_qp qp[UR_SHOWN_QPS];
-	/* Failure of a request of its own; of one of its peer. */
+	/* [0]: of a request of its own; [1]: of a request of its peer */
 	struct ur_shown_failure failure[UR_SHOWN_QPS][2];
 	struct ur_shown_fault fault[UR_LENT_FAULTS];
 	u64 sl_refused; /* ur_engine_sl_refused() */

@@ -48,7 +48,8 @@ bool ur_gsi_packet_parse(struct ur_gsi_packet *packet,
 		*fault = UR_CNT_bad_opcode;
 	else if (pkt.qkey != UR_QKEY_GSI)
 		*fault = UR_CNT_bad_qkey;
-	/* Where users are kept apart, only the host knows who sends. */
+	/* With isolated users, a packet of a program or engine process of this host (it has a
+	 * realm) is no datagram of the connection manager. */
 	else if (meta->realm || !ur_rx_slot_fits(meta, pkt.sqpn))
 		*fault = UR_CNT_bad_gid;
 	else if (pkt.payload_bytes != UR_MAD_BYTES)

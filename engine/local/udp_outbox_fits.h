@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A program in another network namespace may send (udp_outbox.h) such packets as verbs could make
- * of a queue pair of its own. A packet of RC or UC does not say whose it is, and verbs connect a queue pair
- * to any number.
+ * Whether a message in the outbox of a program in another network namespace (udp_outbox.h) may
+ * leave: verbs could have made its packets with a queue pair of that program. A packet of RC or UC
+ * does not name its sender, and verbs can connect a queue pair to any number, so only few fields
+ * can be checked.
  */
 #ifndef UR_ENGINE_LOCAL_UDP_OUTBOX_FITS_H
 #define UR_ENGINE_LOCAL_UDP_OUTBOX_FITS_H

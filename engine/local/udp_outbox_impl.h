@@ -6,7 +6,8 @@
 #include "engine/local/udp_outbox.h"
 #include "engine/wire/wire_udp.h"
 
-/* The device's copy of the port that the slot was lent: the program's neighbours wake it there. */
+/* The device's copy of the port that was granted to the slot. Neighbours send wake-ups of the
+ * program there. */
 struct ur_outbox_port {
 	struct ur_watch watch;
 	struct ur_udp_outbox *outbox;
@@ -31,7 +32,7 @@ struct ur_udp_outbox {
 
 /* Wakes its program. */
 void ur_udp_outbox_call(const struct ur_udp_outbox *outbox);
-/* Returns whether there is a message in it that may be looked at now. */
+/* Returns whether the outbox has a message that may be processed at time now. */
 bool ur_udp_outbox_has_some(const struct ur_udp_outbox *outbox, ur_time now);
 
 #endif

@@ -131,7 +131,7 @@ u64 ur_flow_key_hash(const struct ur_flow_key *key, u64 seed)
 	u64 k[WORDS], h = seed;
 
 	memcpy(k, key, sizeof(k));
-	/* The finisher of MurmurHash3 for each word. */
+	/* mixes each word by the finisher of MurmurHash3 */
 	for (u32 i = 0; i < WORDS; i++) {
 		h ^= k[i];
 		h ^= h >> 33;

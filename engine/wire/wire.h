@@ -131,7 +131,7 @@ struct ur_near_ops {
 	void (*sleeps)(struct ur_wire *wire, bool asleep);
 };
 
-/* What uroced grants to programs of a wire's. A wire has all or none. */
+/* Functions of uroced's wires for grants to programs. A wire has all of them or none. */
 struct ur_lending_ops {
 	/* Puts in *fd the socket of that slot for one of the wire's addresses, or -1 if the slot has a relay. The socket
 	 * stays the wire's. Returns 0 or -errno. */
