@@ -385,15 +385,16 @@ void ucma_event_delivered(struct ucma_event *event);
 void ucma_event_free(struct ucma_event *event);
 
 /* ucma_reply_cache.c */
-/* Sends the first event ahead with the reply to the current command, whose answer the journal
- * has, if there is one and it can be. On the session's thread. */
+/* Sends the file's first event ahead, with the reply to the current command, if there is an event
+ * that may be sent so. The journal has the reply already. On the session's thread. */
 void ucma_ahead_answer(struct ucma_file *file);
-/* Returns whether the file's only event can go in its datagram. */
+/* Returns whether the file has one event only, which its datagram can carry. */
 bool ucma_ahead_may_push(const struct ucma_file *file);
-/* Sends it so, once the journal has it, or the datagrams that are due. */
+/* Sends the file's only event in its datagram, after the journal has it; else, sends the datagrams
+ * that are due. */
 void ucma_ahead_push(struct ucma_file *file);
-/* Ends the life of the event that was sent ahead, if there is one. taken: the program has it;
- * otherwise it is the first of the queue. */
+/* Finishes with the event that was sent ahead, if there is one. taken: the program has read it, and
+ * it is freed; otherwise it becomes the first of the queue again. */
 void ucma_ahead_end(struct ucma_file *file, bool taken);
 /* Carries out GET_EVENT. addr: client address of the bytes behind hdr; len: bytes including
  * hdr. Returns the result of the system call. */

@@ -121,8 +121,8 @@ static struct ucma_event *remake(struct ucma_id *id,
 	return ucma_event_new(id, type, r->status);
 }
 
-/* The program may have read the event that was sent ahead. Until it has told, it gets no datagram
- * for the event: poll() would show one that is not there. */
+/* The program may have read the event that was sent ahead; its next command says so. Until then no
+ * datagram is sent for the event: poll() would show an event that is not there. */
 static bool restore_ahead(struct ucma_id *id, u32 type)
 {
 	const struct rdma_ucm_event_resp *ahead =
@@ -159,8 +159,8 @@ static void restore_events(struct ucma_id *id, const struct ucma_record *r)
 	}
 }
 
-/* Its program may have been given the id, and tells with its next command. The front-end forgets one that it
- * has not used. */
+/* The front-end may have given this spare id to the program; its next command says so. It has
+ * forgotten a spare id that it did not use, and gets this one again. */
 static void restore_spare(struct ucma_file *file, struct ucma_id *id)
 {
 	id->unreported = true;

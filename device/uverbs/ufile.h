@@ -14,7 +14,7 @@
 struct ur_engine_process;
 struct ur_shared_engine;
 
-/* Bytes of a context's sparse file, which has a page that tells of imports, and device memory. */
+/* Bytes of a context's sparse file, which has a page that shows whether the file was imported, and device memory. */
 #define UR_UFILE_BYTES UROCE_TUN_UVERBS_BYTES
 
 struct ur_ufile {

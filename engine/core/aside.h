@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Bursts that leave without the owner lock. Where several threads of a program run its engine, one
- * fills a buffer of its own, ends its turn, and computes the ICRCs and makes the system call after that,
- * while another thread has its own turn. The queue pairs of such a burst are not active until it has left
- * (ur_tx.senders), so their packets stay in order. A thread has the same buffer each time, since its
- * processor's caches have that.
+ * Bursts that are sent without the owner lock. Where several threads of a program run its engine, a
+ * thread fills a burst buffer in its turn, ends the turn, and then computes the ICRCs and makes the
+ * system call, while another thread has its turn. The queue pairs of such a burst are inactive until
+ * it was sent (ur_tx.senders), so their packets stay in order. A thread gets the same buffer each time,
+ * which its processor's caches may still have.
  *
- * The next turn, of whatever thread, ends a burst that has left. No command runs before that: it could
- * end a queue pair, a region or a socket of the burst's. For the same reason no burst begins to leave
- * aside while a command waits.
+ * The next turn, of any thread, finishes a burst that was sent. Until then no command runs: it could
+ * destroy a queue pair, region or socket that the burst uses. While a command waits, no further burst is
+ * put aside.
  *
- * All functions without another remark: under the owner lock.
+ * All functions: under the owner lock, unless a comment says otherwise.
  */
 #ifndef UR_ENGINE_CORE_ASIDE_H
 #define UR_ENGINE_CORE_ASIDE_H
@@ -28,7 +28,8 @@ struct ur_udp_pack;
 #define UR_ASIDES 8u
 
 struct ur_aside {
-	/* The burst; else an empty buffer, which a fill exchanges for engine->tx. */
+	/* The burst's packets; if there is no burst, an empty buffer, which a fill exchanges for
+	 * engine->tx. */
 	struct ur_tx tx;
 	struct ur_udp_pack *pack;
 	pthread_t user; /* the thread that had it last */
@@ -39,36 +40,37 @@ struct ur_aside {
 
 struct ur_asides {
 	struct ur_aside *set[UR_ASIDES];
-	u32 n;	   /* sets */
-	u32 away;  /* bursts that have not been ended */
-	u64 count; /* bursts that have left aside. For the tests */
-	/* The burst that this turn's thread sends after it. */
+	u32 n;	   /* buffers */
+	u32 away;  /* bursts that are not finished */
+	u64 count; /* all bursts so far; for tests */
+	/* The burst that this turn's thread sends after its turn. */
 	struct ur_aside *mine;
-	bool may;	    /* that thread can */
-	bool stopped;	    /* the engine waits until all are ended */
+	bool may;	    /* this turn's thread can send without the lock */
+	bool stopped;	    /* no further burst until all are finished */
 	_Atomic bool quiet; /* a fork waits for that */
-	_Atomic u32 left;   /* bursts that have left, and not been looked at */
-	/* Bursts that may leave aside, since threads have met lately. */
+	_Atomic u32 left;   /* bursts that were sent and are to be finished */
+	/* How many more bursts are put aside, since threads met at the lock lately. */
 	_Atomic u32 meetings;
-	struct ur_chore more; /* makes a set */
+	struct ur_chore more; /* allocates a further buffer */
 };
 
 void ur_asides_init(struct ur_engine *engine);
 void ur_asides_fini(struct ur_engine *engine);
 
-/* Notes that a thread of the program has found another one running the engine. Any thread. */
+/* Records that a thread of the program found another thread running the engine. Any thread. */
 void ur_aside_met(struct ur_engine *engine);
-/* Returns a set for the next fill, whose buffer is in engine->tx then, which was empty; or NULL: the fill
- * is sent in this turn. The fill need not be taken: the set is still free. */
+/* Prepares a fill to be put aside: exchanges engine->tx, which is empty, for the buffer of a free entry.
+ * Returns the entry, or NULL: the fill must be sent in this turn. The entry stays free until
+ * ur_aside_take(). */
 struct ur_aside *ur_aside_begin(struct ur_engine *engine);
-/* The fill, which is in engine->tx, leaves aside, and engine->tx is the empty buffer that it was before.
- * Or returns false, and the fill has to be sent. */
+/* Puts the fill in engine->tx aside, and restores engine->tx. Returns false if that is not possible: the
+ * fill must be sent in this turn. */
 bool ur_aside_take(struct ur_engine *engine, struct ur_aside *aside);
-/* Sends the burst. The thread whose turn took it, without the owner lock. */
+/* Sends the burst. Called by the thread that put it aside, without the owner lock. */
 void ur_aside_send(struct ur_engine *engine, struct ur_aside *aside);
-/* Ends bursts that have left. Returns how many have not. */
+/* Finishes bursts that were sent. Returns how many were not yet sent. */
 u32 ur_asides_end(struct ur_engine *engine);
-/* Returns whether bursts have left, and wait for a turn. Any thread. */
+/* Returns whether bursts were sent and wait for a turn to finish them. Any thread. */
 static inline bool ur_asides_wait(const struct ur_asides *asides)
 {
 	return atomic_load_explicit(&asides->left, memory_order_relaxed);

@@ -14,8 +14,8 @@
  * its argument "open" is NULL. posted() and datagram() do nothing, since the doorbell's wake_fd is
  * info->wake_fd. */
 extern const struct uroce_door ur_apart_door;
-/* Ends the regions that uroced has registered in place of this process, and that it has not registered
- * since. */
+/* Ends those regions that uroced registered in place of this process and that this process has not
+ * registered itself since. */
 int ur_apart_keeps_claimed(struct uroce_guest *guest);
 /* Adds to *counts, which flow rules name, what those have counted. Any thread. */
 void ur_apart_update_counts(struct uroce_guest *guest,

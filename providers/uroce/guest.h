@@ -29,12 +29,14 @@ int ur_guest_open(struct uroce_context *ctx,
  * uroced, or has no engine, or nobody may read the memory of this process. */
 int ur_guest_open_import(struct uroce_context *ctx,
 			 struct uroce_alloc_ucontext_resp *resp);
+/* Called after a function of the context's engine that makes or resizes a ring, with its result in
+ * *err, positive or negative. If the result is that the context's memory in the engine process is
+ * used up, requests more from uroced. Returns true if there is more: the caller tries again.
+ * Otherwise makes that result ENOMEM, with the same sign. ctx NULL: the object is in the shared
+ * engine, which gets no more. */
+bool ur_guest_has_more_room(struct uroce_context *ctx, int *err);
 /* Calls an ioctl method with at most one input attribute and one output attribute. */
 #define UR_GUEST_NO_IN 0xffff
-/* *err: of a function of the context's engine that makes or resizes a ring, or its negative. If it
- * says that the context's part of the engine process is used up, asks for more. Returns whether
- * there is more now: then the caller tries again. ctx NULL: the object's engine is shared, and gets no more. Else *err is ENOMEM, with the sign it had. */
-bool ur_guest_has_more_room(struct uroce_context *ctx, int *err);
 int ur_guest_call(struct ibv_context *context, u16 object, u16 method,
 		  u16 in_id, u32 in_len, u64 in, u16 out_id, void *out,
 		  u16 out_len);
@@ -213,8 +215,8 @@ static inline bool ur_guest_is_here(struct uroce_context *ctx)
 /* Does the same before objects are created. A child whose parent keeps the engine gets another one
  * (ctx->parted is set). */
 bool ur_guest_makes_here(struct uroce_context *ctx);
-/* Called to part from the parent, on a context whose engine the parent keeps; ur_guest_begin_anew(), which
- * needs all of the provider. Returns 0 or -errno. */
+/* Gives a child of fork an engine of its own, for a context whose engine the parent keeps. Points to
+ * ur_guest_begin_anew(), so that a test can link guest_fork.c without it. Returns 0 or -errno. */
 extern int (*ur_guest_part)(struct uroce_context *ctx);
 int ur_guest_begin_anew(struct uroce_context *ctx);
 /* Returns whether the caller may use the object in the engine; NULL: as ur_guest_is_here(). */

@@ -19,8 +19,9 @@ static bool reports_late(const struct uroce_context *ctx)
 	return __atomic_load_n(&ctx->reports_late, __ATOMIC_RELAXED);
 }
 
-/* Returns whether the change needs no earlier one: every state leads to RESET, and every state but RESET, in which
- * uroced has the queue pair while it is owed INIT, to ERR. */
+/* Returns whether uroced can take this change without the deferred ones. A move to RESET is possible
+ * from every state. A move to ERR is possible from every state but RESET, where uroced still has the
+ * queue pair if INIT was deferred. */
 static bool is_end(const struct uroce_qp *qp, const struct ibv_qp_attr *attr,
 		   int mask)
 {
@@ -146,9 +147,9 @@ static struct ib_uverbs_modify_qp owed_command(const struct uroce_context *ctx,
 	return command_of(&attr, ur_guest_mask_to(qp, attr.qp_state));
 }
 
-/* Gives ENGINE_QP with so many changes. */
-static int tell(struct ibv_qp *ibv, const struct ib_uverbs_modify_qp *m,
-		size_t count, struct uroce_engine_qp *answer)
+/* Gives ENGINE_QP with n changes. */
+static int give_changes(struct ibv_qp *ibv, const struct ib_uverbs_modify_qp *m,
+			size_t count, struct uroce_engine_qp *answer)
 {
 	const struct ib_uverbs_ioctl_hdr hdr = {.object_id = UVERBS_OBJECT_QP,
 						.method_id =
@@ -186,7 +187,7 @@ static int send_with_owed(struct uroce_context *ctx, struct uroce_qp *qp,
 		m[count++] = owed_command(ctx, qp);
 	if (attr)
 		m[count++] = command_of(attr, mask);
-	err = tell(&qp->ibv, m, count, answer);
+	err = give_changes(&qp->ibv, m, count, answer);
 	if (!err)
 		qp->owed = 0;
 	return err;
@@ -219,7 +220,7 @@ static int send_separately(struct uroce_context *ctx, struct uroce_qp *qp,
 		err = ur_qp_cmd_modify(&qp->ibv, attr, mask);
 	return err || !qp->guest || !ur_guest_has(ctx, qp->guest)
 		       ? err
-		       : tell(&qp->ibv, NULL, 0, answer);
+		       : give_changes(&qp->ibv, NULL, 0, answer);
 }
 
 static int send_together(struct uroce_context *ctx, struct uroce_qp *qp,
