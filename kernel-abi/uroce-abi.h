@@ -352,9 +352,10 @@ struct uroce_engine_apart {
 #define UROCE_ATTR_ENGINE_ROOM_RESP \
 	0x1000 /* out: __u32, KiB of each that were added so far */
 
-/* resumes counts the resumes of this context, from 1 on: each gets handles that differ from
- * the earlier ones. UROCE_ENGINE_NO_SLOT: that is all; a child of fork gets an engine on the new
- * file by ENGINE_OPEN or ENGINE_APART. */
+/* slot: the slot that the context had on its former file. resumes: how often the context has moved to
+ * a new file, from 1 on; handles on the new file then differ from all earlier ones. A child of fork gives
+ * UROCE_ENGINE_NO_SLOT: it only needs such handles, and then gets an engine by ENGINE_OPEN or
+ * ENGINE_APART. */
 struct uroce_engine_resume {
 	__u32 slot;
 	__u32 resumes;

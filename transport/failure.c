@@ -169,7 +169,7 @@ static void fill_retries(struct ur_failure *f, const struct ur_qp *qp)
 	f->timeout = qp->attr.timeout;
 	f->retry_cnt = qp->attr.retry_cnt;
 	f->rnr_retry = qp->attr.rnr_retry;
-	f->told = req->told;
+	f->by_nak = req->by_nak;
 	f->answered = req->origin.known;
 	/* Before the first retry there was no wait. */
 	if (f->reason == UR_REASON_RNR && f->rnr_retries)

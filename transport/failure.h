@@ -84,7 +84,7 @@ struct ur_failure {
 	/* for own requests: the oldest unanswered one */
 	u8 retries, rnr_retries, probes; /* used so far */
 	u8 timeout, retry_cnt, rnr_retry;
-	bool told;     /* the last retry was for a NAK, not for silence */
+	bool by_nak;   /* the last retry was for a NAK, not for silence */
 	bool answered; /* the peer has answered an earlier request */
 	bool stray;    /* answers came meanwhile that match no request: */
 	u8 stray_syndrome;

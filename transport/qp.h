@@ -156,7 +156,7 @@ struct ur_requester {
 	struct ur_mr_range source; /* memory of the entry being sent */
 	struct ur_mr_range place;  /* memory of a READ's data */
 	/* For the report of a failure. */
-	bool told;	   /* the last retry was for a NAK */
+	bool by_nak;	   /* the last retry was for a NAK */
 	u8 stray_syndrome; /* of the last answer that matched no request */
 	u32 stray_psn;
 	ur_time stray_at;  /* time of that answer; 0: none */

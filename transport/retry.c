@@ -17,7 +17,7 @@
 #define PROBE_HOLE_NS 100000u  /* a packet is known to be missing */
 #define PROBE_READ_NS 1000000u /* repeating a READ costs more */
 /* code 14, where the attributes have no timeout */
-#define TOLD_NS 67108864u
+#define UNSET_NS 67108864u
 /* Before the first measured round trip: a part of the timeout, and only with
  * enough packets that one more is nothing. When many begin at once, all that
  * one has sent, or its end, may be lost. Three single packets leave before the
@@ -209,18 +209,18 @@ void ur_retry_count(struct ur_qp *qp)
 	ur_count(qp->port, UR_CNT_completer_retry_err);
 }
 
-bool ur_retry_use(struct ur_qp *qp, bool told)
+bool ur_retry_use(struct ur_qp *qp, bool by_nak)
 {
 	struct ur_requester *req = &qp->req;
-	u64 wait = qp->attr.timeout ? ur_retry_timeout_ns(qp) : TOLD_NS;
-	bool counts =
-		!told || !req->retries || qp->port->now - req->retry_at >= wait;
+	u64 wait = qp->attr.timeout ? ur_retry_timeout_ns(qp) : UNSET_NS;
+	bool counts = !by_nak || !req->retries ||
+		      qp->port->now - req->retry_at >= wait;
 	/* The peer refused a later request, and did not answer when the missing
 	 * data were requested again. */
 	bool failed = req->peer_failed && req->failed_una == req->una;
 
 	if (counts && (failed || req->retries >= qp->attr.retry_cnt)) {
-		req->told = req->told && !failed;
+		req->by_nak = req->by_nak && !failed;
 		ur_count(qp->port, UR_CNT_retry_exceeded_err);
 		ur_count(qp->port, UR_CNT_req_transport_retries_exceeded);
 		ur_completer_fail(qp, UR_WC_RETRY_EXC_ERR);
@@ -229,7 +229,7 @@ bool ur_retry_use(struct ur_qp *qp, bool told)
 	if (counts) {
 		if (!req->retries)
 			req->silent_at = qp->port->now;
-		req->told = told;
+		req->by_nak = by_nak;
 		req->retries++;
 		req->retry_at = qp->port->now;
 	}

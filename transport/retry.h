@@ -83,11 +83,11 @@ void ur_retry_count(struct ur_qp *qp);
  * Uses one of retry_cnt. Returns false, with the queue pair failed, if none was
  * left.
  *
- * told: the reason is a NAK. A peer that reports what it misses is alive. So
+ * by_nak: the reason is a NAK. A peer that reports what it misses is alive. So
  * its NAKs for one packet count once per timeout: a packet that a network has
  * only put behind others is requested often, and needs time to arrive.
  */
-bool ur_retry_use(struct ur_qp *qp, bool told);
+bool ur_retry_use(struct ur_qp *qp, bool by_nak);
 /* Sends everything from the oldest unacknowledged packet on again. */
 void ur_retry_go_back(struct ur_qp *qp);
 /* Handles a sequence NAK, or so many missing packets of a response. Counts,

@@ -204,7 +204,7 @@ static void silence(FILE *out, struct ur_daemon *daemon, struct ur_device *dev,
 		not_sent(out, f->send_error);
 	else if (dev && blame_peer(out, daemon, dev, asker, y))
 		return;
-	else if (f->told)
+	else if (f->by_nak)
 		fputs("its peer answered each time that a packet is missing "
 		      "(NAK, PSN sequence error): they are lost on the way "
 		      "there",

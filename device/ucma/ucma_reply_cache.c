@@ -209,7 +209,7 @@ void ucma_cache_replies(struct ucma_file *file, u32 event, struct ucma_id *id,
  *
  * The first event of a file is sent ahead of its GET_EVENT: with the reply to the command that
  * made it, or else in its datagram. Only the client knows whether its program has read it. The
- * next command tells, and an event that was not read is the first of the queue again. Until then
+ * next command says so, and an event that was not read is the first of the queue again. Until then
  * the journal has the event.
  *
  * One event is ahead at a time, and one at most between two commands: by the number of commands

@@ -50,8 +50,8 @@ struct reader {
 };
 
 struct ur_gpu {
-	struct lane *lanes; /* of those who register */
-	struct lane *entered;
+	struct lane *lanes;   /* used by threads that register */
+	struct lane *entered; /* the engine thread's current lane, or NULL */
 	pid_t pid;
 	struct reader readers[READERS];
 };

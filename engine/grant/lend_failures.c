@@ -9,7 +9,7 @@
 /* Most tries to read a failure that its program keeps rewriting. */
 #define TRIES 4
 
-#define F_TOLD	   (1u << 0)
+#define F_BY_NAK   (1u << 0)
 #define F_ANSWERED (1u << 1)
 #define F_STRAY	   (1u << 2)
 
@@ -38,7 +38,7 @@ static void write_words(u64 *w, const struct ur_failure *f)
 	const u8 first[8] = {f->status,
 			     f->opcode,
 			     f->reason,
-			     (u8)((f->told ? F_TOLD : 0) |
+			     (u8)((f->by_nak ? F_BY_NAK : 0) |
 				  (f->answered ? F_ANSWERED : 0) |
 				  (f->stray ? F_STRAY : 0)),
 			     f->stray_syndrome,
@@ -97,7 +97,7 @@ static void read_words(const u64 *w, struct ur_failure *f)
 		.timeout = byte_of(w[2], 3) & 31,
 		.retry_cnt = byte_of(w[2], 4) & 7,
 		.rnr_retry = byte_of(w[2], 5) & 7,
-		.told = flags & F_TOLD,
+		.by_nak = flags & F_BY_NAK,
 		.answered = flags & F_ANSWERED,
 		.stray = flags & F_STRAY,
 		.stray_syndrome = byte_of(w[1], 4),

@@ -48,7 +48,8 @@ void ur_udp_group_end_away(struct ur_udp_group *group);
 /* Takes over the engine's socket of an earlier uroced (ground/keep.h) or of a lost address, in place of
  * ur_udp_group_join(). Returns it, or -1. */
 int ur_udp_group_take(struct ur_udp_group *group, const u8 gid[16], u32 place);
-/* Recovery is complete: closes inherited sockets that no engine has taken, and all of addresses that no engine has. */
+/* Recovery is complete: closes inherited sockets that no engine has taken over, and all sockets of addresses
+ * that the device does not have. */
 void ur_udp_group_settle(struct ur_udp_group *group);
 /* Starts to deliver datagrams to the socket of that place. Returns it, or -1; it stays the group's. */
 int ur_udp_group_use(struct ur_udp_group *group, const u8 gid[16], u32 place);

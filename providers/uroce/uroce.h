@@ -115,8 +115,7 @@ struct uroce_pd {
 
 struct uroce_xrcd {
 	struct verbs_xrcd vxrcd;
-	/* Number in the engine of this process; 0: its target queue pairs and SRQs are in the
-	 * device. */
+	/* number of the domain in the engine; 0: the context has no engine */
 	u32 number;
 	/* its target queue pairs and SRQs are in the shared engine */
 	bool shared;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Counters objects. The engine of the flows, the device's or this process's, counts packets and
- * bytes of the flows that name the object. The program chooses the indices of its array before the
- * first flow; they are kept here. */
+/* Counters objects. The engine of a flow counts its packets and bytes for the object that it names.
+ * The program chooses the indices of its array before the first flow; they are kept here. */
 #include "providers/uroce/apart.h"
 #include "providers/uroce/guest.h"
 

@@ -208,7 +208,7 @@ static void silence(void)
 	CHECK_EQ(own.wr_id, 77);
 	CHECK_EQ(own.retries, 3);
 	CHECK_EQ(own.retry_cnt, 3);
-	CHECK(!own.answered && !own.told && own.stray);
+	CHECK(!own.answered && !own.by_nak && own.stray);
 	CHECK_EQ(own.stray_psn, 4711);
 	CHECK(own.waited_ns >= 64 * WT_MS && own.waited_ns <= 160 * WT_MS);
 	wt_wc(&q, UR_WC_RETRY_EXC_ERR);

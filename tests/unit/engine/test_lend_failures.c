@@ -81,7 +81,7 @@ static struct ur_failure made_up(bool peers)
 		.timeout = 14,
 		.retry_cnt = 5,
 		.rnr_retry = 6,
-		.told = true,
+		.by_nak = true,
 		.stray = true,
 		.stray_syndrome = 0x63,
 		.stray_psn = 0x123456,
@@ -119,7 +119,7 @@ static void shown(void)
 	      read.denied.size == f.denied.size);
 	CHECK(read.retries == 1 && read.rnr_retries == 2 && read.probes == 3 &&
 	      read.timeout == 14 && read.retry_cnt == 5 && read.rnr_retry == 6);
-	CHECK(read.told && !read.answered && read.stray && !read.peers);
+	CHECK(read.by_nak && !read.answered && read.stray && !read.peers);
 	CHECK(read.stray_syndrome == f.stray_syndrome &&
 	      read.stray_psn == f.stray_psn && read.waited_ns == f.waited_ns &&
 	      read.send_error == f.send_error);
@@ -208,7 +208,7 @@ static void scribbled(void)
 			continue;
 		any++;
 		CHECK(f.at <= ur_clock_ns(CLOCK_MONOTONIC));
-		CHECK(f.told + f.answered + f.stray + f.peers <= 3);
+		CHECK(f.by_nak + f.answered + f.stray + f.peers <= 3);
 		CHECK(f.psn <= 0xffffff && f.stray_psn <= 0xffffff);
 		CHECK(f.timeout < 32 && f.retry_cnt < 8 && f.rnr_retry < 8);
 		CHECK(f.send_error >= 0 && f.send_error < 4096);
