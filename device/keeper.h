@@ -17,11 +17,11 @@
 #include "device/device.h"
 
 /* Connects to a running keeper, or starts one. The run directory is locked. Called before
- * there are threads, and before uroced is confined. If there is none and none can be started,
- * which is logged, connections end with uroced. Returns 0, or -ETIMEDOUT: there is one that
- * does not reply, with what programs go on with, so another one cannot serve. */
+ * there are threads, and before uroced is confined. If no keeper can be started, which is
+ * logged, connections end with uroced. Returns 0, or -ETIMEDOUT: a running keeper does not
+ * reply. It has the sockets of running programs, so no other keeper can take its place. */
 int ur_keeper_start(struct ur_daemon *daemon);
-/* Ends the keeper: uroced exits, and its state is not to be resumed. */
+/* Ends the keeper: uroced exits, and no other uroced is to take over. */
 void ur_keeper_stop(struct ur_daemon *daemon);
 
 /* keeper_serve.c: the main loop of the keeper. It talks to uroced over link, and accepts

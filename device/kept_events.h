@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Event channels of rdma_cm that outlive uroced (engine/ground/keep.h). uroced's socket of
- * a channel is kept if the program has its engine in itself, or has no verbs object yet.
+ * a channel is kept if the program has an engine, or has no verbs object yet.
  * Such a program waits for events undisturbed, and the next uroced sends them over the same
  * socket. Control lock held.
  */

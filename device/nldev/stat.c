@@ -35,7 +35,7 @@ static void begin(struct ur_nl_request *r, struct ur_nl_msg *m,
 
 /* Returns whether the counter is listed. Counters by priority are only in sysfs: cards
  * report them differently, and tools read messages of one page. */
-static bool told(u32 i)
+static bool is_listed(u32 i)
 {
 	return i != UR_CNT_port_xmit_data && i != UR_CNT_port_rcv_data &&
 	       i < UR_CNT_TX_PRIO(0);
@@ -48,7 +48,7 @@ static void put_counters(struct ur_nl_msg *m, const u64 *values)
 
 	table = ur_nl_nest(m, RDMA_NLDEV_ATTR_STAT_HWCOUNTERS | NLA_F_NESTED);
 	for (u32 i = 0; i < UR_CNT_COUNT; i++) {
-		if (!told(i))
+		if (!is_listed(i))
 			continue;
 		entry = ur_nl_nest(m, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY |
 					      NLA_F_NESTED);

@@ -48,7 +48,7 @@ void ur_handles_begin(struct ur_handles *h, u32 n)
 }
 
 /* Returns the limit of a type in the device's attributes; 0: none. */
-static u32 told(const struct ur_limits *limits, u32 type)
+static u32 limit_of(const struct ur_limits *limits, u32 type)
 {
 	switch (type) {
 	case UVERBS_OBJECT_PD:
@@ -91,7 +91,7 @@ void *ur_object_new_of(struct ur_ufile *file, const struct ur_object_type *type,
 	q->what = type->name;
 	q->where = file->dev->name;
 	q->max = type->max ? type->max
-			   : told(&file->dev->daemon->limits, type->id);
+			   : limit_of(&file->dev->daemon->limits, type->id);
 	if (ur_quota_take(q, file->uid, 1))
 		return NULL;
 	if (ur_memory_take(file->uid, kib))
