@@ -42,7 +42,7 @@ enum uroce_apart_fd {
 	UROCE_APART_ASYNC_TX, /* of a shared engine: those of set_async() */
 	UROCE_APART_ASYNC_RX,
 	UROCE_APART_LIFE,
-	UROCE_APART_TOLD, /* see struct uroce_apart_context */
+	UROCE_APART_LISTED, /* see struct uroce_apart_context */
 	UROCE_APART_V1, /* the first of UROCE_V1_FDS, on a device with RoCEv1 */
 	UROCE_APART_FDS = UROCE_APART_V1 + UROCE_V1_FDS
 };
@@ -59,10 +59,10 @@ struct uroce_apart_context {
 	__u32 adverse; /* UROCE_ADVERSE_* */
 	__u32 adverse_seed;
 	__u32 realm; /* if users are isolated; else 0 */
-	/* Number of regions in the file UROCE_APART_TOLD, each a struct uroce_guest_mr_init.
+	/* Number of regions in the file UROCE_APART_LISTED, each a struct uroce_guest_mr_init.
 	 * The context begins with them. Its program claims each by REG_MR with the key, and
 	 * CLAIMED ends the others. */
-	__u32 told;
+	__u32 listed;
 	/* Contexts of a shared engine with the same number have the same protection domains. */
 	__u64 file;
 	struct uroce_engine_open open; /* its descriptors are ignored */

@@ -21,7 +21,7 @@ enum ur_apart_kind {
 	UR_APART_AH,
 	UR_APART_QP,
 	UR_APART_MR,
-	UR_APART_TOLD_MR, /* unclaimed: told.c */
+	UR_APART_LISTED_MR, /* unclaimed: listed.c */
 	UR_APART_MW,
 	UR_APART_WQ,
 	UR_APART_FLOW,
@@ -53,9 +53,9 @@ struct ur_apart_client {
 	/* free: index of the first free slot, plus one */
 	u32 n_objects, room, free;
 	struct ur_apart_file *file; /* the shared engine's; else NULL */
-	/* regions from uroced that the program has not claimed; told[i].number is of a UR_APART_TOLD_MR */
-	struct ur_apart_told *told;
-	u32 n_told;
+	/* regions from uroced that the program has not claimed; listed[i].number is of a UR_APART_LISTED_MR */
+	struct ur_apart_listed *listed;
+	u32 n_listed;
 	u32 kib, max_kib; /* charged for its objects; their limit */
 	u32 raw_kib; /* of them, for packets on their way through packet sockets */
 	void (*ended)(void); /* called last, on the context's thread */
@@ -129,13 +129,13 @@ u32 ur_apart_domain_number(struct ur_apart_domains *domains, u32 name,
  * 0 or -ENOMEM. */
 int ur_apart_find_domain(struct ur_apart_client *client, u32 *pdn);
 
-/* told.c: regions that uroced names, in the place of the program. */
+/* listed.c: regions that uroced names, in the place of the program. */
 
-struct ur_apart_told {
+struct ur_apart_listed {
 	u32 key, number;
 };
 /* Registers the n regions in the file fd that can be registered. */
-void ur_apart_tell(struct ur_apart_client *client, int fd, u32 n);
+void ur_apart_register_listed(struct ur_apart_client *client, int fd, u32 n);
 /* Returns the number of the unclaimed region with that key, which is claimed from then on; 0: none. */
 u32 ur_apart_claim(struct ur_apart_client *client, u32 key);
 /* Destroys the unclaimed regions. */

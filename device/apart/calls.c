@@ -391,7 +391,7 @@ static int reg_mr(const struct call *c)
 {
 	struct uroce_guest_mr_init init = c->in->mr.init;
 	struct uroce_guest_mr *mr;
-	u32 told;
+	u32 listed;
 	int err;
 
 	if (!ur_apart_mr_is_good(&init))
@@ -400,11 +400,11 @@ static int reg_mr(const struct call *c)
 	err = ur_apart_find_domain(c->client, &init.pdn);
 	if (err)
 		return err;
-	told = init.flags & UROCE_GUEST_MR_FILE
-		       ? 0
-		       : ur_apart_claim(c->client, init.key);
-	if (told)
-		return claim_mr(c, told, &init);
+	listed = init.flags & UROCE_GUEST_MR_FILE
+			 ? 0
+			 : ur_apart_claim(c->client, init.key);
+	if (listed)
+		return claim_mr(c, listed, &init);
 	err = c->client->door->reg_mr(c->client->guest, &init, &mr);
 	return add(c, UR_APART_MR, mr, err);
 }

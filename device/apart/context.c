@@ -84,7 +84,7 @@ static void end(struct ur_apart_client *c)
 	ur_apart_destroy_all(c);
 	end_engine(c);
 	close(c->sock);
-	free(c->told);
+	free(c->listed);
 	free(c);
 	ended();
 }
@@ -170,8 +170,9 @@ static int open_engine(struct ur_apart_client *c,
 	err = c->door->open_apart(c->home, &client, &c->guest, &c->info);
 	if (!err)
 		err = set_async(c, fds);
-	if (!err && fds[UROCE_APART_TOLD] >= 0)
-		ur_apart_tell(c, fds[UROCE_APART_TOLD], in->told);
+	if (!err && fds[UROCE_APART_LISTED] >= 0)
+		ur_apart_register_listed(c, fds[UROCE_APART_LISTED],
+					 in->listed);
 	return err;
 }
 

@@ -151,7 +151,7 @@ static int destroy(struct ur_apart_client *c, struct ur_apart_object *o)
 		leave_all(c, o);
 		return door->destroy_qp(o->it, read);
 	case UR_APART_MR:
-	case UR_APART_TOLD_MR:
+	case UR_APART_LISTED_MR:
 		return door->dereg_mr(o->it);
 	case UR_APART_AH:
 		door->destroy_ah(o->it);
@@ -167,9 +167,9 @@ static int destroy(struct ur_apart_client *c, struct ur_apart_object *o)
 void ur_apart_destroy_all(struct ur_apart_client *c)
 {
 	static const enum ur_apart_kind order[] = {
-		UR_APART_FLOW, UR_APART_QP,	 UR_APART_WQ,
-		UR_APART_MW,   UR_APART_SRQ,	 UR_APART_CQ,
-		UR_APART_MR,   UR_APART_TOLD_MR, UR_APART_AH};
+		UR_APART_FLOW, UR_APART_QP,	   UR_APART_WQ,
+		UR_APART_MW,   UR_APART_SRQ,	   UR_APART_CQ,
+		UR_APART_MR,   UR_APART_LISTED_MR, UR_APART_AH};
 
 	for (size_t k = 0; k < UR_ARRAY_SIZE(order); k++)
 		for (u32 i = 0; i < c->n_objects; i++) {

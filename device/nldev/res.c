@@ -209,7 +209,7 @@ static bool put_entries(struct ur_nl_request *r, struct ur_nl_msg *m,
 	const struct class *c = &classes[r->op];
 	u32 steps = STEP_SLOTS, slot, before, nest;
 	struct ur_nl_object o;
-	bool any = false, told;
+	bool any = false, fits;
 	u64 file;
 
 	for (;;) {
@@ -219,7 +219,7 @@ static bool put_entries(struct ur_nl_request *r, struct ur_nl_msg *m,
 			return any;
 		before = m->len;
 		nest = ur_nl_nest(m, c->entry);
-		told = c->fill(r, m, &o);
+		fits = c->fill(r, m, &o);
 		ur_nl_nest_end(m, nest);
 		spend(&steps, SLOTS_QUERY);
 		if (m->full) { /* it goes into the next message */
@@ -228,9 +228,9 @@ static bool put_entries(struct ur_nl_request *r, struct ur_nl_msg *m,
 			r->slot = slot;
 			return any;
 		}
-		if (!told)
+		if (!fits)
 			ur_nl_cut(m, before);
-		any |= told;
+		any |= fits;
 	}
 }
 

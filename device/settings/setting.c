@@ -230,7 +230,7 @@ const struct ur_setting_ops ur_setting_ops = {
 };
 
 void ur_settings_for_each(struct ur_device *dev,
-			  void (*told)(void *ctx, const char *name,
+			  void (*each)(void *ctx, const char *name,
 				       const char *text),
 			  void *ctx)
 {
@@ -246,7 +246,7 @@ void ur_settings_for_each(struct ur_device *dev,
 			end = text + strlen(text);
 			if (end > text && end[-1] == '\n')
 				end[-1] = '\0';
-			told(ctx, set->name, text);
+			each(ctx, set->name, text);
 		}
 }
 

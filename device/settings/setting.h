@@ -72,7 +72,7 @@ int ur_setting_store(struct ur_daemon *daemon, const char *path,
 		     const char *text);
 /* Calls the callback for each setting of the device that has a name. */
 void ur_settings_for_each(struct ur_device *dev,
-			  void (*told)(void *ctx, const char *name,
+			  void (*each)(void *ctx, const char *name,
 				       const char *text),
 			  void *ctx);
 /* Updates the files of the device's settings in *of, after their values changed by other

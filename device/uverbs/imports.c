@@ -125,19 +125,19 @@ static int begin_with(struct ur_ufile *file, const struct ur_session *opener,
 	};
 	int err, sock[2];
 
-	part.told = err = list_regions(file, mem, &part.n_told);
+	part.listed = err = list_regions(file, mem, &part.n_listed);
 	if (err >= 0) {
 		/* The lock may be released: the opener may end, and close that. */
 		ur_object_use(async);
 		err = ur_shared_engine_join(file, &part, ended, sock);
 		ur_async_put(async);
-		close(part.told);
+		close(part.listed);
 	}
 	ur_user_mem_put(mem);
 	if (err)
 		return err;
 	close(sock[1]);
-	file->told = sock[0];
+	file->opener_sock = sock[0];
 	return 0;
 }
 
@@ -150,7 +150,7 @@ static void publish_imported(const struct ur_ufile *file)
 
 	if (pwrite(file->memfd, &imported, sizeof(imported),
 		   offsetof(struct uroce_db_page, imported)) < 0)
-		ur_log("an import was not told: %s", strerror(errno));
+		ur_log("an import was not published: %s", strerror(errno));
 	if (aside)
 		ur_loop_lock(loop);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -195,7 +195,7 @@ static int begin(struct ur_ufile *file, struct ur_import *i, int *sock)
 	const struct ur_shared_part part = {
 		.pid = file->session->pid,
 		.mem = file->session->mem,
-		.told = -1,
+		.listed = -1,
 	};
 	int pair[2];
 	int err = ur_shared_engine_add(file, &part, i->kib, pair);
@@ -262,7 +262,7 @@ void ur_imports_end(struct ur_ufile *file)
 {
 	ur_list_for_each_safe(it, &file->imports)
 		end(ur_list_entry(it, struct ur_import, node));
-	if (file->told)
-		close(file->told);
-	file->told = 0;
+	if (file->opener_sock)
+		close(file->opener_sock);
+	file->opener_sock = 0;
 }

@@ -361,7 +361,7 @@ static int join(struct ur_ufile *file, int sock[2])
 		.pid = file->session->pid,
 		.mem = file->session->mem,
 		.async = async,
-		.told = -1,
+		.listed = -1,
 	};
 	int err;
 
@@ -390,11 +390,11 @@ static int put_shared(struct ur_cmd *cmd, u16 attr, int sock)
 static int hand_over(struct ur_cmd *cmd)
 {
 	struct ur_ufile *file = cmd->file;
-	int sock = file->told, err;
+	int sock = file->opener_sock, err;
 
 	if (file->session->id != file->opener)
 		return -EPERM;
-	file->told = 0;
+	file->opener_sock = 0;
 	err = put_shared(cmd, UROCE_ATTR_ENGINE_SHARE_RESP, sock);
 	close(sock);
 	return err;
@@ -408,7 +408,7 @@ int ur_m_engine_share(struct ur_cmd *cmd)
 
 	if (ur_attr_u32(cmd, UROCE_ATTR_ENGINE_SHARE_SLOT, &slot))
 		return -EINVAL;
-	if (file->told && !slot)
+	if (file->opener_sock && !slot)
 		return hand_over(cmd);
 	if (!file->slot || file->shared || (!slot && !file->async))
 		return -EINVAL;

@@ -77,7 +77,7 @@ static int talk(const struct ur_ufile *file, const struct ur_shared_engine *e,
 	struct uroce_apart_context context = {
 		.engine = e->number,
 		.file = file->id,
-		.told = part->n_told,
+		.listed = part->n_listed,
 		.open = ur_slot_describe(e->dev, lent),
 	};
 	int fds[UROCE_APART_FDS];
@@ -89,7 +89,7 @@ static int talk(const struct ur_ufile *file, const struct ur_shared_engine *e,
 		fds[UROCE_APART_ASYNC_RX] = part->async->rx;
 	}
 	fds[UROCE_APART_LIFE] = life;
-	fds[UROCE_APART_TOLD] = part->told;
+	fds[UROCE_APART_LISTED] = part->listed;
 	return ur_slot_give_context(file, part->pid, part->mem, e->process, kib,
 				    &context, fds, sock);
 }
@@ -213,7 +213,7 @@ static void on_life(void *arg, u32 events)
 
 	ur_loop_del(e->dev->daemon->loop, e->life);
 	e->ended = true;
-	e->tell(e);
+	e->on_end(e);
 }
 
 static int take_over(struct ur_shared_engine *e, u32 slot)
@@ -229,7 +229,7 @@ static int take_over(struct ur_shared_engine *e, u32 slot)
 }
 
 int ur_shared_engine_reattach(struct ur_ufile *file, u32 slot,
-			      ur_shared_engine_ended *tell)
+			      ur_shared_engine_ended *on_end)
 {
 	struct ur_shared_engine *e;
 	int err = 0;
@@ -246,7 +246,7 @@ int ur_shared_engine_reattach(struct ur_ufile *file, u32 slot,
 			free_engine(e);
 			return err;
 		}
-		e->tell = tell;
+		e->on_end = on_end;
 		err = take_over(e, slot);
 		if (err) {
 			end_slot(e);

@@ -30,10 +30,10 @@ struct ur_shared_engine {
 	int life;  /* closing it reports the end of the slot to the process */
 	u32 files;
 	bool guarded; /* as of ur_session, of all its contexts */
-	/* left: started by an earlier uroced, so that no file can join; tell reports its
+	/* left: started by an earlier uroced, so that no file can join; on_end reports its
 	 * end. */
 	bool left, ended;
-	ur_shared_engine_ended *tell;
+	ur_shared_engine_ended *on_end;
 };
 
 /* A context of a file in its shared engine. */
@@ -43,9 +43,9 @@ struct ur_shared_part {
 	const struct ur_user_mem *mem;
 	const struct ur_obj_async
 		*async; /* NULL: the program tells the engine */
-	/* file of n_told regions with which it begins, or -1: see struct uroce_apart_context */
-	int told;
-	u32 n_told;
+	/* file of n_listed regions with which it begins, or -1: see struct uroce_apart_context */
+	int listed;
+	u32 n_listed;
 };
 
 /* Adds the file to its user's shared engine, or to a new one, with that context. The file has a slot.
@@ -61,7 +61,7 @@ int ur_shared_engine_add(const struct ur_ufile *file,
 /* Does the same for the engine that got that slot from an earlier uroced. Returns 0,
  * -ENOENT or -errno. */
 int ur_shared_engine_reattach(struct ur_ufile *file, u32 slot,
-			      ur_shared_engine_ended *tell);
+			      ur_shared_engine_ended *on_end);
 /* Ends the file's use of its shared engine. */
 void ur_shared_engine_put(struct ur_ufile *file);
 /* Wakes the engine, so that it looks for changes. */

@@ -42,7 +42,7 @@ struct ur_ufile {
 	u32 room_kib;		/* by ENGINE_ROOM */
 	struct ur_list imports; /* imports.h */
 	/* imports.h: socket of the opener's context in shared until it asks for that; 0: none */
-	int told;
+	int opener_sock;
 	bool relayed; /* the device receives for the program */
 	u8 raw_loans; /* times it got packet sockets */
 	/* the device sends, too: it is in another network namespace */

@@ -84,8 +84,8 @@ int ur_shared_reg_mr(struct uroce_context *ctx, struct uroce_mr *mr);
 int ur_shared_rereg_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 		       u32 flags);
 void ur_shared_dereg_mr(struct uroce_context *ctx, struct uroce_mr *mr);
-/* Called after uroced was told of a change of the context's regions. If another process has imported the
- * context's file, tells the shared engine which regions there are, once. */
+/* Names the context's regions to the shared engine, once, if another process has
+ * imported the context's file. Called after a change of its regions was sent to uroced. */
 void ur_shared_claim(struct uroce_context *ctx);
 
 /* Return the functions of the engine that has the queue. */

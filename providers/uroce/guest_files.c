@@ -86,12 +86,12 @@ static int reattach(int number, unsigned long request, const void *command)
 void ur_guest_files_add(struct uroce_context *ctx)
 {
 	const struct uroce_resumes *preload = uroce_get_resumes();
-	static bool told;
+	static bool reported;
 
 	pthread_mutex_lock(&ur_guest_turns);
-	if (!told && preload)
+	if (!reported && preload)
 		preload->tell(reattach);
-	told = true;
+	reported = true;
 	ur_list_add_tail(&contexts, &ctx->guest_node);
 	pthread_mutex_unlock(&ur_guest_turns);
 	ur_guest_keep_senders(ctx, ctx->ibv.cmd_fd);

@@ -30,7 +30,7 @@ void __wrap_ur_apart_destroy_all(struct ur_apart_client *client);
 
 #define STEPS	  256u
 #define INPUT_MAX 8192u
-#define TOLD	  4u
+#define LISTED	  4u
 #define QPN	  (APART_SLOT << 19 | 77)
 /* Options: contexts that have an engine of their own, or no number of a file. */
 #define OWN_ENGINE(i) (1u << (i))
@@ -99,15 +99,15 @@ static void patch(struct input *in, void *at, size_t size)
 	}
 }
 
-static int told_file(struct input *in)
+static int listed_file(struct input *in)
 {
-	struct uroce_guest_mr_init told[TOLD];
-	int fd = memfd_create("told", MFD_CLOEXEC);
+	struct uroce_guest_mr_init listed[LISTED];
+	int fd = memfd_create("listed", MFD_CLOEXEC);
 
-	for (u32 i = 0; i < TOLD; i++)
-		told[i] = region(1 + i);
-	patch(in, told, sizeof(told));
-	CHECK_EQ(write(fd, told, sizeof(told)), sizeof(told));
+	for (u32 i = 0; i < LISTED; i++)
+		listed[i] = region(1 + i);
+	patch(in, listed, sizeof(listed));
+	CHECK_EQ(write(fd, listed, sizeof(listed)), sizeof(listed));
 	return fd;
 }
 
@@ -118,7 +118,7 @@ static void begin(struct input *in, u32 i, u8 options)
 		.pid = getpid(),
 		.engine = !(options & OWN_ENGINE(i)),
 		.ring_bytes = 1 << 20,
-		.told = take(in),
+		.listed = take(in),
 		.file = (options & NO_NUMBER) ? 0
 			: i < 2		      ? 5
 					      : 6,
@@ -135,11 +135,11 @@ static void begin(struct input *in, u32 i, u8 options)
 	memset(fds, -1, sizeof(fds));
 	CHECK(!socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair));
 	fds[UROCE_APART_SOCKET] = pair[0];
-	for (u32 k = 1; k < UROCE_APART_TOLD; k++)
+	for (u32 k = 1; k < UROCE_APART_LISTED; k++)
 		if (!(has >> (k & 7) & 1))
 			fds[k] = fcntl(descriptors[MEMORY], F_DUPFD_CLOEXEC, 0);
-	if (context.told)
-		fds[UROCE_APART_TOLD] = told_file(in);
+	if (context.listed)
+		fds[UROCE_APART_LISTED] = listed_file(in);
 	socks[i] = pair[1];
 	w->serving = i;
 	w->file[i] =

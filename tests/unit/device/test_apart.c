@@ -285,9 +285,9 @@ static struct uroce_apart_msg region_of(u32 key, u64 addr)
 }
 
 /* Regions that uroced has named: the program claims one, which is as the program says, and the others end. */
-static void told_regions(void)
+static void listed_regions(void)
 {
-	const struct uroce_guest_mr_init told[] = {
+	const struct uroce_guest_mr_init listed[] = {
 		{.key = 1, .pdn = 1, .addr = 4096, .length = 8},
 		{.key = 2, .pdn = 1, .addr = 4096, .length = 8},
 		/* A wrong one, as no uroced names it. */
@@ -297,9 +297,9 @@ static void told_regions(void)
 	u32 had = made, ended = destroyed, first;
 	struct uroce_apart_msg msg;
 
-	CHECK_EQ(write(file, told, sizeof(told)), sizeof(told));
+	CHECK_EQ(write(file, listed, sizeof(listed)), sizeof(listed));
 	/* There are fewer than the number says. */
-	ur_apart_tell(&client, file, 1000);
+	ur_apart_register_listed(&client, file, 1000);
 	close(file);
 	CHECK_EQ(made, had + 3);
 	msg = region_of(2, 8192);
@@ -323,16 +323,16 @@ static void told_regions(void)
 }
 
 /* A program names an unclaimed region by its key alone: by a number it ends none that is to be claimed later. */
-static void told_regions_by_number(void)
+static void listed_regions_by_number(void)
 {
-	const struct uroce_guest_mr_init told = {
+	const struct uroce_guest_mr_init listed = {
 		.key = 1, .pdn = 1, .addr = 4096, .length = 8};
 	int file = memfd_create("regions", MFD_CLOEXEC);
 	u32 ended = destroyed;
 	struct uroce_apart_msg msg;
 
-	CHECK_EQ(write(file, &told, sizeof(told)), sizeof(told));
-	ur_apart_tell(&client, file, 1);
+	CHECK_EQ(write(file, &listed, sizeof(listed)), sizeof(listed));
+	ur_apart_register_listed(&client, file, 1);
 	close(file);
 	for (u32 i = 1; i <= client.n_objects; i++) {
 		msg = region_of(7, 4096);
@@ -752,8 +752,8 @@ int main(int argc, char **argv)
 	CASE(no_such_function());
 	CASE(pointers());
 	CASE(domains());
-	CASE(told_regions());
-	CASE(told_regions_by_number());
+	CASE(listed_regions());
+	CASE(listed_regions_by_number());
 	CASE(last_requests());
 	CASE(objects_of_others());
 	CASE(numbers_come_again());

@@ -10,26 +10,27 @@ static int reg(struct ur_apart_client *c, struct uroce_guest_mr_init *init,
 	int err;
 
 	if (!ur_apart_mr_is_good(init) ||
-	    ur_apart_make_room(c, UR_APART_TOLD_MR))
+	    ur_apart_make_room(c, UR_APART_LISTED_MR))
 		return -1;
 	err = ur_apart_find_domain(c, &init->pdn);
 	return err ? err : c->door->reg_mr(c->guest, init, mr);
 }
 
-void ur_apart_tell(struct ur_apart_client *c, int fd, u32 n)
+void ur_apart_register_listed(struct ur_apart_client *c, int fd, u32 n)
 {
 	struct uroce_guest_mr_init init;
 	struct uroce_guest_mr *mr;
 
-	c->told = n <= UR_APART_OBJECTS ? calloc(n, sizeof(*c->told)) : NULL;
-	for (u32 i = 0; c->told && i < n; i++) {
+	c->listed =
+		n <= UR_APART_OBJECTS ? calloc(n, sizeof(*c->listed)) : NULL;
+	for (u32 i = 0; c->listed && i < n; i++) {
 		if (pread(fd, &init, sizeof(init), (off_t)(i * sizeof(init))) !=
 		    sizeof(init))
 			return;
 		if (!reg(c, &init, &mr))
-			c->told[c->n_told++] = (struct ur_apart_told){
+			c->listed[c->n_listed++] = (struct ur_apart_listed){
 				init.key,
-				ur_apart_add(c, UR_APART_TOLD_MR, mr)};
+				ur_apart_add(c, UR_APART_LISTED_MR, mr)};
 	}
 }
 
@@ -37,12 +38,13 @@ u32 ur_apart_claim(struct ur_apart_client *c, u32 key)
 {
 	u32 number;
 
-	for (u32 i = 0; i < c->n_told; i++) {
-		if (c->told[i].key != key)
+	for (u32 i = 0; i < c->n_listed; i++) {
+		if (c->listed[i].key != key)
 			continue;
-		number = c->told[i].number;
-		ur_apart_find(c, UR_APART_TOLD_MR, number)->kind = UR_APART_MR;
-		c->told[i] = c->told[--c->n_told];
+		number = c->listed[i].number;
+		ur_apart_find(c, UR_APART_LISTED_MR, number)->kind =
+			UR_APART_MR;
+		c->listed[i] = c->listed[--c->n_listed];
 		return number;
 	}
 	return 0;
@@ -50,14 +52,14 @@ u32 ur_apart_claim(struct ur_apart_client *c, u32 key)
 
 void ur_apart_claimed(struct ur_apart_client *c)
 {
-	while (c->n_told) {
+	while (c->n_listed) {
 		struct ur_apart_object *o = ur_apart_find(
-			c, UR_APART_TOLD_MR, c->told[--c->n_told].number);
+			c, UR_APART_LISTED_MR, c->listed[--c->n_listed].number);
 
 		/* A region that windows are bound to stays. */
 		if (!c->door->dereg_mr(o->it))
 			ur_apart_del(c, o);
 	}
-	free(c->told);
-	c->told = NULL;
+	free(c->listed);
+	c->listed = NULL;
 }
