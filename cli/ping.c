@@ -144,9 +144,9 @@ static void print_answer(const struct ur_peer *peer, int err, double us,
 		printf("%s: answer in %.0f us\n", peer->text, us);
 }
 
-/* Asks @count times, and, for as long as nobody answers, SILENT_MAX times:
- * not more, since silence does not get better by asking often, nor less, since
- * one lost packet is no silence. Return: how many answers came. */
+/* Asks @count times. Until the first answer it asks SILENT_MAX times instead: more would
+ * not help, and fewer would take one lost packet for silence. Returns the number of
+ * answers. */
 static int ask_all(struct ur_ping_cm *cm, struct verdict *v,
 		   struct ur_peer *peer, int count, struct json_object *out)
 {

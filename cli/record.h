@@ -90,7 +90,7 @@ int ur_record_syndrome_of(const struct ur_record_event *e);
 size_t ur_record_line(const struct ur_record *record,
 		      const struct ur_record_event *e, char *buf, size_t size);
 
-/* ---- what is made of it; each returns 0 or -errno ---- */
+/* ---- writers of a linked record; each returns 0 or -errno ---- */
 
 /* Writes a pcapng file with a comment for each packet, without payload. */
 int ur_record_pcapng(const struct ur_record *record, FILE *f);

@@ -10,7 +10,7 @@
 
 #include "cli/record.h"
 
-/* page.c, made from report/page.html */
+/* The text of report/page.html, as the build makes it. */
 extern const char ur_report_page[];
 
 #define PLACE "@DATA@"

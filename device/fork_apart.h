@@ -4,9 +4,9 @@
 
 #include <sys/types.h>
 
-/* Forks a process that leaves uroced: it has to close all descriptors that it does not name. Returns in
- * uroced once it has, since they include the lock of the run directory: a uroced that is killed before
- * would leave the lock to a process that the next uroced knows nothing of. Returns as fork(). */
+/* Forks a process that leaves uroced. The child has to close all descriptors that it does not
+ * need: one of them is the lock of the run directory, which a killed uroced must not leave to
+ * another process. In uroced the function returns only after that. Returns as fork(). */
 pid_t ur_fork_apart(void);
 
 #endif

@@ -133,12 +133,12 @@ static const struct ur_limits own = {
 
 _Static_assert(sizeof(own) % sizeof(u32) == 0, "nothing but numbers");
 
-const struct ur_like *ur_like_at(u32 place)
+const struct ur_like *ur_like_at(u32 number)
 {
 	const struct ur_like *like;
 
-	ur_assert(place < UR_ARRAY_SIZE(table));
-	like = &table[place];
+	ur_assert(number < UR_ARRAY_SIZE(table));
+	like = &table[number];
 	ur_assert(!like->word || strstr(UR_LIKE_WORDS, like->word));
 	return like;
 }

@@ -36,9 +36,9 @@ struct ur_like {
 	struct ur_limits limits;
 };
 
-/* Returns the identity for the word at that index of UR_LIKE_WORDS, counted from 1; index
- * 0: uroce itself. */
-const struct ur_like *ur_like_at(u32 place);
+/* Returns the identity for a word of UR_LIKE_WORDS. number: of the word, from 1; 0: uroce
+ * itself. */
+const struct ur_like *ur_like_at(u32 number);
 /* Fills *limits with the lower of uroce's limits and the card's. */
 void ur_like_limits(const struct ur_like *like, struct ur_limits *limits);
 /* Formats the firmware version; for a card's identity as in "28.39.1002-uroce". */

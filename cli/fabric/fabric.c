@@ -57,7 +57,7 @@ static int look(struct ur_fabric *fabric, unsigned int host, unsigned int card,
 		struct json_object *data)
 {
 	struct ur_fabric_request request = {
-		.op = UR_FABRIC_LOOK, .host = host, .card = card};
+		.op = UR_FABRIC_SHOW, .host = host, .card = card};
 	struct ur_fabric_answer answer;
 	int err = ur_fabric_ask(fabric->sock, &request, &answer, NULL);
 

@@ -15,7 +15,7 @@
 
 enum ur_fabric_op {
 	UR_FABRIC_PLAN, /* answer: plan */
-	UR_FABRIC_LOOK, /* host, card; answer: link, device */
+	UR_FABRIC_SHOW, /* host, card; answer: link, device */
 	UR_FABRIC_JOIN, /* host; answer: the namespaces' descriptors */
 	UR_FABRIC_LINK, /* host, card, link, traits; answer: link */
 	UR_FABRIC_END,	/* the fabric ends */
@@ -42,7 +42,7 @@ struct ur_fabric_request {
 
 struct ur_fabric_answer {
 	int32_t err;   /* -errno, with error, or 0 */
-	int32_t alive; /* LOOK: the host's device process lives */
+	int32_t alive; /* SHOW: the host's device process lives */
 	struct ur_fabric_plan plan;
 	struct ur_fabric_link link;
 	struct ur_fabric_error error;

@@ -86,7 +86,7 @@ static bool answer_one(struct ur_fabric_keeper *keeper, int sock,
 	switch (request->op) {
 	case UR_FABRIC_PLAN:
 		break;
-	case UR_FABRIC_LOOK:
+	case UR_FABRIC_SHOW:
 		answer.err = look_at(keeper, request, &answer);
 		break;
 	case UR_FABRIC_JOIN:

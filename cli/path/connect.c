@@ -29,7 +29,8 @@ int ur_path_event(struct rdma_event_channel *channel, int ms,
 	return rdma_get_cm_event(channel, ret) ? -errno : 0;
 }
 
-/* Return: 0 when it came. That nobody has the peer's address is the peer's silence, not ours. */
+/* Waits for the event. Returns 0, or an exit status after printing the reason. If nobody
+ * has the peer's address, the reason is the peer's silence and no fault of this host. */
 static int expect(struct rdma_event_channel *channel,
 		  enum rdma_cm_event_type want)
 {

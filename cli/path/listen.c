@@ -92,8 +92,8 @@ static struct ibv_ah *handle(struct session *s, struct ur_path_received *got,
 	    ibv_init_ah_from_wc(s->id->verbs, s->id->port_num, &got->wc,
 				&got->grh, &attr))
 		return NULL;
-	/* From a device of ours every answer goes as it is asked for when one that asks
-	 * for ECT has been there (ask_self() of who asks is one). */
+	/* A device of ours sends answers with the ECN bits of their handle only after a
+	 * program has made a handle with ECT. The asker makes one in ask_self(). */
 	attr.grh.traffic_class = UR_ECN_IS_ECT0;
 	ah = s->classes ? NULL : ibv_create_ah(s->queue.pd, &attr);
 	if (ah)

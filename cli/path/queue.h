@@ -18,9 +18,8 @@ struct ur_path_queue {
 	struct ibv_comp_channel *channel;
 	struct ibv_cq *sent, *received;
 	uint8_t *memory;
-	uint32_t sends,
-		posted; /* that may be out, that have been posted ever */
-	uint32_t completed;
+	uint32_t sends; /* that may be outstanding */
+	uint32_t posted, completed;
 	bool v1; /* the last datagram was RoCEv1, which has no ECN */
 };
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The reliable half of uroce ping: an RC connection by rdma_cm, like any
- * program's, and RDMA WRITEs on it. One without data wants no buffer, no key
- * and no receive of the peer, so that any rdma_cm service answers it with an
- * acknowledgement. One of a full packet with a key that nobody gave out is
- * answered too, with "remote access error": it has crossed. That breaks the
- * connection, so it comes last.
+ * program's, and RDMA WRITEs on it. A WRITE without data needs no buffer, no key and
+ * no receive of the peer: the device of any rdma_cm service acknowledges it. A WRITE of a
+ * full packet has an invalid key. The reply "remote access error" shows that the packet
+ * has crossed. It breaks the connection, so this WRITE is the last.
  *
  *   uroce-rcping connect ADDRESS PORT COUNT
  *   uroce-rcping listen PORT
@@ -49,7 +48,8 @@ static int fail(const char *word, const char *detail)
 	return 1;
 }
 
-/* Return: NULL when it came, else what came in its place. */
+/* Waits for the event. Returns NULL, or the name of the error or of the event that came
+ * instead. */
 static const char *expect(struct rdma_event_channel *channel,
 			  enum rdma_cm_event_type want, int *ret_status)
 {

@@ -16,7 +16,7 @@
 /* Delay of a file after a failure, to include what follows. */
 #define WRITE_AFTER_NS 100000000ull
 /* Interval of polling for failures in programs. */
-#define LOOK_EVERY_NS 100000000ull
+#define POLL_EVERY_NS 100000000ull
 /* Minimum time between two files for failures. */
 #define WRITE_EVERY_NS 5000000000ull
 
@@ -126,21 +126,21 @@ static void qp_failed(struct ur_device *dev, u32 qpn)
 }
 
 /* Polls: an engine in a program cannot notify us. */
-static void look_at_programs(void *arg)
+static void poll_programs(void *arg)
 {
 	struct ur_device *dev = arg;
 
 	if (ur_engine_record_failed(dev->engine))
 		qp_failed(dev, 0);
-	ur_loop_timer_set(dev->daemon->loop, &dev->record->look,
-			  ur_loop_now() + LOOK_EVERY_NS);
+	ur_loop_timer_set(dev->daemon->loop, &dev->record->poll,
+			  ur_loop_now() + POLL_EVERY_NS);
 }
 
 static void begin_to_look(struct ur_device *dev)
 {
-	dev->record->look.fn = look_at_programs;
-	dev->record->look.arg = dev;
-	look_at_programs(dev);
+	dev->record->poll.fn = poll_programs;
+	dev->record->poll.arg = dev;
+	poll_programs(dev);
 }
 
 void ur_record_write_all(struct ur_daemon *daemon)
@@ -164,8 +164,8 @@ static void end(struct ur_device *dev)
 	if (!rec)
 		return;
 	ur_engine_record(dev->engine, NULL);
-	if (rec->look.fn)
-		ur_loop_timer_clear(dev->daemon->loop, &rec->look);
+	if (rec->poll.fn)
+		ur_loop_timer_clear(dev->daemon->loop, &rec->poll);
 	if (rec->wanted) {
 		ur_loop_timer_clear(dev->daemon->loop, &rec->write);
 		write_wanted(dev);

@@ -150,7 +150,7 @@ static size_t bytes_of_slots(const struct ur_section *s)
 }
 
 /* Appends the slots of engines in programs; readers sort all slots by time. */
-static void add_lent(struct ur_section *s)
+static void add_engine_slots(struct ur_section *s)
 {
 	u64 lost;
 
@@ -174,7 +174,7 @@ int ur_section_fill(struct ur_section *s, const struct ur_session *asker)
 		return -ENOMEM;
 	s->head.n_slots = ur_recorder_copy(s->rec->ring, s->slots, &lost);
 	s->head.lost = lost;
-	add_lent(s);
+	add_engine_slots(s);
 	s->head.monotonic_ns = now_of(CLOCK_MONOTONIC);
 	s->head.realtime_ns = now_of(CLOCK_REALTIME);
 	if (asker)

@@ -15,7 +15,7 @@ struct ur_device_record {
 	u32 charged; /* KiB, with the rings of programs */
 	u32 refs;
 	bool wanted;		   /* a file is due */
-	struct ur_loop_timer look; /* polls for failures in programs */
+	struct ur_loop_timer poll; /* polls for failures in programs */
 	u64 next_file_at;
 	struct ur_loop_timer write;
 	u32 n_past; /* ended owners so far */

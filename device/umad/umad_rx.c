@@ -15,7 +15,7 @@
 #define HOP_LIMIT 64
 
 /* A received MAD, with the path for its response. */
-struct came {
+struct rx_mad {
 	struct ur_device *dev;
 	const struct ur_rx_meta *meta;
 	u32 sgid_index; /* of its destination GID */
@@ -40,7 +40,7 @@ int umad_queue(struct umad_file *file, const struct ib_user_mad_hdr *hdr,
 		       : 0;
 }
 
-static void deliver(const struct came *c, const struct umad_agent *agent)
+static void deliver(const struct rx_mad *c, const struct umad_agent *agent)
 {
 	struct umad_file *file = agent->file;
 	struct ib_user_mad_hdr hdr = {
@@ -60,7 +60,7 @@ static void deliver(const struct came *c, const struct umad_agent *agent)
 		ur_debug("%s: a program does not read its MADs", c->dev->name);
 }
 
-static void answer(const struct came *c, const u8 *mad)
+static void answer(const struct rx_mad *c, const u8 *mad)
 {
 	struct ur_epath path = {.sgid_index = c->sgid_index,
 				.flow_label = c->meta->flow_label,
@@ -75,7 +75,7 @@ static void answer(const struct came *c, const u8 *mad)
 	ur_engine_gsi_send(c->dev->engine, &path, c->src_qpn, mad);
 }
 
-static void to_asker(const struct came *c)
+static void to_asker(const struct rx_mad *c)
 {
 	struct umad_agent *agent =
 		umad_agent_by_tid(c->dev, (u32)(c->h.tid >> 32));
@@ -98,7 +98,7 @@ static bool is_get_or_set(const struct ur_mad_header *h)
 }
 
 /* Responds like the kernel to a request that no agent receives. */
-static void refuse_request(const struct came *c)
+static void refuse_request(const struct rx_mad *c)
 {
 	u8 mad[UR_MAD_BYTES];
 
@@ -106,7 +106,7 @@ static void refuse_request(const struct came *c)
 	answer(c, mad);
 }
 
-static void to_listener(const struct came *c)
+static void to_listener(const struct rx_mad *c)
 {
 	struct umad_agent *agent = umad_agent_for(c->dev, &c->h, c->mad);
 	u8 mad[UR_MAD_BYTES];
@@ -133,11 +133,11 @@ static bool is_valid(const struct ur_mad_header *h)
 void umad_rx(struct ur_device *dev, const struct ur_rx_meta *meta, u32 src_qpn,
 	     const u8 *mad)
 {
-	struct came c = {.dev = dev,
-			 .meta = meta,
-			 .src_qpn = src_qpn,
-			 .h = ur_mad_parse(mad),
-			 .mad = mad};
+	struct rx_mad c = {.dev = dev,
+			   .meta = meta,
+			   .src_qpn = src_qpn,
+			   .h = ur_mad_parse(mad),
+			   .mad = mad};
 	int index = ur_gid_find(dev, meta->daddr,
 				meta->v1 ? UR_GID_ROCE_V1 : UR_GID_ROCE_V2);
 

@@ -12,7 +12,7 @@
 
 #define NS_PER_MS 1000000ull
 /* Wait before the next attempt at a report for which the socket had no room. */
-#define TELL_AGAIN_NS (10 * NS_PER_MS)
+#define REPORT_AGAIN_NS (10 * NS_PER_MS)
 
 /* The kernel sets this in every RoCE packet, whatever the program requests. */
 #define HOP_LIMIT 64
@@ -179,7 +179,7 @@ static bool give_up(struct umad_send *s, u64 now)
 	hdr.id = s->agent->id;
 	hdr.status = ETIMEDOUT;
 	s->given_up = true;
-	s->deadline_ns = now + TELL_AGAIN_NS;
+	s->deadline_ns = now + REPORT_AGAIN_NS;
 	return umad_queue(s->agent->file, &hdr, s->mad, UR_MAD_HEADER_BYTES) !=
 	       -EAGAIN;
 }
