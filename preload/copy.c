@@ -145,9 +145,9 @@ __asm__(".pushsection .text.ur_copy, \"ax\", @progbits\n"
 	"sfence\n"
 	"jmp 3b\n"
 	END("ur_copy_away")
-	/* Copies all but the last 64 to 71 bytes by the string instruction,
-	 * which to others stores aligned 8 bytes each. Later stores stay behind
-	 * it. */
+	/* Copies all but the last 64 to 71 bytes by the string instruction. Other
+	 * processors see its stores as aligned ones of 8 bytes, and later stores after
+	 * them. */
 	FUNCTION("ur_copy_string")
 	ALIGN("1", "movb", "%al", "1")
 	ALIGN("2", "movw", "%ax", "1")

@@ -66,7 +66,7 @@ struct ur_path_window {
 	/* share of losses that a trial examines, and the window before it; 0:
 	 * no trial */
 	u32 blamed, before;
-	u32 usual; /* share of losses that no window changes */
+	u32 usual; /* share of losses that a smaller window does not lower */
 };
 
 /* Packets count as waiting where a trip exceeds the shortest one by a quarter and this. */

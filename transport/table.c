@@ -10,8 +10,8 @@
 #include <string.h>
 
 #define FIRST_SLOTS 64u
-/* Slots per object, at most, for a number assigned elsewhere. Numbers of one table never share a
- * slot in another; those of two tables do once in so many. */
+/* A number assigned elsewhere may have a slot that another number has. The table then grows
+ * until they have two, up to this many slots per object. */
 #define SPARSE 64u
 
 void ur_table_init(struct ur_table *t, u32 first, u32 last, u32 max,

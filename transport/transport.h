@@ -135,10 +135,9 @@ void ur_port_set_shortcuts(struct ur_port *port, bool loop, bool fast);
  * functions of struct ur_mem_ops then get as argument. NULL: the port's own. */
 void ur_port_set_bounce(struct ur_port *port, u8 *bounce);
 
-/* Updates the ECN bits of the queue pair's address vector, after a change of
- * its class or ecn: to ecn if the peer answers marks or that is not known, else
- * to none. A UC queue pair without ECN bits gets ecn only if the peer is known
- * to answer. */
+/* Updates the ECN bits of the queue pair's address vector, after a change of its class or
+ * ecn. They become ecn, or none for a peer that is known not to answer marks. A UC queue
+ * pair without ECN bits gets ecn only for a peer that is known to answer. */
 void ur_qp_set_ecn(struct ur_qp *qp);
 
 /* Changes congestion control at once. Only queue pairs that are connected while

@@ -402,7 +402,7 @@ int ucma_get_event(struct ucma_file *file, u64 addr, u64 len,
 		   const struct rdma_ucm_cmd_hdr *hdr);
 
 /* ucma_reply_cache.c */
-/* Makes the file's page of changes. If that fails, no reply is sent ahead. */
+/* Makes the file's page of changes. If that fails, the program gets no cached replies. */
 void ucma_cache_open(struct ucma_file *file);
 /* Frees the page of changes. */
 void ucma_cache_close(struct ucma_file *file);

@@ -34,15 +34,15 @@ static int setup_cq(struct ibv_context *context, struct uroce_cq *cq,
 		    struct ibv_comp_channel *channel, u32 flags,
 		    struct uroce_create_cq_resp *resp)
 {
-	struct uroce_cq_layout place;
+	struct uroce_cq_layout layout;
 	int err;
 
 	cq->recoveries = __atomic_load_n(&ur_to_ctx(context)->recoveries,
 					 __ATOMIC_ACQUIRE);
 	err = ur_guest_create_cq(ur_to_ctx(context), cq, channel, flags, resp);
-	place = created_at(resp);
+	layout = created_at(resp);
 	if (!err)
-		err = ur_cq_ring_map(context, UR_OF_HERE, &place, &cq->ring);
+		err = ur_cq_ring_map(context, UR_OF_HERE, &layout, &cq->ring);
 	if (err)
 		cmd_destroy_cq(cq);
 	return err;
@@ -193,7 +193,7 @@ static int resize_all(struct uroce_cq *cq, int cqe,
 static int resize_cq(struct uroce_cq *cq, int cqe)
 {
 	struct uroce_resize_cq_resp at;
-	struct uroce_cq_layout place;
+	struct uroce_cq_layout layout;
 	int err;
 
 	/* The device copies the CQEs that were not polled, so nobody may poll
@@ -201,8 +201,8 @@ static int resize_cq(struct uroce_cq *cq, int cqe)
 	ur_lock_get(&cq->lock);
 	err = resize_all(cq, cqe, &at);
 	if (!err) {
-		place = resized_to(&at);
-		err = ur_cq_move_ring(cq, UR_OF_HERE, &place, &cq->ring);
+		layout = resized_to(&at);
+		err = ur_cq_move_ring(cq, UR_OF_HERE, &layout, &cq->ring);
 	}
 	ur_lock_put(&cq->lock);
 	return err;

@@ -31,11 +31,11 @@ int ur_cq_ring_map(struct ibv_context *context, enum ur_whose whose,
 }
 
 int ur_cq_move_ring(const struct uroce_cq *cq, enum ur_whose whose,
-		    const struct uroce_cq_layout *place,
+		    const struct uroce_cq_layout *layout,
 		    struct uroce_cq_ring *ring)
 {
 	u32 arm = ring->hdr->arm, next = ring->hdr->arm_next;
-	int err = ur_cq_ring_map(cq->vcq.cq.context, whose, place, ring);
+	int err = ur_cq_ring_map(cq->vcq.cq.context, whose, layout, ring);
 
 	if (err)
 		return err;
@@ -47,14 +47,14 @@ int ur_cq_move_ring(const struct uroce_cq *cq, enum ur_whose whose,
 
 /* Arms both rings: a completion in either triggers the event. */
 int ur_cq_add_shared_ring(struct uroce_cq *cq,
-			  const struct uroce_cq_layout *place)
+			  const struct uroce_cq_layout *layout)
 {
 	struct uroce_cq_ring *ring = calloc(1, sizeof(*ring));
 	int err;
 
 	if (!ring)
 		return ENOMEM;
-	err = ur_cq_ring_map(cq->vcq.cq.context, UR_OF_SHARED, place, ring);
+	err = ur_cq_ring_map(cq->vcq.cq.context, UR_OF_SHARED, layout, ring);
 	if (err) {
 		free(ring);
 		return err;

@@ -161,7 +161,7 @@ void ur_shared_close(struct uroce_context *ctx)
 /* ---- completion queues ---- */
 
 static int create_cq(struct uroce_context *ctx, struct uroce_cq *cq,
-		     struct uroce_cq_layout *place)
+		     struct uroce_cq_layout *layout)
 {
 	const struct ibv_comp_channel *channel = cq->vcq.cq.channel;
 	struct uroce_guest_cq_init init = {
@@ -186,9 +186,9 @@ static int create_cq(struct uroce_context *ctx, struct uroce_cq *cq,
 	if (!err && cq->moderation)
 		ur_apart_door.modify_cq(cq->shared, (u16)cq->moderation,
 					(u16)(cq->moderation >> 16));
-	*place = (struct uroce_cq_layout){resp.map_off, resp.map_len,
-					  resp.hdr_off, resp.cqe_off,
-					  resp.entries};
+	*layout = (struct uroce_cq_layout){resp.map_off, resp.map_len,
+					   resp.hdr_off, resp.cqe_off,
+					   resp.entries};
 	return err;
 }
 
@@ -202,13 +202,13 @@ static void undo_cq(struct uroce_cq *cq)
 
 static int use_shared(struct uroce_context *ctx, struct uroce_cq *cq)
 {
-	struct uroce_cq_layout place;
-	int err = create_cq(ctx, cq, &place);
+	struct uroce_cq_layout layout;
+	int err = create_cq(ctx, cq, &layout);
 
 	if (err)
 		return err;
 	ur_lock_get(&cq->lock);
-	err = ur_cq_add_shared_ring(cq, &place);
+	err = ur_cq_add_shared_ring(cq, &layout);
 	ur_lock_put(&cq->lock);
 	if (err)
 		undo_cq(cq);
@@ -245,7 +245,7 @@ void ur_cq_unuse_shared(struct ibv_cq *cq)
 int ur_shared_resize_cq(struct uroce_cq *cq, u32 entries)
 {
 	struct uroce_resize_cq_resp resp;
-	struct uroce_cq_layout place;
+	struct uroce_cq_layout layout;
 	int err;
 
 	if (!cq->shared)
@@ -253,10 +253,10 @@ int ur_shared_resize_cq(struct uroce_cq *cq, u32 entries)
 	err = -ur_apart_door.resize_cq(cq->shared, entries, &resp);
 	if (err)
 		return err;
-	place = (struct uroce_cq_layout){resp.map_off, resp.map_len,
-					 resp.hdr_off, resp.cqe_off,
-					 resp.entries};
-	return ur_cq_move_ring(cq, UR_OF_SHARED, &place, cq->shared_ring);
+	layout = (struct uroce_cq_layout){resp.map_off, resp.map_len,
+					  resp.hdr_off, resp.cqe_off,
+					  resp.entries};
+	return ur_cq_move_ring(cq, UR_OF_SHARED, &layout, cq->shared_ring);
 }
 
 int ur_shared_modify_cq(struct uroce_cq *cq, u32 moderation)

@@ -18,7 +18,7 @@ struct window {
 	/* The file: of which context (NULL once it has gone), whose, and after
 	 * how many recoveries. */
 	const struct uroce_context *ctx;
-	enum ur_whose place;
+	enum ur_whose whose;
 	u32 recoveries;
 	u64 off;
 	u8 *at;
@@ -43,7 +43,7 @@ static struct window *find_window(const struct window *like)
 	ur_list_for_each(it, &windows) {
 		struct window *w = ur_list_entry(it, struct window, node);
 
-		if (w->ctx == like->ctx && w->place == like->place &&
+		if (w->ctx == like->ctx && w->whose == like->whose &&
 		    w->recoveries == like->recoveries && w->off == like->off)
 			return w;
 	}
@@ -97,24 +97,24 @@ static bool leave_window(const u8 *map)
 
 /* ---- */
 
-static int file_of(const struct uroce_context *ctx, enum ur_whose place)
+static int file_of(const struct uroce_context *ctx, enum ur_whose whose)
 {
-	return place == UR_OF_DEVICE   ? ctx->ibv.cmd_fd
-	       : place == UR_OF_SHARED ? ctx->shared_fd
+	return whose == UR_OF_DEVICE   ? ctx->ibv.cmd_fd
+	       : whose == UR_OF_SHARED ? ctx->shared_fd
 				       : ctx->guest_fd;
 }
 
-static void *map(const struct uroce_context *ctx, enum ur_whose place, u64 off,
+static void *map(const struct uroce_context *ctx, enum ur_whose whose, u64 off,
 		 u64 len)
 {
 	const struct window like = {
 		.ctx = ctx,
-		.place = place,
+		.whose = whose,
 		.recoveries =
 			__atomic_load_n(&ctx->recoveries, __ATOMIC_ACQUIRE),
 		.off = off - off % WINDOW_BYTES,
 	};
-	int fd = file_of(ctx, place);
+	int fd = file_of(ctx, whose);
 	struct window *w;
 	void *p = NULL;
 
@@ -137,10 +137,10 @@ void *ur_map(struct ibv_context *context, u64 off, u64 len)
 	return map(ur_to_ctx(context), UR_OF_HERE, off, len);
 }
 
-void *ur_map_at(struct ibv_context *context, enum ur_whose place, u64 off,
+void *ur_map_at(struct ibv_context *context, enum ur_whose whose, u64 off,
 		u64 len)
 {
-	return map(ur_to_ctx(context), place, off, len);
+	return map(ur_to_ctx(context), whose, off, len);
 }
 
 void ur_unmap(void *map, u64 len)

@@ -30,7 +30,8 @@ struct ur_poller {
 	u32 timed;  /* how many of the next yields are timed */
 	bool alone; /* the last timed yield found no other thread */
 	u32 looked; /* polls since the last yield, while alone */
-	/* Beside a thread that never yields, polls on until then; 0: there is none. ns, monotonic */
+	/* Beside a thread that never yields: end of this thread's turn. ns, monotonic; 0: no
+	 * such thread */
 	u64 turn_until;
 	u64 waits_since; /* first of the present row of empty polls; ns, monotonic */
 };

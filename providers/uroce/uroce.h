@@ -395,14 +395,13 @@ static inline void *ur_vctx(struct uroce_context *ctx)
 
 /* ---- mapping.c ---- */
 
-/* Whose file: the context's engine's; the uverbs file, which is the device's; the shared
- * engine's. */
+/* A file of mappings: that of the context's engine, the uverbs file, or that of the shared
+ * engine. */
 enum ur_whose { UR_OF_HERE, UR_OF_DEVICE, UR_OF_SHARED };
 
-/* Map len bytes at off of that file; ur_map() of the context's engine's. Return NULL with errno
- * set. */
+/* Map len bytes at off of that file; ur_map() maps UR_OF_HERE. Return NULL with errno set. */
 void *ur_map(struct ibv_context *context, u64 off, u64 len);
-void *ur_map_at(struct ibv_context *context, enum ur_whose place, u64 off,
+void *ur_map_at(struct ibv_context *context, enum ur_whose whose, u64 off,
 		u64 len);
 /* Unmaps what ur_map() or ur_map_at() returned, or a mapping of the caller's.
  * map may be NULL. */
@@ -542,19 +541,19 @@ void ur_cq_forget_qp(struct ibv_cq *cq, u32 qpn);
 /* Sets the polling methods of the queue for the fields that wc_flags asks
  * for. */
 void ur_cq_set_methods(struct uroce_cq *cq, u32 wc_flags);
-/* cq_map.c: map the ring at that place of the file in place of the present map.
+/* cq_map.c: map the ring with that layout in place of the present map.
  * ur_cq_move_ring() also copies what this process wrote into the old ring.
  * Return 0, EPROTO or ENOMEM. */
 int ur_cq_ring_map(struct ibv_context *context, enum ur_whose whose,
-		   const struct uroce_cq_layout *place,
+		   const struct uroce_cq_layout *layout,
 		   struct uroce_cq_ring *ring);
 int ur_cq_move_ring(const struct uroce_cq *cq, enum ur_whose whose,
-		    const struct uroce_cq_layout *place,
+		    const struct uroce_cq_layout *layout,
 		    struct uroce_cq_ring *ring);
 /* Maps the ring that the shared engine made for the queue, and arms it as
  * the own one is. Lock held. Returns 0 or an errno. */
 int ur_cq_add_shared_ring(struct uroce_cq *cq,
-			  const struct uroce_cq_layout *place);
+			  const struct uroce_cq_layout *layout);
 /* Unmaps that ring, if there is one. */
 void ur_cq_end_shared_ring(struct uroce_cq *cq);
 
