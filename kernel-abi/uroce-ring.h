@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The work-queue format: what provider and device share in memory.
+ * The work-queue format: what provider and device share in memory. The device's side is an
+ * engine (uroce-engine.h).
  *
  * Little-endian (host order of every supported machine); fixed-width types
  * only; reserved fields are written as zero and checked. The create responses
