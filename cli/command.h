@@ -58,7 +58,7 @@ struct ur_options {
 	const char *check; /* --check: "warn" or "stop"; NULL: not given */
 	const char *check_json, *check_mute; /* files, or NULL */
 	const char *adverse; /* --adverse: SEED[:LIST]; NULL: not given */
-	const char *engine;  /* --engine: "device" or "process"; or NULL */
+	const char *engine;  /* --engine: "process" or "apart"; or NULL */
 	int64_t qpn;	     /* --qpn; -1: not given */
 	char **rest;	     /* NULL terminated: what follows the options */
 	int rest_count;

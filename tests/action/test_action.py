@@ -36,8 +36,8 @@ def output(job, part):
 
 
 def moved(text):
-    """How much has gone, by what `uroce stat` says: messages within the device's engine, and
-    packets of programs with their own."""
+    """How much has gone, by what `uroce stat` says: messages within an engine, and
+    packets."""
     return sum(int(n) for n in re.findall(r"^ *(?:loop_msgs|sent_pkts) +(\d+)$", text, re.M))
 
 

@@ -54,7 +54,7 @@ else
 fi
 UROCE_DAEMON=uroced_strict e2e strict
 # Programs have their engines in themselves, but here, and where tests say so: of them
-# test_guest_engine.py has most corners. The device's engine has all.
+# test_guest_engine.py has most corners. Engine processes have all.
 UROCE_ENGINE=device UROCE_DAEMON=uroced_strict e2e verbs
 UROCE_ENGINE=device part device tests/e2e/test_counters.py tests/e2e/test_card.py
 [ -n "${UROCE_FULL:-}" ] && UROCE_ENGINE=device part device-full \

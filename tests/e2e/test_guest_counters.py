@@ -42,7 +42,7 @@ def file_of(host, name):
 
 def test_all_readers(pair):
     """uroce, the files of /sys, and rdma(8) have the packets of programs, also when
-    these have ended; and a device's engine none of them."""
+    these have ended; and uroced itself none of them."""
     before, own = counters(pair.a), packets(pair.a)
     sent = file_of(pair.a, "hw_counters/sent_pkts")
     words = file_of(pair.a, "counters/port_xmit_data")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """A program in traffic is stopped in gdb for 5 s. Its engine is stopped with it, so its peer's
-retries must last as long, as if a cable were out; with the device's engine they need not."""
+retries must last as long, as if a cable were out; with an engine process they need not."""
 import shutil
 
 import pytest

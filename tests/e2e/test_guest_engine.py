@@ -51,7 +51,7 @@ def process(monkeypatch):
 
 
 def packets(host):
-    """Of the device's engine, but what comes for a program that has ended."""
+    """Packets of uroced, without those that come for a program that has ended."""
     out = host.run(host.lab.bin("uroce"), "stat", "--json")
     all_of, programs = (json.loads(out)[0][k] for k in ("counters", "program_counters"))
     sent, rcvd, late = (all_of[c] - programs[c] for c in ("sent_pkts", "rcvd_pkts", "bad_qpn"))
@@ -164,7 +164,7 @@ def test_perftest_uc(pair, process, tool):
                               "-F"], flag="-x")
 
 
-# Of test_verbs.py: what they hold of the device's engine is so of one in the program.
+# Of test_verbs.py: what holds of an engine process holds of an engine in the program.
 CORNERS = """
 access_event access_flags atomic_write batch destroyed_completions device_memory dm_refused dmabuf
 dmabuf_refused event_async event_channel filter_before_open filter_own inline_limit limits_mcast multicast self_multicast last_before_destroy last_before_error moderation
@@ -254,7 +254,7 @@ def test_xrc_is_of_both(pair, process, tool):
     assert packets(pair.a) == before
 
 
-# With queue pairs of an engine process, or of the device's engine, in the same context; on one completion queue
+# With queue pairs of an engine process in the same context; on one completion queue
 # with those of the program's.
 OF_BOTH = """
 beside_closed beside_destroyed beside_events beside_extended beside_fairness beside_forked

@@ -137,7 +137,7 @@ def test_allocator(pair, in_program, library):
 
 @pytest.mark.parametrize("gib", [1, 4])
 def test_limit_of_addresses(pair, gib):
-    """ulimit -v: what does not fit is not there, and the device's engine is."""
+    """ulimit -v: a program without room for an engine has one in an engine process."""
     limited = [As(host, "", "prlimit", f"--as={gib << 30}") for host in (pair.a, pair.b)]
     run_pair(*limited, ["ibv_rc_pingpong", "-c", "-n", "100"])
 
@@ -183,7 +183,7 @@ def compiled(folder, compiler, *options):
     return program
 
 
-# With ThreadSanitizer a program has the device's engine (test_sanitizers.py).
+# With ThreadSanitizer a program has an engine process (test_sanitizers.py).
 @pytest.mark.parametrize("sanitizer", ["address"])
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_memory_goes_away_under_a_sanitizer(pair, monkeypatch, tmp_path, compiler, sanitizer):

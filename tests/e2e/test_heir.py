@@ -12,7 +12,7 @@ from test_guest_host import (Peer, connected, host, peers)  # pylint: disable=un
 from test_restart import kill
 
 OTHER = ["setpriv", "--reuid", "65533", "--regid", "65533", "--clear-groups"]
-# Root's, which has sockets, a user's, and the device's engine.
+# Root's, which has sockets, a user's, and one with an engine process.
 VICTIMS = {"root": ("process",), "user": ("process", OTHER), "device": ("device",)}
 
 

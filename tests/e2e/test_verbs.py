@@ -22,7 +22,7 @@ DEVICES = {"held_pages"}
 @pytest.mark.parametrize("device", [1, 0], ids=["device", "process"])
 @pytest.mark.parametrize("name", NAMES)
 def test_corner(request, labs, name, device, monkeypatch):
-    """With the device's engine, and with one in the program."""
+    """With an engine process, and with an engine in the program."""
     if device or name in DEVICES:
         monkeypatch.setenv("UROCE_ENGINE", "device")
     if name.endswith("_huge"):
