@@ -61,7 +61,7 @@ struct ur_apart_client {
 	void (*ended)(void); /* called last, on the context's thread */
 };
 
-/* context.c: starts a context from uroced's message, and a thread that serves its program
+/* client.c: starts a context from uroced's message, and a thread that serves its program
  * until the program hangs up. fds: UROCE_APART_FDS descriptors, -1 for none; the callee
  * takes them over. Returns 0, or -errno with the program's socket closed. */
 int ur_apart_begin(const struct uroce_door *door,

@@ -5,8 +5,9 @@
     names.py [FOLDER...]
 
 The tag of a struct, union or enum is defined once in the product's sources, so that
-ctags, gdb and a reader find one. With folders, those in place of the sources: for a
-test of this one."""
+ctags, gdb and a reader find one. A source's name, but main.c, is there once in a top
+folder, so that a comment can name a file by it. With folders, those in place of the
+sources: for a test of this one."""
 import collections
 import pathlib
 import re
@@ -33,6 +34,11 @@ def main():
             places[m[1]].append(f"{name}:{text.count(chr(10), 0, m.start()) + 1}")
     wrong = [f"{tag} is defined {len(at)} times: {', '.join(at)}: one name, one meaning"
              for tag, at in sorted(places.items()) if len(at) > 1]
+    names = collections.defaultdict(list)
+    for name in map(pathlib.PurePath, files):
+        if name.suffix in (".c", ".h") and name.name != "main.c":
+            names[name.parts[0], name.name].append(str(name))
+    wrong += [f"files of one name: {', '.join(at)}" for at in names.values() if len(at) > 1]
     if len(places) < (1 if sys.argv[1:] else 100):
         wrong.append("no tags found")
     print(f"{len(places)} tags")
