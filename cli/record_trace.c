@@ -2,8 +2,8 @@
 /*
  * Writes records as JSON for Chrome's trace viewer and Perfetto: a program is a process, a
  * queue pair a thread, each event a short slice. Flows lead from a work request through its
- * packets to its completion. An asynchronous slice has that duration, since work requests
- * overlap.
+ * packets to its completion. An asynchronous slice spans the same time, since work requests
+ * overlap and slices of a thread may not.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -39,8 +39,8 @@ struct ur_share {
 	u32 stale;
 	bool test;  /* its next packet is to be a test, marked by ourselves */
 	bool doubt; /* answers were late: a loss, or a busy host? */
-	/* The answers that arrive now may be covered by its last CNP; and none
-	 * of them has arrived yet. */
+	/* cnp_open: the last CNP may be about the answers that arrive now; cnp_owed: none of
+	 * those has arrived yet */
 	bool cnp_open, cnp_owed;
 	ur_time cnp_at; /* time of the last CNP; 0: none */
 	u32 cnps;	/* CNPs since cnps_from, the first included */

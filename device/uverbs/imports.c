@@ -166,7 +166,8 @@ static int begin_for_opener(struct ur_ufile *file,
 	opener = opener_of(file);
 	if (!opener)
 		return -EINVAL;
-	/* A file of the next uroced has neither the page nor the regions of the first. */
+	/* A file that this uroced has reattached lacks the page and the regions that it had in the
+	 * earlier one. */
 	if (!file->async || ur_handles_follow(&file->handles) ||
 	    opener->guarded != file->session->guarded)
 		return -EOPNOTSUPP;

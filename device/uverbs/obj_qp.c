@@ -278,7 +278,7 @@ int ur_qp_make(struct ur_cmd *cmd, struct ur_qp_args *a, struct ur_obj_qp **ret)
 			 a->cap.max_inline_data},
 		.sq_sig_all = a->sq_sig_all ||
 			      (a->flags & IB_UVERBS_QP_CREATE_SQ_SIG_ALL),
-		/* A target has those of choose_owner(). */
+		/* choose_owner() chooses that of a target. */
 		.owner = a->type == IB_UVERBS_QPT_XRC_TGT ? NULL : qp,
 	};
 	qp->type = (enum ur_qp_type)a->type;

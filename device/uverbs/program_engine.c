@@ -353,7 +353,7 @@ static void hang_up(const struct ur_shared_engine *e)
 			ur_session_hang_up_file(e->dev->daemon, file);
 }
 
-/* sock: as of ur_slot_give_context(). */
+/* Adds the file's context to its shared engine. sock: as of ur_slot_give_context(). */
 static int join(struct ur_ufile *file, int sock[2])
 {
 	struct ur_obj_async *async = file->async;

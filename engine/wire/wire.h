@@ -85,8 +85,8 @@ struct ur_wire_ops {
 };
 
 /* Sends a whole tx in three steps (core/aside.h), of which the second needs no owner lock. pack returns false
- * where the packets differ in their way, or go through memory. pack_send returns how many packets have left;
- * the next one found no room or was refused. A pack is zeroed memory, free()d by its owner. A wire has
+ * if the packets take different paths, or go through memory. pack_send returns how many packets have left:
+ * for the next one there was no room, or it was refused. A pack is zeroed memory, free()d by its owner. A wire has
  * all four functions or none. */
 struct ur_packing_ops {
 	struct ur_udp_pack *(*pack_new)(void);

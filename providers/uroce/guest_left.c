@@ -66,8 +66,8 @@ out:
 	return err;
 }
 
-/* An error is found again with the first object made here. It is too early before the library has
- * the event file, while the context is opened. */
+/* Ignores an error: the context's first object here meets it again and returns it. While the
+ * context is being opened the library has no event file yet, so the call does nothing. */
 void ur_guest_begin(struct uroce_context *ctx)
 {
 	if (ctx->guest && !ctx->guest_async && ctx->ibv.async_fd >= 0 &&
