@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Puts the descriptors of acknowledgements before those of requests. In the buffer their bytes are
- * behind the requests, so that both are back to back. */
+/* Puts the descriptors of acknowledgements before those of requests, or that of one behind them. In the buffer
+ * their bytes are behind the requests, so that both are back to back. */
 #include "engine/core/answers.h"
 
 #include <string.h>
@@ -12,6 +12,8 @@
 /* Average packet size above which few packets share a datagram anyway. */
 #define SHORT_BYTES  256u
 #define ANSWER_BYTES (UR_BTH_BYTES + UR_AETH_BYTES)
+/* The most bytes of requests that leave before an acknowledgement. */
+#define LAST_BYTES 16384u
 
 struct aside {
 	struct ur_tx_desc desc;
@@ -87,4 +89,51 @@ void ur_answers_first(struct ur_tx *tx)
 		tx->desc[i] = answers[i].desc;
 		at = move(tx, &tx->desc[i], at, answers[i].bytes);
 	}
+}
+
+static bool is_answered(const struct ur_tx *tx)
+{
+	if (tx->n_desc < 2 || tx->used > LAST_BYTES || !is_answer(tx, 0))
+		return false;
+	for (u32 i = 1; i < tx->n_desc; i++)
+		if (opcode_of(tx, i) > UR_OP_RC_READ_REQ || tx->desc[i].apart ||
+		    tx->desc[i].av != tx->desc[0].av)
+			return false;
+	return true;
+}
+
+/* Returns whether a shorter packet would be in the datagram of the last request: segments have the length
+ * of the first one, and a shorter one is the last. */
+static bool has_room(const struct ur_tx *tx, u32 shorter)
+{
+	const struct ur_tx_desc *first = NULL;
+
+	for (u32 i = 1; i < tx->n_desc; i++) {
+		const struct ur_tx_desc *d = &tx->desc[i];
+
+		if (first && d->len < first->len)
+			first = NULL;
+		else if (!first || d->len > first->len)
+			first = d;
+	}
+	return first && first->len >= shorter;
+}
+
+bool ur_answers_last(struct ur_tx *tx)
+{
+	struct ur_tx_desc *d = tx->desc, answer;
+	u32 n = tx->n_desc - 1, bytes;
+
+	if (!is_answered(tx) || !has_room(tx, d[0].len))
+		return false;
+	answer = d[0];
+	bytes = answer.len + UR_ICRC_BYTES;
+	if (tx->cap - tx->used < bytes)
+		return false;
+	memcpy(tx->buf + tx->used, tx->buf + answer.off, answer.len);
+	answer.off = tx->used;
+	tx->used += bytes;
+	memmove(d, d + 1, n * sizeof(*d));
+	d[n] = answer;
+	return true;
 }

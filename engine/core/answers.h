@@ -17,4 +17,14 @@
  */
 void ur_answers_first(struct ur_tx *tx);
 
+/*
+ * If tx begins with an acknowledgement, and requests to the same peer follow alone: moves it behind the
+ * last one, if it becomes the shorter last segment of that one's datagram. That saves a system call on each
+ * side, and the message that the peer waits for comes first. A peer that waits for its own completion, and
+ * then spins on the memory that the message is written to, polls until both are there. It is not moved
+ * where it would be a datagram of its own, since the peer would get the message before the completion
+ * of its own request. Returns whether it has moved.
+ */
+bool ur_answers_last(struct ur_tx *tx);
+
 #endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Sending: the transport fills the burst buffer, which tx.c sends. Also settles queue pairs: sends
  * the requests posted before a queue pair changes. */
-#include <string.h>
 #include "engine/faults/adverse.h"
 #include "engine/core/answers.h"
 #include "engine/core/datagrams.h"
@@ -11,7 +10,6 @@
 #include "engine/core/tx.h"
 #include "util/os/clock.h"
 #include "engine/wire/wire.h"
-#include "transport/wire_format.h"
 
 /* Packets of a fill that a caller waits for, and the longest wait. */
 #define LITTLE_DESC 64u
@@ -27,46 +25,23 @@
  * datagrams. */
 #define SETTLE_FILLS 1024
 
-static bool is_answer(const struct ur_tx *tx, const struct ur_tx_desc *d)
+/* In a program. Returns whether the peer gets what follows an acknowledgement in one datagram together with it:
+ * the datagram arrives as it leaves, or the packets go through memory. */
+static bool goes_in_one(const struct ur_engine *e)
 {
-	return tx->buf[d->off] == UR_OP_RC_ACK;
-}
-
-/*
- * A program answers a received message by one of its own. The acknowledgement, which was filled in
- * first, moves behind that message, and becomes the shorter last segment of one datagram. That saves
- * a system call on each side, and the message that the peer waits for comes first. Only if the
- * datagram arrives in one piece, or both packets go through memory: otherwise the peer could get the
- * message before the completion of its own request.
- */
-static void put_answer_last(struct ur_engine *e)
-{
-	struct ur_tx *tx = &e->tx;
-	struct ur_tx_desc *d = tx->desc, answer = d[0];
-	u32 bytes = answer.len + UR_ICRC_BYTES;
-
-	if (tx->n_desc != 2 || !(e->config.one_path || answer.av->loop) ||
-	    !is_answer(tx, &d[0]) || is_answer(tx, &d[1]) || d[1].apart ||
-	    d[1].len < answer.len || tx->cap - tx->used < bytes)
-		return;
-	memcpy(tx->buf + tx->used, tx->buf + answer.off, answer.len);
-	answer.off = tx->used;
-	tx->used += bytes;
-	d[0] = d[1];
-	d[1] = answer;
+	return e->tx.n_desc > 1 &&
+	       (e->config.one_path || e->tx.desc[0].av->loop);
 }
 
 /* Arranges the packets that the port has just filled in. After long messages (rx_bulk),
  * requests stay in several datagrams, so that the peer starts on the first one early. */
 static void arrange(struct ur_engine *e)
 {
-	if (e->config.guest) {
-		put_answer_last(e);
-		if (e->tx.n_desc > 2) {
-			if (!e->rx_bulk)
-				ur_answers_first(&e->tx);
-			ur_datagrams_together(&e->tx);
-		}
+	if (e->config.guest && !(goes_in_one(e) && ur_answers_last(&e->tx)) &&
+	    e->tx.n_desc > 2) {
+		if (!e->rx_bulk)
+			ur_answers_first(&e->tx);
+		ur_datagrams_together(&e->tx);
 	}
 	ur_tx_arrange(e);
 }

@@ -102,6 +102,77 @@ static void test_long(void)
 	desc[1].apart = NULL;
 }
 
+/* ---- one acknowledgement, behind the requests ---- */
+
+/* Returns whether it has moved, and checks the order of all packets. */
+static bool moves(const u8 *numbers)
+{
+	u32 used = tx.used;
+	bool moved = ur_answers_last(&tx);
+
+	for (u32 i = 0; i < tx.n_desc; i++)
+		CHECK_EQ(buf[desc[i].off + desc[i].len - 1], numbers[i]);
+	CHECK_EQ(tx.used, moved ? used + 16 + UR_ICRC_BYTES : used);
+	return moved;
+}
+
+static void test_last(void)
+{
+	clear();
+	add(UR_OP_RC_ACK, 16, 1);
+	add(UR_OP_RC_SEND_ONLY, 76, 2);
+	CHECK(moves((const u8[]){2, 1}));
+	/* Behind it, so that both are one datagram. */
+	CHECK_EQ(desc[1].off, desc[0].off + 76 + UR_ICRC_BYTES);
+
+	clear();
+	add(UR_OP_RC_ACK, 16, 1);
+	add(UR_OP_RC_WRITE_FIRST, 1052, 2);
+	add(UR_OP_RC_WRITE_MIDDLE, 1036, 3);
+	add(UR_OP_RC_WRITE_LAST, 1036, 4);
+	CHECK(moves((const u8[]){2, 3, 4, 1}));
+}
+
+/* The last request would end its datagram. */
+static void test_last_is_apart(void)
+{
+	clear();
+	add(UR_OP_RC_ACK, 16, 1);
+	add(UR_OP_RC_WRITE_FIRST, 1052, 2);
+	add(UR_OP_RC_WRITE_LAST, 1036, 3);
+	CHECK(!moves((const u8[]){1, 2, 3}));
+
+	clear();
+	add(UR_OP_RC_ACK, 16, 1);
+	add(UR_OP_RC_SEND_ONLY, 12, 2);
+	CHECK(!moves((const u8[]){1, 2}));
+}
+
+static void test_last_of_others(void)
+{
+	static const struct ur_av *other = (const struct ur_av *)buf;
+
+	clear();
+	add(UR_OP_RC_ACK, 16, 1);
+	add(UR_OP_RC_READ_RESP_ONLY, 80, 2);
+	CHECK(!moves((const u8[]){1, 2}));
+	clear();
+	add(UR_OP_RC_ACK, 16, 1);
+	add(UR_OP_RC_SEND_ONLY, 76, 2);
+	desc[1].av = other;
+	CHECK(!moves((const u8[]){1, 2}));
+	clear();
+	add(UR_OP_RC_SEND_ONLY, 76, 1);
+	add(UR_OP_RC_ACK, 16, 2);
+	CHECK(!moves((const u8[]){1, 2}));
+	clear();
+	add(UR_OP_RC_ACK, 16, 1);
+	for (u8 i = 2; i < 20; i++)
+		add(UR_OP_RC_WRITE_MIDDLE, 1036, i);
+	CHECK(!moves((const u8[]){1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
+				  15, 16, 17, 18, 19}));
+}
+
 int main(int argc, char **argv)
 {
 	cases(&argc, argv);
@@ -110,5 +181,8 @@ int main(int argc, char **argv)
 	CASE(test_responses());
 	CASE(test_nothing());
 	CASE(test_long());
+	CASE(test_last());
+	CASE(test_last_is_apart());
+	CASE(test_last_of_others());
 	return cases_status();
 }
