@@ -2,7 +2,8 @@
 /*
  * An engine in a program. The program's threads run it: a post sends at once, and a poll of an empty queue
  * takes a whole turn (ur_engine_drive()). The engine has a thread of its own for packets that come
- * while nobody polls. While somebody polls, that thread naps and only checks now and then. After
+ * while nobody polls. While somebody polls, that thread naps, and receives once a millisecond; more often where
+ * packets had been left to it, since a program that spins on its memory polls only between two messages. After
  * packets that nobody polled for it stays awake for 100 us, since a wake-up costs more than the next
  * packets do. For some time after the program has armed a queue the thread waits for packets itself: such a
  * program sleeps soon.
@@ -51,6 +52,8 @@ struct ur_guest_state {
 		arms;  /* how often the program armed a queue with a channel */
 	u32 arms_seen; /* "arms" when the thread last looked */
 	u64 armed_at;  /* when the thread saw the last one; 0: never */
+	bool looks;    /* its thread takes this turn between two naps */
+	u32 nap_ns;    /* length of the next nap */
 	struct ur_beside beside;
 	struct ur_post_batch batch;
 	struct ur_list chans;  /* ur_echan of the program (lend_events.c) */

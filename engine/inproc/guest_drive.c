@@ -95,9 +95,17 @@ void ur_guest_steps_back(struct ur_engine *e)
 	ur_guest_copies_begin(e);
 }
 
+/* Returns whether the program will soon look at what this turn has brought. */
+static bool is_answering(const struct ur_engine *e)
+{
+	return e->guest.looks
+		       ? e->last_rx == e->now
+		       : e->guest.drives && e->guest.cqes != e->guest.before;
+}
+
 bool ur_guest_keeps_answer(struct ur_engine *e)
 {
-	bool keeps = e->guest.drives && e->guest.cqes != e->guest.before &&
+	bool keeps = is_answering(e) &&
 		     (!e->guest.kept || e->now - e->guest.kept < KEEP_NS) &&
 		     atomic_load_explicit(&e->guest.naps, memory_order_relaxed);
 

@@ -15,7 +15,11 @@
 
 /* Interval at which the thread checks whether the program still polls. Once it does
  * not, timers and held acknowledgements are late by at most this. */
-#define NAP_NS 1000000
+#define NAP_NS 1000000u
+/* The same after a nap during which packets came that nobody polled for. */
+#define SHORT_NAP_NS 20000u
+/* A program that polls takes turns more often than that. */
+#define LEFT_NS 10000u
 /* A program that armed a queue within this time sleeps between its polls. */
 #define ARMED_NS    20000000u
 #define STACK_BYTES (256u << 10)
@@ -64,11 +68,38 @@ static void send_left(struct ur_engine *e)
 	ur_mailbox_release(e);
 }
 
+/* Takes a turn. Returns whether it received what nobody had received for LEFT_NS. */
+static bool receives_left(struct ur_engine *e)
+{
+	u64 last = e->now;
+
+	if (e->guest.rest.on || atomic_load(&e->guest.closed))
+		return false;
+	e->guest.looks = true;
+	ur_poll_turn(e);
+	e->guest.looks = false;
+	return e->last_rx == e->now && e->now - last >= LEFT_NS;
+}
+
+/* Takes a turn after a nap, and decides how long the next one is. If the lock is taken, its holder takes a
+ * turn. */
+static void look(struct ur_engine *e)
+{
+	bool left = false;
+
+	if (!pthread_mutex_trylock(&e->mailbox.owner)) {
+		left = receives_left(e);
+		ur_mailbox_release(e);
+	}
+	e->guest.nap_ns =
+		left ? SHORT_NAP_NS : ur_min_u32(2 * e->guest.nap_ns, NAP_NS);
+}
+
 /* Naps once, in two halves during a stream (post_batch.h). Returns whether it was woken. */
 static bool nap_once(struct ur_engine *e)
 {
 	u32 parts = ur_post_batch_is_stream(&e->guest.batch) ? 2 : 1;
-	const struct timespec ts = {.tv_nsec = NAP_NS / (long)parts};
+	const struct timespec ts = {.tv_nsec = e->guest.nap_ns / parts};
 	struct epoll_event ev;
 	bool woken = false;
 
@@ -77,6 +108,23 @@ static bool nap_once(struct ur_engine *e)
 		send_left(e);
 	}
 	return woken;
+}
+
+/*
+ * Naps for NAP_NS or a little longer. Returns whether it was woken. A program that waits for a WRITE spins on
+ * its memory: it polls its completion queue between two of them only, and looks like one that polls all
+ * the time. After packets that were left to this thread its naps are short; they get longer as long as none
+ * are left.
+ */
+static bool nap_a_while(struct ur_engine *e)
+{
+	ur_post_batch_look(&e->guest.batch);
+	for (u32 ns = 0; ns < NAP_NS; ns += e->guest.nap_ns) {
+		if (nap_once(e))
+			return true;
+		look(e);
+	}
+	return false;
 }
 
 /* Naps while threads of the program poll: they do all work, timers too. hands_over: also the work that
@@ -88,11 +136,8 @@ static void nap(struct ur_engine *e, bool hands_over)
 	atomic_thread_fence(memory_order_seq_cst);
 	if ((hands_over || !ur_work_waits(e)) && !sleeps_between(e)) {
 		ur_mailbox_release(e);
-		do {
-			ur_post_batch_look(&e->guest.batch);
-			if (nap_once(e))
-				break;
-		} while (is_driven(e));
+		while (!nap_a_while(e) && is_driven(e))
+			;
 		ur_mailbox_acquire(e);
 	}
 	atomic_store(&e->asleep, 0);
@@ -225,6 +270,7 @@ static void *guest_thread(void *arg)
 
 	ur_own_memory_thread();
 	ur_guest_end_begins();
+	e->guest.nap_ns = NAP_NS;
 	pthread_mutex_lock(&e->mailbox.owner);
 	ur_wait_init(e);
 	while (!is_over(e)) {
