@@ -262,6 +262,8 @@ struct uroce_query_dm_resp {
  * CAP_NET_RAW.
  *
  * ENGINE_FLOW, of UVERBS_OBJECT_FLOW, returns a rule as CREATE_FLOW has parsed it.
+ *
+ * Descriptors and imports are EPERM for another user than the one who has opened the file.
  */
 #define UROCE_METHOD_ENGINE_OPEN    0x1001
 #define UROCE_ATTR_ENGINE_OPEN_RESP 0x1000 /* out: uroce_engine_open */

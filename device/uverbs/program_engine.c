@@ -559,6 +559,8 @@ int ur_m_engine_socket(struct ur_cmd *cmd)
 	slot = slot_about(cmd->file, &index);
 	if (!slot)
 		return -EINVAL;
+	if (ur_ufile_is_anothers(cmd->file))
+		return -EPERM;
 	err = ur_engine_lend_socket(cmd->dev->engine, slot, index, resp.gid,
 				    &fd);
 	if (err)
@@ -629,7 +631,7 @@ int ur_m_engine_ring(struct ur_cmd *cmd)
 	own = slot_about(cmd->file, &slot);
 	if (!own)
 		return -EINVAL;
-	if (!is_of_realm(cmd->file, slot))
+	if (ur_ufile_is_anothers(cmd->file) || !is_of_realm(cmd->file, slot))
 		return -EPERM;
 	err = take_ring(cmd->file, own != cmd->file->slot, slot);
 	if (err)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Imported contexts (ENGINE_IMPORT) and numbers of protection domains (ENGINE_PD) for clients that ask wrongly:
- * without an engine, without an event file, after its end, for objects of another kind or file, over and over.
+ * without an engine, without an event file, after its end, for objects of another kind or file, over and over; and another
+ * user who has the file.
  *
  * usage: test_imports UROCED
  */
@@ -9,13 +10,15 @@
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/ib_user_verbs.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/check.h"
 #include "tests/device/client.h"
 
-#define MANY  40
-#define BYTES sizeof(struct uroce_alloc_pd_resp)
+#define MANY   40
+#define NOBODY 65534
+#define BYTES  sizeof(struct uroce_alloc_pd_resp)
 
 static struct daemon_proc dev;
 
@@ -132,9 +135,9 @@ static void test_often(void)
 	client_check(&dev);
 }
 
-static uint32_t new_cq(int sock)
+static uint32_t new_cq(int sock, int chan)
 {
-	struct ib_uverbs_create_cq req = {.cqe = 4, .comp_channel = -1};
+	struct ib_uverbs_create_cq req = {.cqe = 4, .comp_channel = chan};
 	struct ib_uverbs_create_cq_resp resp = {0};
 
 	CHECK_EQ(client_legacy(sock, IB_USER_VERBS_CMD_CREATE_CQ, &req,
@@ -156,7 +159,8 @@ static void dealloc(int sock, uint32_t pd)
 static void test_domains(void)
 {
 	int sock = client_session(&dev), other = client_session(&dev);
-	uint32_t pd = client_alloc_pd(sock), cq = new_cq(sock), first, second;
+	uint32_t pd = client_alloc_pd(sock), cq = new_cq(sock, -1), first,
+		 second;
 
 	CHECK_EQ(domain(sock, pd, &first, BYTES), 0);
 	CHECK_EQ(domain(sock, pd, &second, BYTES), 0);
@@ -173,6 +177,120 @@ static void test_domains(void)
 	client_check(&dev);
 }
 
+/* A connection to the file whose visible descriptor is given. */
+static int join(int visible)
+{
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_OPEN,
+				    .kind = UROCE_TUN_UVERBS,
+				    .open.version = UROCE_TUN_VERSION,
+				    .open.fd = (uint64_t)visible};
+	int sock = client_connect(&dev), mem = client_mem();
+
+	client_send(sock, &msg, &mem, 1);
+	close(mem);
+	CHECK_EQ(client_hear(sock, &msg), 0);
+	return sock;
+}
+
+/* A method of an engine with one number in. Its response is dropped. */
+static int64_t about(int sock, uint16_t object, uint16_t method,
+		     uint32_t number)
+{
+	uint64_t resp[8];
+	struct {
+		struct ib_uverbs_ioctl_hdr hdr;
+		struct ib_uverbs_attr attr[2];
+	} cmd = {.hdr = {.length = sizeof(cmd),
+			 .object_id = object,
+			 .method_id = method,
+			 .num_attrs = 2},
+		 .attr = {{.attr_id = UROCE_ATTR_ENGINE_SOCKET_INDEX,
+			   .len = object == UVERBS_OBJECT_CQ ? 0 : 4,
+			   .flags = UVERBS_ATTR_F_MANDATORY,
+			   .data = number},
+			  {.attr_id = UROCE_ATTR_ENGINE_SOCKET_RESP,
+			   .len = method == UROCE_METHOD_ENGINE_SOCKET
+					  ? sizeof(struct uroce_engine_socket)
+				  : method == UROCE_METHOD_ENGINE_RING
+					  ? sizeof(struct uroce_engine_ring)
+					  : 4,
+			   .flags = UVERBS_ATTR_F_MANDATORY,
+			   .data = (uintptr_t)resp}}};
+
+	return client_ioctl(sock, &cmd);
+}
+
+static int64_t event_files(int sock)
+{
+	struct uroce_engine_async resp;
+
+	return client_call_device(sock, UROCE_METHOD_ENGINE_ASYNC,
+				  UROCE_ATTR_ENGINE_ASYNC_RESP, &resp,
+				  sizeof(resp));
+}
+
+/* Whoever else has the file gets nothing that leads into its engine. */
+static void refused(int sock, uint32_t cq)
+{
+	CHECK_EQ(about(sock, UVERBS_OBJECT_DEVICE, UROCE_METHOD_ENGINE_SOCKET,
+		       0),
+		 -EPERM);
+	CHECK_EQ(about(sock, UVERBS_OBJECT_DEVICE, UROCE_METHOD_ENGINE_RING, 9),
+		 -EPERM);
+	CHECK_EQ(about(sock, UVERBS_OBJECT_CQ, UROCE_METHOD_ENGINE_CQ, cq),
+		 -EPERM);
+	CHECK_EQ(event_files(sock), -EPERM);
+	CHECK_EQ(import(sock), -EPERM);
+	CHECK_EQ(client_open_engine(sock), -EPERM);
+	CHECK_EQ(apart(sock), -EPERM);
+}
+
+static void granted(int sock, uint32_t cq)
+{
+	CHECK_EQ(about(sock, UVERBS_OBJECT_DEVICE, UROCE_METHOD_ENGINE_SOCKET,
+		       0),
+		 0);
+	CHECK_EQ(about(sock, UVERBS_OBJECT_CQ, UROCE_METHOD_ENGINE_CQ, cq), 0);
+	CHECK_EQ(event_files(sock), 0);
+}
+
+/* The file goes to another process of its user, and to one of another user. */
+static void test_passed_on(void)
+{
+	struct ib_uverbs_create_comp_channel req = {0};
+	struct ib_uverbs_create_comp_channel_resp chan;
+	struct uroce_alloc_ucontext_resp ctx;
+	int visible, sock, event, own, other;
+	uint32_t cq;
+
+	if (geteuid()) {
+		printf("passed on: not root, so there is one user only\n");
+		return;
+	}
+	sock = client_open(&dev, "uverbs0", &visible);
+	CHECK_EQ(client_get_context(sock, &ctx), 0);
+	event = client_alloc_async(sock);
+	CHECK_EQ(client_open_engine(sock), 0);
+	CHECK_EQ(client_legacy(sock, IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL,
+			       &req, sizeof(req), &chan, sizeof(chan)),
+		 0);
+	cq = new_cq(sock, (int)chan.fd);
+	own = join(visible);
+	CHECK(!chmod(dev.dir, 0755));
+	dev.as = NOBODY;
+	other = join(visible);
+	dev.as = 0;
+	refused(other, cq);
+	granted(own, cq);
+	close(other);
+	close(own);
+	close((int)chan.fd);
+	close(event);
+	close(visible);
+	close(sock);
+	client_settle(&dev);
+}
+
 int main(int argc, char **argv)
 {
 	cases(&argc, argv);
@@ -183,6 +301,7 @@ int main(int argc, char **argv)
 	STEP(test_closed());
 	STEP(test_often());
 	STEP(test_domains());
+	STEP(test_passed_on());
 	daemon_stop(&dev);
 	return cases_status();
 }
