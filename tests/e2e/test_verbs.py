@@ -5,6 +5,8 @@ import re
 
 import pytest
 
+from hosts import Lab
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 NAMES = [name for f in ("objects", "queues", "completions", "memory", "process",
                              "limits", "paging",
@@ -27,7 +29,10 @@ def test_corner(request, labs, name, device, monkeypatch):
         monkeypatch.setenv("UROCE_ENGINE", "device")
     if name.endswith("_huge"):
         request.getfixturevalue("huge_pages")
-    host = labs(1500).a
+    run_corner(labs(1500).a, name)
+
+
+def run_corner(host, name):
     program = host.lab.bin("verbs_corners")
     p = host.start("env", "A=b", program, name)
     p.wait(60)
@@ -35,6 +40,25 @@ def test_corner(request, labs, name, device, monkeypatch):
     if p.proc.returncode == 77:
         pytest.skip(out.strip())
     assert p.proc.returncode == 0, out
+
+
+@pytest.fixture(scope="module")
+def by_packets(build):
+    """A host where what queue pairs of one engine send to each other are packets, too."""
+    lab = Lab(build)
+    try:
+        lab.a.serve("--netdev", "eth0", "--engine-opt", "loop=0")
+        yield lab.a
+    finally:
+        lab.close()
+
+
+@pytest.mark.parametrize("engine", ["process", "apart"])
+@pytest.mark.parametrize("name", ["srq_domain", "invalidate_refused", "write_imm_refused", "no_grh"])
+def test_status(by_packets, name, engine, monkeypatch):
+    """How work ends is decided in another place for packets."""
+    monkeypatch.setenv("UROCE_ENGINE", engine)
+    run_corner(by_packets, name)
 
 
 NOBODY = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
