@@ -18,13 +18,16 @@ import sys
 import tempfile
 
 # kernel-abi/uroce-tunnel.h
-OPEN, WRITE, SYNC, FD, STATUS = 1, 3, 5, 6, 7
+OPEN, IOCTL, WRITE, SYNC, FD, STATUS = 1, 2, 3, 5, 6, 7
 DONE, FGET, INSTALL = 32, 33, 34
 UVERBS, RDMA_CM = 1, 2
 MESSAGE = struct.Struct("<IIqQQQQQII64s")
 # rdma/ib_user_verbs.h
 GET_CONTEXT, ALLOC_PD, REG_MR, CREATE_CQ, DESTROY_CQ = 0, 3, 9, 18, 20
 REMOTE_WRITE_AND_ALL = 7
+# rdma/rdma_user_ioctl_cmds.h, kernel-abi/uroce-abi.h
+VERBS_IOCTL, MANDATORY = 0xc0181b01, 1
+ENGINE_OPEN, ENGINE_OPEN_RESP, ENGINE_OPEN_BYTES = 0x1001, 0x1000, 112
 
 
 def message(op, kind=0, ret=0, cmd=0, arg=0, size=0, cookie=0, rdev=0, fds=0, name=b""):
@@ -69,6 +72,16 @@ class Client:
                            ctypes.addressof(self.answer)) + core
         held = ctypes.create_string_buffer(text, len(text))
         self.send(message(WRITE, arg=ctypes.addressof(held), size=len(text)))
+        return self.result()
+
+    def engine(self):
+        text = struct.pack("<HHHHQIIHHHHQ", 40, 0, ENGINE_OPEN, 1, 0, 0, 0, ENGINE_OPEN_RESP,
+                           ENGINE_OPEN_BYTES, MANDATORY, 0, ctypes.addressof(self.answer))
+        held = ctypes.create_string_buffer(text, len(text))
+        self.send(message(IOCTL, cmd=VERBS_IOCTL, arg=ctypes.addressof(held)))
+        return self.result()
+
+    def result(self):
         while True:
             op, ret, fds = self.recv()
             if op == DONE:
@@ -81,6 +94,12 @@ def verbs(run_dir):
     assert c.open() == 0
     assert c.command(GET_CONTEXT) >= 0
     return c
+
+
+def engine_that_never_begins(run_dir):
+    """It has a slot, and nothing by which its end is known but its connection."""
+    c = verbs(run_dir)
+    return {"engine": c.engine(), "held": c}
 
 
 def clogged(seconds):

@@ -9,6 +9,7 @@ import signal
 import pytest
 
 from hosts import wait_for
+from test_attacks import ATTACKER
 from test_guest_engine import GUESTS
 from test_restart import connected, end, go_on, keepers, kill, pair  # pylint: disable=unused-import
 
@@ -61,6 +62,23 @@ def test_engine_that_comes_no_more(pair):
         pair.a.ip_all(f"addr add {address}/24 dev eth0")
         pair.a.gid(address)
         go_on(programs)
+        end(*programs)
+
+
+def test_engine_that_never_began(pair):
+    """A program's that has a slot, but no process that the next uroced could wait for: what is kept of it goes."""
+    with connected(pair, "restart_more") as programs:
+        restart(pair)
+        go_on(programs)
+        before = kept(pair.a)
+        p = pair.a.bare("/usr/bin/python3", ATTACKER, "engine_that_never_begins", pair.a.run_dir)
+        wait_for("its engine", lambda: "engine" in p.text() or not p.running())
+        assert '"engine": 0' in p.text() and kept(pair.a) > before, p.report()
+        kill(pair.a)
+        p.kill()
+        pair.a.serve(*GUESTS)
+        go_on(programs)
+        assert kept(pair.a) == before
         end(*programs)
 
 
