@@ -329,6 +329,8 @@ int ur_m_engine_room(struct ur_cmd *cmd)
 
 	if (!file->slot)
 		return -EINVAL;
+	if (ur_ufile_is_anothers(file))
+		return -EPERM;
 	/* An earlier uroced may have added some. */
 	each = ur_engine_ring_room_of(engine, file->slot);
 	if (each > INT32_MAX / 4 || file->room_kib > INT32_MAX / 2)

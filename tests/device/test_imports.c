@@ -229,6 +229,15 @@ static int64_t event_files(int sock)
 				  sizeof(resp));
 }
 
+static int64_t room(int sock)
+{
+	uint32_t bytes;
+
+	return client_call_device(sock, UROCE_METHOD_ENGINE_ROOM,
+				  UROCE_ATTR_ENGINE_ROOM_RESP, &bytes,
+				  sizeof(bytes));
+}
+
 /* Whoever else has the file gets nothing that leads into its engine. */
 static void refused(int sock, uint32_t cq)
 {
@@ -240,6 +249,7 @@ static void refused(int sock, uint32_t cq)
 	CHECK_EQ(about(sock, UVERBS_OBJECT_CQ, UROCE_METHOD_ENGINE_CQ, cq),
 		 -EPERM);
 	CHECK_EQ(event_files(sock), -EPERM);
+	CHECK_EQ(room(sock), -EPERM);
 	CHECK_EQ(import(sock), -EPERM);
 	CHECK_EQ(client_open_engine(sock), -EPERM);
 	CHECK_EQ(apart(sock), -EPERM);
@@ -251,6 +261,7 @@ static void granted(int sock, uint32_t cq)
 		       0),
 		 0);
 	CHECK_EQ(about(sock, UVERBS_OBJECT_CQ, UROCE_METHOD_ENGINE_CQ, cq), 0);
+	CHECK_EQ(room(sock), 0);
 	CHECK_EQ(event_files(sock), 0);
 }
 
