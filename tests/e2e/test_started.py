@@ -63,10 +63,11 @@ def test_command_without_standard_descriptors(lab):
             assert standard(p) == ["/dev/null"] * 3
 
 
-def test_companion_without_standard_descriptors(lab):
+@pytest.mark.parametrize("program", [("uroce-rcping", "listen", "7471"), ("uroce-path", "listen")], ids=lambda p: p[0])
+def test_companion_without_standard_descriptors(lab, program):
     """An RDMA program of ours."""
     lab.a.serve("--netdev", "eth0")
-    p = start_closed(lab.a, lab.bin("uroce-rcping"), "listen", "7471", start=lab.a.start)
+    p = start_closed(lab.a, lab.bin(program[0]), *program[1:], start=lab.a.start)
     wait_for("listener", lambda: "LISTEN" in lab.a.run(lab.bin("uroce"), "res", "cm_id"))
     assert standard(p) == ["/dev/null"] * 3
 
