@@ -83,11 +83,12 @@ def test_known(pair):
     s.kill()
     assert "8 bytes from 0x0 with rkey 0xff" in own and line in own, own
     assert line in theirs and "refused a request of its peer" in theirs, theirs
-    s, c, qpn, _ = ends(server, client, "key")
-    own = why(client, qpn)
-    s.kill()
-    assert "no longer" in own or "no region" in own, own
-    assert line not in own, own
+    for other in "key", "no fence":
+        s, c, qpn, _ = ends(server, client, other)
+        own = why(client, qpn)
+        s.kill()
+        assert "no longer" in own or "no region" in own, own
+        assert line not in own, own
 
 
 @pytest.mark.parametrize("mistake", SILENCES)

@@ -136,11 +136,11 @@ static void request(const struct end *peer)
 		wr.wr.rdma.remote_addr &= 0xffffffff;
 	else if (is("key"))
 		wr.wr.rdma.rkey ^= 0x55000000;
-	else if (is("fence")) {
+	else if (is("fence") || is("no fence")) {
 		sge.length = 8;
 		wr.opcode = IBV_WR_RDMA_READ;
 		wr.wr.rdma.remote_addr = 0;
-		wr.wr.rdma.rkey = 0xff;
+		wr.wr.rdma.rkey = is("fence") ? 0xff : 0x1ff;
 	} else if (is("lkey"))
 		sge.lkey ^= 0x55000000;
 	else if (!is("mr-right") && !is("qp-right"))
