@@ -59,6 +59,23 @@ static int rings(struct ur_engine *e, struct ur_ectx *x)
 }
 UR_ENGINE_CALL(1, rings, struct ur_ectx *);
 
+/* A context that rings as it goes quiet, too early to see that the engine has to be woken. Returns
+ * whether it rings on. */
+static int rings_at_last(struct ur_engine *e, struct ur_ectx *x)
+{
+	for (u32 i = 0; i < CONTEXTS; i++)
+		ur_ringing_add(e, contexts[i]);
+	ur_doorbell_sleep(x->db, false);
+	x->rung_at = 0;
+	e->ringing_looked = 0;
+	__atomic_fetch_or(&x->db->word[0], 1, __ATOMIC_SEQ_CST);
+	__atomic_fetch_or(&x->db->summary, 1, __ATOMIC_SEQ_CST);
+	ur_ringing_look(e);
+	return !ur_list_empty(&x->ring_node) &&
+	       !__atomic_load_n(&x->db->asleep, __ATOMIC_SEQ_CST);
+}
+UR_ENGINE_CALL(1, rings_at_last, struct ur_ectx *);
+
 static void open_all(struct ur_user_mem *mem)
 {
 	for (u32 i = 0; i < CONTEXTS; i++) {
@@ -124,6 +141,15 @@ static void test_before_command(void)
 	}
 }
 
+static void test_at_last(void)
+{
+	for (u32 i = 0; i < CONTEXTS; i += 7) {
+		CHECK(call_rings_at_last(engine, contexts[i]));
+		while (!is_answered(i))
+			sched_yield();
+	}
+}
+
 static void *ring_some(void *arg)
 {
 	u32 me = (u32)(uintptr_t)arg, seed = me + 1;
@@ -164,6 +190,7 @@ int main(void)
 	open_all(self);
 	STEP(test_untouched());
 	STEP(test_before_command());
+	STEP(test_at_last());
 	STEP(test_comes_back());
 	for (u32 i = 0; i < CONTEXTS; i++)
 		ur_ectx_destroy(contexts[i]);
