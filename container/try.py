@@ -7,7 +7,7 @@ then run as an engine runs it by default: network, pid, ipc and mount
 namespaces of its own, no capability, no new privileges, a veth cable for eth0.
 Two such containers talk. Then one device serves two containers that have
 nothing of uroce in them, as daemonset.yaml and uroce-cdi.json arrange it.
-Root; nothing stays behind.
+Root, python3-yaml and git; nothing stays behind.
 
     container/try.py [--keep DIR]       DIR: where the roots are made and kept
 """
@@ -18,6 +18,8 @@ import shlex
 import subprocess
 import sys
 import tempfile
+
+import yaml
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(HERE)
@@ -170,11 +172,11 @@ def pingpong(image, a, b, address, **kw):
     assert (status, server.wait(60)) == (0, 0)
 
 
-def yaml_command(name):
-    """The shell line of the init container."""
-    text = open(os.path.join(HERE, name)).read()
-    start = text.index("- cp ") + 2
-    return " ".join(text[start:text.index("securityContext")].split())
+def init_command(name):
+    """The shell line of the DaemonSet's init container."""
+    with open(os.path.join(HERE, name)) as f:
+        init, = yaml.safe_load(f)["spec"]["template"]["spec"]["initContainers"]
+    return init["args"][0]
 
 
 def check_node(image, tmp):
@@ -188,7 +190,7 @@ def check_node(image, tmp):
                    f"mount --bind {here} {{root}}{m['containerPath']}\n")
     node = Image(image.root)
     node.env = image.env
-    assert container(node, A, "sh", "-ec", yaml_command("daemonset.yaml"),
+    assert container(node, A, "sh", "-ec", init_command("daemonset.yaml"),
                      more=mounts).wait() == 0
     device = container(node, A, "uroced", "--run-dir", "/run/uroce",
                        more=mounts, stdout=subprocess.PIPE, text=True)
