@@ -60,7 +60,8 @@ class Runner:
             # ip(8) would give each step mounts of its own.
             cmd = ["nsenter", f"--net=/run/netns/{self.netns}", *cmd]
         start = time.monotonic()
-        r = subprocess.run(cmd, stdin=subprocess.DEVNULL, timeout=600,
+        # One of them builds the tree, beside whatever else the machine does.
+        r = subprocess.run(cmd, stdin=subprocess.DEVNULL, timeout=1500,
                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                            text=True)
         self.log.append(f"$ {script}\n{r.stdout}[{r.returncode}]\n")
