@@ -87,18 +87,7 @@ static void make_side(struct side *s, struct ur_port *port)
 	struct ur_mr_attr mr = {.pd = 1,
 				.access = UR_ACCESS_LOCAL_WRITE |
 					  UR_ACCESS_REMOTE_WRITE};
-	struct ur_qp_init init = {
-		.type = UR_QPT_RC,
-		.pd = 1,
-		.max_send_wr = 256,
-		.max_recv_wr = 16,
-		.max_send_sge = 1,
-		.max_recv_sge = 1,
-		.send_cq_ctx = s,
-		.recv_cq_ctx = s,
-		.ctx = s,
-		.rq_ctx = s,
-	};
+	struct ur_qp_init init = qp_init_of(UR_QPT_RC, 1, s);
 
 	s->port = port;
 	s->mem = aligned_alloc(4096, MEM_BYTES);
@@ -119,19 +108,7 @@ static void connect_side(struct side *s, struct side *to, bool loop)
 {
 	static struct ur_av av = {
 		.v4 = true, .hop_limit = 64, .refs = 1000, .free = keep_av};
-	struct ur_qp_attr a = {
-		.port_num = 1,
-		.access = UR_ACCESS_REMOTE_WRITE,
-		.path_mtu = 1024,
-		.dest_qpn = ur_qp_number(to->qp),
-		.max_rd_atomic = 1,
-		.max_dest_rd_atomic = 1,
-		.min_rnr_timer = 12,
-		.timeout = 14,
-		.retry_cnt = 7,
-		.rnr_retry = 7,
-		.av = &av,
-	};
+	struct ur_qp_attr a = qp_attr_to(ur_qp_number(to->qp), &av);
 
 	av.loop = loop;
 	CHECK_EQ(qp_walk_to(s->qp, 1, &a, UR_QP_RTS), 0);

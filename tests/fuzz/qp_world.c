@@ -165,23 +165,16 @@ static enum ur_qp_type type_of(int i)
 void world_bring_up(struct world *world, int i)
 {
 	struct ur_qp *qp = world->sides[i].qp;
-	struct ur_qp_attr a = {
-		.port_num = 1,
-		.qkey = QKEY,
-		.access = ACCESS,
-		.path_mtu = 256,
-		.sq_psn = FIRST_PSN,
-		.rq_psn = FIRST_PSN,
-		.dest_qpn = ur_qp_number(world->sides[PEER(i)].qp),
-		.max_rd_atomic = 4,
-		.max_dest_rd_atomic = 4,
-		.min_rnr_timer = 1,
-		.timeout = 10,
-		.retry_cnt = 3,
-		.rnr_retry = 3,
-		.av = &world->av,
-	};
+	struct ur_qp_attr a =
+		qp_attr_to(ur_qp_number(world->sides[PEER(i)].qp), &world->av);
 
+	a.qkey = QKEY;
+	a.access = ACCESS;
+	a.path_mtu = 256;
+	a.sq_psn = a.rq_psn = FIRST_PSN;
+	a.min_rnr_timer = 1;
+	a.timeout = 10;
+	a.retry_cnt = a.rnr_retry = 3;
 	w = world;
 	CHECK(!qp_walk_to(qp, w->now, &a, UR_QP_RTS));
 }
@@ -189,21 +182,11 @@ void world_bring_up(struct world *world, int i)
 static void create_side(int i)
 {
 	struct side *s = &w->sides[i];
-	struct ur_qp_init init = {
-		.type = type_of(i),
-		.pd = PD,
-		.max_send_wr = WRS_MAX,
-		.max_recv_wr = WRS_MAX,
-		.max_send_sge = 4,
-		.max_recv_sge = 4,
-		.max_inline = 64,
-		.send_cq_ctx = s,
-		.recv_cq_ctx = s,
-		.ctx = s,
-		.rq_ctx = s,
-		.xrcd = XRCD,
-	};
+	struct ur_qp_init init = qp_init_of(type_of(i), PD, s);
 
+	init.max_send_wr = init.max_recv_wr = WRS_MAX;
+	init.max_inline = 64;
+	init.xrcd = XRCD;
 	CHECK(!ur_qp_create(w->port, &init, &s->qp));
 }
 

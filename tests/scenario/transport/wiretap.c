@@ -193,18 +193,10 @@ void wt_stop(struct wt *w, struct wt_qp *q)
 void wt_qp_create(struct wt *w, struct wt_qp *q, enum ur_qp_type type,
 		  void (*tune)(struct ur_qp_init *init))
 {
-	struct ur_qp_init init = {
-		.type = type,
-		.pd = WT_PD,
-		.max_send_wr = 64,
-		.max_recv_wr = 64,
-		.max_send_sge = 4,
-		.max_recv_sge = 4,
-		.max_inline = 512,
-	};
+	struct ur_qp_init init = qp_init_of(type, WT_PD, q);
 
+	init.max_inline = 512;
 	*q = (struct wt_qp){.wt = w, .cq_room = WT_RING};
-	init.send_cq_ctx = init.recv_cq_ctx = init.ctx = init.rq_ctx = q;
 	if (tune)
 		tune(&init);
 	CHECK_EQ(ur_qp_create(w->port, &init, &q->qp), 0);
@@ -212,23 +204,13 @@ void wt_qp_create(struct wt *w, struct wt_qp *q, enum ur_qp_type type,
 
 struct ur_qp_attr wt_attr(const struct wt *w, u32 dqpn, u32 sq_psn, u32 rq_psn)
 {
-	return (struct ur_qp_attr){
-		.path_mtu = 256,
-		.qkey = 0x11111111,
-		.rq_psn = rq_psn,
-		.sq_psn = sq_psn,
-		.dest_qpn = dqpn,
-		.access = UR_ACCESS_REMOTE_WRITE | UR_ACCESS_REMOTE_READ |
-			  UR_ACCESS_REMOTE_ATOMIC,
-		.port_num = 1,
-		.max_rd_atomic = 4,
-		.max_dest_rd_atomic = 4,
-		.min_rnr_timer = 12,
-		.timeout = 14,
-		.retry_cnt = 7,
-		.rnr_retry = 7,
-		.av = (struct ur_av *)&w->av,
-	};
+	struct ur_qp_attr a = qp_attr_to(dqpn, (struct ur_av *)&w->av);
+
+	a.path_mtu = 256;
+	a.qkey = 0x11111111;
+	a.rq_psn = rq_psn;
+	a.sq_psn = sq_psn;
+	return a;
 }
 
 void wt_to_rtr(struct wt_qp *q, const struct ur_qp_attr *a)

@@ -96,7 +96,7 @@ void wt_stop(struct wt *w, struct wt_qp *q);
 void wt_qp_create(struct wt *w, struct wt_qp *q, enum ur_qp_type type,
 		  void (*tune)(struct ur_qp_init *init));
 /* Its attributes for the whole way: connected to dqpn, PSNs as given, MTU
- * 256, rnr timer 12 (640 us), timeout 14, retries 7, reads 4. */
+ * 256, else as qp_attr_to(). */
 struct ur_qp_attr wt_attr(const struct wt *w, u32 dqpn, u32 sq_psn, u32 rq_psn);
 void wt_to_rtr(struct wt_qp *q, const struct ur_qp_attr *a);
 void wt_to_rts(struct wt_qp *q, const struct ur_qp_attr *a);

@@ -63,18 +63,7 @@ void net_flow_kick(struct net_host *h)
 
 static struct ur_qp *make_qp(struct net_host *h, struct net_flow *f)
 {
-	struct ur_qp_init init = {
-		.type = UR_QPT_RC,
-		.pd = 1,
-		.max_send_wr = 64,
-		.max_recv_wr = 16,
-		.max_send_sge = 1,
-		.max_recv_sge = 1,
-		.send_cq_ctx = f,
-		.recv_cq_ctx = f,
-		.ctx = f,
-		.rq_ctx = f,
-	};
+	struct ur_qp_init init = qp_init_of(UR_QPT_RC, 1, f);
 	struct ur_qp *qp;
 
 	CHECK_EQ(ur_qp_create(h->port, &init, &qp), 0);
@@ -84,20 +73,9 @@ static struct ur_qp *make_qp(struct net_host *h, struct net_flow *f)
 static void join(struct ur_qp *qp, struct ur_qp *to, struct ur_av *av,
 		 ur_time now)
 {
-	struct ur_qp_attr a = {
-		.port_num = 1,
-		.access = UR_ACCESS_REMOTE_WRITE | UR_ACCESS_REMOTE_READ,
-		.path_mtu = NET_MTU,
-		.dest_qpn = ur_qp_number(to),
-		.max_rd_atomic = 4,
-		.max_dest_rd_atomic = 4,
-		.min_rnr_timer = 12,
-		.timeout = 14,
-		.retry_cnt = 7,
-		.rnr_retry = 7,
-		.av = av,
-	};
+	struct ur_qp_attr a = qp_attr_to(ur_qp_number(to), av);
 
+	a.path_mtu = NET_MTU;
 	CHECK_EQ(qp_walk_to(qp, now, &a, UR_QP_RTS), 0);
 }
 
