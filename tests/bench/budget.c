@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "tests/check.h"
-#include "tests/idle_host.h"
 #include "tests/qp_walk.h"
+#include "tests/transport_host.h"
 
 #define MEM_BYTES (1u << 20)
 #define TX_BYTES  (128u << 10)

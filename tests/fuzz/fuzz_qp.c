@@ -170,11 +170,10 @@ static void step_post(struct input *in)
 {
 	int i = (int)(take(in) % SIDES);
 	struct side *s = &w->sides[i];
-	struct ur_send_wr *wr = &s->wrs[s->posted % WRS_MAX];
+	struct ur_send_wr posted = {0}, *wr = &posted;
 
-	if (i == XRC_TGT || s->posted - s->retired >= WRS_MAX)
+	if (i == XRC_TGT || s->ring.send_tail - s->ring.retired >= WRS_MAX)
 		return;
-	memset(wr, 0, sizeof(*wr));
 	wr->opcode = (u8)(take(in) % UR_WR_OPCODES);
 	wr->flags = take(in) & 7;
 	wr->num_sge = (u16)(take(in) % 4);
@@ -201,7 +200,7 @@ static void step_post(struct input *in)
 		wr->dqpn = ur_qp_number(w->sides[PEER(i)].qp);
 		wr->qkey = QKEY;
 	}
-	s->posted++;
+	ring_post(&s->ring, wr);
 	ur_qp_kick(s->qp);
 }
 
@@ -209,8 +208,8 @@ static void step_recv(struct input *in)
 {
 	struct side *s = &w->sides[take(in) % SIDES];
 
-	s->recv_posted += take(in) % 8;
-	if (!s->kick_wanted)
+	s->ring.recv_tail += take(in) % 8;
+	if (!s->ring.want_kick)
 		return;
 	if (s == &w->sides[XRC_TGT])
 		ur_srq_kick(w->srq);
@@ -290,7 +289,8 @@ static void step_modify(struct input *in)
 	case 1: /* start again from RESET, rings empty */
 		a.state = UR_QP_RESET;
 		CHECK(!ur_qp_modify(qp, w->now, &a, UR_QP_ATTR_STATE));
-		w->sides[i].taken = w->sides[i].retired = w->sides[i].posted;
+		w->sides[i].ring.send_head = w->sides[i].ring.retired =
+			w->sides[i].ring.send_tail;
 		world_bring_up(w, i);
 		break;
 	case 2:

@@ -120,12 +120,12 @@ static bool read_sends(struct rings *r, int i)
 	int rc = 0;
 	u32 ah;
 
-	while (s->posted - s->retired < WRS_MAX &&
+	while (s->ring.send_tail - s->ring.retired < WRS_MAX &&
 	       (rc = ur_ring_read_send(&r->sq, has_av, &wr, &ah)) > 0) {
 		check_send(r, &wr);
 		if (i == UD_A && ah == 1)
 			wr.av = &w->av;
-		s->wrs[s->posted++ % WRS_MAX] = wr;
+		ring_post(&s->ring, &wr);
 	}
 	ur_qp_kick(s->qp);
 	return rc >= 0;
@@ -187,8 +187,8 @@ static const u8 *record(struct rings *r, int i, const u8 *in, const u8 *end)
 	/* Or not: then the next record changes what is being sent. */
 	for (u32 n = how >> 1 & 3; n; n--)
 		run_port();
-	if (w->sides[i].retired == w->sides[i].taken &&
-	    w->sides[i].taken == w->sides[i].posted)
+	if (w->sides[i].ring.retired == w->sides[i].ring.send_head &&
+	    w->sides[i].ring.send_head == w->sides[i].ring.send_tail)
 		ur_ring_retire(&r->sq, r->sq.next);
 	if (!good) /* as a RESET does */
 		ur_ring_drop(how & 1 ? &r->rq : &r->sq);
@@ -206,7 +206,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		return 0;
 	w = world_create(data[0] & 0x1f);
 	i = senders[data[0] >> 5 & 3];
-	w->sides[PEER(i)].recv_posted = 8;
+	w->sides[PEER(i)].ring.recv_tail = 8;
 	rings_open(&r);
 	for (u32 n = 0; n < RECORDS && end - in >= 3; n++)
 		in = record(&r, i, in, end);

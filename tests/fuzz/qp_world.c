@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The host side of the QP door: rings that hold what was posted, memory that
+ * The host side of the QP door: receives that are all alike, memory that
  * checks every offset, completions that are counted.
  */
 #include <errno.h>
@@ -23,50 +23,17 @@ static void av_free(struct ur_av *av)
 	CHECK(!"the last reference is ours");
 }
 
-static int sq_next(void *ctx, struct ur_send_wr *wr)
-{
-	struct side *s = ctx;
-
-	if (s->taken == s->posted)
-		return 0;
-	*wr = s->wrs[s->taken % WRS_MAX];
-	wr->wqe_counter = s->taken++;
-	wr->ring_end = s->taken;
-	wr->wr_id = wr->wqe_counter;
-	return 1;
-}
-
-static void sq_retire(void *ctx, u32 ring_end)
-{
-	struct side *s = ctx;
-
-	CHECK(ring_end - s->retired <= s->taken - s->retired);
-	s->retired = ring_end;
-}
-
 static int rq_next(void *ctx, struct ur_recv_wr *wr)
 {
 	struct side *s = ctx;
 
-	if (s->recv_taken == s->recv_posted)
+	if (s->ring.recv_head == s->ring.recv_tail)
 		return 0;
-	wr->wr_id = wr->wqe_counter = s->recv_taken++;
+	wr->wr_id = wr->wqe_counter = s->ring.recv_head++;
 	wr->num_sge = 2;
 	wr->sge[0] = (struct ur_sge){IOVA, 100, ur_mr_key(w->mr)};
 	wr->sge[1] = (struct ur_sge){IOVA + 512, 4000, ur_mr_key(w->mr_ops)};
 	return 1;
-}
-
-static u32 rq_count(void *ctx)
-{
-	struct side *s = ctx;
-
-	return s->recv_posted - s->recv_taken;
-}
-
-static void rq_want_kick(void *ctx, bool on)
-{
-	((struct side *)ctx)->kick_wanted = on;
 }
 
 static int cq_push(void *ctx, const struct ur_wc *wc)
@@ -75,18 +42,10 @@ static int cq_push(void *ctx, const struct ur_wc *wc)
 
 	CHECK(wc->status <= UR_WC_GENERAL_ERR);
 	if (wc->recv)
-		CHECK(++s->recv_done <= s->recv_taken);
+		CHECK(++s->recv_done <= s->ring.recv_head);
 	else
-		CHECK(++s->send_done <= s->taken);
+		CHECK(++s->send_done <= s->ring.send_head);
 	return w->cq_full ? -ENOSPC : 0;
-}
-
-static void qp_event(void *ctx, enum ur_event ev)
-{
-}
-
-static void srq_event(void *ctx, enum ur_event ev)
-{
 }
 
 static int mem_read(void *mem, u64 off, void *dst, u32 len)
@@ -137,16 +96,8 @@ static const struct ur_mem_ops mem_ops = {
 	.flush = mem_flush,
 };
 
-static const struct ur_host_ops host_ops = {
-	.sq_next = sq_next,
-	.sq_retire = sq_retire,
-	.rq_next = rq_next,
-	.rq_count = rq_count,
-	.rq_want_kick = rq_want_kick,
-	.cq_push = cq_push,
-	.qp_event = qp_event,
-	.srq_event = srq_event,
-};
+static const struct ur_host_ops host_ops =
+	RING_HOST(rq_next, cq_push, idle_event);
 
 #define ACCESS                                                                 \
 	(UR_ACCESS_LOCAL_WRITE | UR_ACCESS_REMOTE_WRITE |                      \
@@ -184,6 +135,8 @@ static void create_side(int i)
 	struct side *s = &w->sides[i];
 	struct ur_qp_init init = qp_init_of(type_of(i), PD, s);
 
+	s->ring.send = s->wrs;
+	s->ring.places = WRS_MAX;
 	init.max_send_wr = init.max_recv_wr = WRS_MAX;
 	init.max_inline = 64;
 	init.xrcd = XRCD;

@@ -4,6 +4,7 @@
 #ifndef UR_TESTS_FUZZ_QP_WORLD_H
 #define UR_TESTS_FUZZ_QP_WORLD_H
 
+#include "tests/transport_host.h"
 #include "transport/transport.h"
 
 #define FIRST_PSN 0xfffff0u /* the wrap is near */
@@ -16,14 +17,11 @@
 
 enum { RC_A, RC_B, UC_A, UC_B, UD_A, UD_B, XRC_INI, XRC_TGT, SIDES };
 
-/* A queue pair and its rings; indices run free. */
 struct side {
+	struct host_ring ring; /* of wrs; receives are all alike */
 	struct ur_qp *qp;
 	struct ur_send_wr wrs[WRS_MAX];
-	u32 posted, taken, retired; /* send */
-	u32 recv_posted, recv_taken;
 	u32 send_done, recv_done; /* completions */
-	bool kick_wanted;
 };
 
 struct world {

@@ -167,7 +167,7 @@ static u64 sent_in(u64 ns)
 	u64 bytes = 0;
 
 	while (w.now < end) {
-		while (q.send_tail - q.send_head < 8)
+		while (q.ring.send_tail - q.ring.send_head < 8)
 			wt_post(&q, UR_WR_WRITE, 0, 256 * 16);
 		wt_kick(&q);
 		while (w.out_head != w.out_tail) {

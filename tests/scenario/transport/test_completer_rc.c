@@ -73,7 +73,7 @@ static void packets(void)
 	wt_no_wc(&q);
 	ack(2, WT_ACK);
 	CHECK_EQ(wt_wc(&q, 0).wr_id, 0x1000);
-	CHECK_EQ(q.retired, 1);
+	CHECK_EQ(q.ring.retired, 1);
 	/* Again, and from the past: nothing. */
 	ack(2, WT_ACK);
 	ack(0, WT_ACK);
@@ -365,7 +365,7 @@ static void local_errors(void)
 	stop();
 	/* A corrupt ring. */
 	start();
-	q.ring_corrupt = true;
+	q.ring.corrupt = true;
 	wt_kick(&q);
 	CHECK_EQ(q.qp->state, UR_QP_ERR);
 	CHECK(q.events & (1u << UR_EVENT_QP_FATAL));
@@ -423,11 +423,11 @@ static void credits(void)
 	start();
 	for (int i = 0; i < 6; i++)
 		post(UR_WR_SEND, 4);
-	q.send_tail = 1;
+	q.ring.send_tail = 1;
 	wt_kick(&q);
 	/* MSN 1 and two credits: requests 2 and 3 may go. */
 	ack(0, 2);
-	q.send_tail = 6;
+	q.ring.send_tail = 6;
 	wt_kick(&q);
 	wt_expect(&w, UR_OP_RC_SEND_ONLY, P(0));
 	wt_expect(&w, UR_OP_RC_SEND_ONLY, P(1));

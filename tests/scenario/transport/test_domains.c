@@ -79,7 +79,7 @@ static void receive(bool good)
 {
 	wt_post_recv(&pool, 0, BYTES);
 	if (good)
-		pool.recv[(pool.recv_tail - 1) % WT_RING].sge[0] =
+		pool.recv[(pool.ring.recv_tail - 1) % WT_RING].sge[0] =
 			(struct ur_sge){OTHER, BYTES, ur_mr_key(mr)};
 }
 

@@ -90,7 +90,7 @@ static void flush(void)
 	for (u32 i = 0; i < 50; i++)
 		CHECK_EQ(wt_wc(&q, UR_WC_WR_FLUSH_ERR).wr_id, 0x2000 + i);
 	wt_no_wc(&q);
-	CHECK_EQ(q.retired, 200);
+	CHECK_EQ(q.ring.retired, 200);
 	stop();
 }
 
@@ -110,7 +110,7 @@ static void reset(void)
 	wt_no_wc(&q);
 	CHECK_EQ(w.av.refs, 1);
 	/* And all over again. */
-	q.send_head = q.send_tail;
+	q.ring.send_head = q.ring.send_tail;
 	wt_to_rts(&q, &a);
 	wt_post(&q, UR_WR_SEND, 0, 4);
 	wt_kick(&q);

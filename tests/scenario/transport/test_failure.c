@@ -267,7 +267,7 @@ static void own_memory(void)
 static void broken_ring(void)
 {
 	start(false);
-	q.ring_corrupt = true;
+	q.ring.corrupt = true;
 	wt_kick(&q);
 	wt_run(&w);
 	CHECK_EQ(own.reason, UR_REASON_RING);

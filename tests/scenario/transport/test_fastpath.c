@@ -254,7 +254,7 @@ static void scattered(void)
 	start();
 	memset(w.mem, 0, 0x4000);
 	wt_post_recv(&q, 0x1000, 3 * MTU - 6);
-	wr = &q.recv[(q.recv_tail - 1) % WT_RING];
+	wr = &q.recv[(q.ring.recv_tail - 1) % WT_RING];
 	wr->num_sge = 2;
 	wr->sge[1] = (struct ur_sge){WT_IOVA + 0x2000, 4 * MTU, w.key};
 	feed(UR_OP_RC_SEND_FIRST, 0, MTU);

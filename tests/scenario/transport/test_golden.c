@@ -318,7 +318,8 @@ static void replay(struct talk *t, const struct row *row)
 		    p.opcode == UR_OP_RC_SEND_FIRST &&
 		    !comes_again(t, at, p.psn))
 			post_recv(&q, row);
-		if (row->recvs == RECV_MANY && q.recv_head == q.recv_tail)
+		if (row->recvs == RECV_MANY &&
+		    q.ring.recv_head == q.ring.recv_tail)
 			post_recv(&q, row);
 		say("request", &p);
 		wt_feed(&w, p, p.payload);

@@ -46,7 +46,7 @@ static u32 burst(void)
 {
 	u32 n = 0;
 
-	while (q.send_tail - q.send_head < 8)
+	while (q.ring.send_tail - q.ring.send_head < 8)
 		post();
 	wt_kick(&q);
 	for (; w.out_head != w.out_tail; n++)

@@ -200,7 +200,7 @@ static void not_ready(void)
 	start(UR_QPT_RC, 7);
 	post(UR_WR_SEND, 4);
 	wt_kick(&q);
-	CHECK(r.want_kick);
+	CHECK(r.ring.want_kick);
 	wt_post_recv(&r, 0x2000, 10);
 	wt_sleep(&w, 10 * WT_US);
 	wt_wc(&q, 0);

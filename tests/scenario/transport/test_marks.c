@@ -213,7 +213,8 @@ static void marked_answer(void)
 	start(UR_QPT_RC);
 	for (int i = 0; i < 3; i++)
 		trip(SHORT_NS, false);
-	while (q.qp->req.una != q.qp->req.max_psn || q.send_tail != q.retired)
+	while (q.qp->req.una != q.qp->req.max_psn ||
+	       q.ring.send_tail != q.ring.retired)
 		trip_without_work();
 	before = q.qp->share.path->window.size;
 	wt_post(&q, UR_WR_READ, 0, 256);
@@ -364,7 +365,7 @@ static void ud(void)
 	CHECK(collect() < 8);
 	wt_sleep(&w, 20 * WT_MS);
 	collect();
-	CHECK_EQ(q.send_tail, q.send_head);
+	CHECK_EQ(q.ring.send_tail, q.ring.send_head);
 	wt_stop(&w, &q);
 }
 

@@ -50,7 +50,7 @@ static void unconnected(enum ur_qp_type type, u8 opcode, u32 n)
 	for (u32 i = 0; i < n; i++)
 		CHECK_EQ(wt_expect(&w, opcode, 10 + i)->pkt.dqpn, TO_QPN);
 	CHECK_EQ(w.out_head, w.out_tail);
-	CHECK_EQ(q.retired, n);
+	CHECK_EQ(q.ring.retired, n);
 	wt_run(&w);
 	for (u32 i = 0; i < 3; i++)
 		CHECK_EQ(wt_expect(&w, opcode, 10 + i)->pkt.dqpn, TO_QPN + 1);

@@ -556,7 +556,7 @@ static void reads(void)
 		const struct ur_pkt *pkt;
 		u32 n;
 
-		while (q[0].send_tail - q[0].retired < 8) {
+		while (q[0].ring.send_tail - q[0].ring.retired < 8) {
 			struct ur_send_wr *wr =
 				wt_post(&q[0], UR_WR_READ, 0, 600 * 256);
 

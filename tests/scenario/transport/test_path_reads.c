@@ -34,7 +34,7 @@ static void start(u32 window)
 /* There is always another READ. */
 static void work(void)
 {
-	while (q.send_tail - q.retired < 8) {
+	while (q.ring.send_tail - q.ring.retired < 8) {
 		struct ur_send_wr *wr = wt_post(&q, UR_WR_READ, 0, BYTES);
 
 		wr->raddr = WT_IOVA;

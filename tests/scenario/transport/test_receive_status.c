@@ -89,7 +89,7 @@ static void refused_write(void)
 static void without_receive(void)
 {
 	start(false, UR_QPT_RC);
-	r.recv_tail = 0;
+	r.ring.recv_tail = 0;
 	feed_write(UR_SVC_RC | UR_OPC_WRITE_ONLY_IMM, 0, 8, 8, w.key ^ 1);
 	wt_expect_ack(&w, WT_NAK_ACCESS, PSN);
 	wt_no_wc(&r);

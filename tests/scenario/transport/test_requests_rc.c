@@ -92,7 +92,7 @@ static void receives(void)
 	start();
 	ur_qp_fail(q.qp);
 	wt_run(&w);
-	CHECK(q.want_kick);
+	CHECK(q.ring.want_kick);
 	wt_post_recv(&q, 0, 500);
 	wt_run(&w);
 	wt_wc(&q, UR_WC_WR_FLUSH_ERR);

@@ -81,7 +81,7 @@ static void shared(void)
 	wt_run(&w);
 	CHECK_EQ(wt_wc(&q2, UR_WC_WR_FLUSH_ERR).wr_id, 0x2003);
 	CHECK(q2.events & (1u << UR_EVENT_QP_LAST_WQE_REACHED));
-	CHECK_EQ(pool.recv_tail - pool.recv_head, 1);
+	CHECK_EQ(pool.ring.recv_tail - pool.ring.recv_head, 1);
 	ur_qp_destroy(q.qp);
 	ur_qp_destroy(q2.qp);
 	CHECK_EQ(ur_srq_destroy(srq), 0);

@@ -196,7 +196,11 @@ void wt_qp_create(struct wt *w, struct wt_qp *q, enum ur_qp_type type,
 	struct ur_qp_init init = qp_init_of(type, WT_PD, q);
 
 	init.max_inline = 512;
-	*q = (struct wt_qp){.wt = w, .cq_room = WT_RING};
+	*q = (struct wt_qp){
+		.ring = {.send = q->send, .places = WT_RING},
+		.wt = w,
+		.cq_room = WT_RING,
+	};
 	if (tune)
 		tune(&init);
 	CHECK_EQ(ur_qp_create(w->port, &init, &q->qp), 0);
@@ -249,20 +253,15 @@ void wt_pair(struct wt *w, struct wt_qp *q, struct wt_qp *r,
 
 struct ur_send_wr *wt_post(struct wt_qp *q, u8 opcode, u32 off, u32 len)
 {
-	struct ur_send_wr *wr = &q->send[q->send_tail % WT_RING];
-
-	CHECK(q->send_tail - q->send_head < WT_RING);
-	*wr = (struct ur_send_wr){
-		.wr_id = 0x1000 + q->send_tail,
-		.wqe_counter = q->send_tail,
+	struct ur_send_wr wr = {
+		.wr_id = 0x1000 + q->ring.send_tail,
 		.opcode = opcode,
 		.flags = UR_WR_F_SIGNALED,
 		.num_sge = len ? 1 : 0,
 		.sge[0] = {WT_IOVA + off, len, q->wt->key},
 	};
-	q->send_tail++;
-	wr->ring_end = q->send_tail;
-	return wr;
+
+	return ring_post(&q->ring, &wr);
 }
 
 void wt_kick(struct wt_qp *q)
@@ -273,7 +272,7 @@ void wt_kick(struct wt_qp *q)
 
 void wt_work(struct wt_qp *q)
 {
-	while (q->send_tail - q->retired < 8) {
+	while (q->ring.send_tail - q->ring.retired < 8) {
 		struct ur_send_wr *wr = wt_post(q, UR_WR_WRITE, 0, 256 * 256);
 
 		wr->raddr = WT_IOVA;
@@ -285,16 +284,16 @@ void wt_work(struct wt_qp *q)
 
 void wt_post_recv(struct wt_qp *q, u32 off, u32 len)
 {
-	struct ur_recv_wr *wr = &q->recv[q->recv_tail % WT_RING];
+	struct ur_recv_wr *wr = &q->recv[q->ring.recv_tail % WT_RING];
 
 	*wr = (struct ur_recv_wr){
-		.wr_id = 0x2000 + q->recv_tail,
-		.wqe_counter = q->recv_tail,
+		.wr_id = 0x2000 + q->ring.recv_tail,
+		.wqe_counter = q->ring.recv_tail,
 		.num_sge = 1,
 		.sge[0] = {WT_IOVA + off, len, q->wt->key},
 	};
-	q->recv_tail++;
-	if (q->want_kick && q->qp)
+	q->ring.recv_tail++;
+	if (q->ring.want_kick && q->qp)
 		ur_qp_rq_kick(q->qp);
 }
 

@@ -7,6 +7,7 @@
 #define UR_TESTS_WIRETAP_H
 
 #include "tests/check.h"
+#include "tests/transport_host.h"
 #include "transport/packet.h"
 #include "transport/qp.h"
 #include "transport/transport.h"
@@ -66,18 +67,15 @@ struct wt {
 #define WT_REMOTE     (WT_IOVA + WT_REMOTE_OFF)
 
 struct wt_qp {
+	struct host_ring ring; /* of send; receives are in recv */
 	struct wt *wt;
 	struct ur_qp *qp;
 	struct ur_send_wr send[WT_RING];
-	u32 send_head, send_tail, retired;
 	struct ur_recv_wr recv[WT_RING];
-	u32 recv_head, recv_tail;
 	struct ur_wc wc[WT_RING];
 	u32 wc_head, wc_tail, cq_room;
 	u32 events; /* bit for each enum ur_event */
 	u32 event_count;
-	bool want_kick;
-	bool ring_corrupt;
 };
 
 /* wiretap_host.c: what the port calls; ctx of its objects is a struct wt_qp. */

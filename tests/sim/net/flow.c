@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Flows: programs that never run out of work, and their queue pairs. */
 #include "tests/check.h"
-#include "tests/idle_host.h"
 #include "tests/qp_walk.h"
 #include "tests/sim/net/net.h"
+#include "tests/transport_host.h"
 #include "transport/sport.h"
 
 /* ---- what the transport asks ---- */

@@ -5,8 +5,8 @@
  * one may come, and every other one is refused with nothing changed.
  */
 #include "tests/check.h"
-#include "tests/idle_host.h"
 #include "tests/qp_walk.h"
+#include "tests/transport_host.h"
 #include "transport/modify_table.h"
 
 #include <string.h>
