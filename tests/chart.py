@@ -6,6 +6,7 @@ import pathlib
 PLOTS = pathlib.Path(__file__).resolve().parents[1] / "doc" / "plots"
 COLOURS = ["#0b62a4", "#d1495b", "#2e8b57", "#c98a00", "#7a5195", "#555555"]
 WIDTH, HEIGHT = 640, 300
+UPRIGHT = 30  # more height below long names of groups
 LEFT, RIGHT, TOP_EDGE, BOTTOM = 64, 150, 34, 46
 
 
@@ -35,6 +36,7 @@ class Chart:
             self.parts.append(f'<text x="{LEFT - 6}" y="{y + 4:.1f}" '
                               f'text-anchor="end">{value:g}</text>')
         self.names = 0
+        self.below = 0
 
     def y(self, value):
         height = HEIGHT - TOP_EDGE - BOTTOM
@@ -75,11 +77,15 @@ class Chart:
     def bars(self, groups, series, upright=False):
         """series: (name, one value for each group). upright: long names of groups."""
         room = 1 / len(groups)
+        if upright:
+            self.below = UPRIGHT
+            self.parts[0] = f'<rect width="{WIDTH}" height="{HEIGHT + UPRIGHT}" fill="white"/>'
         for i, group in enumerate(groups):
             if upright:
                 self.parts.append(
                     f'<text transform="translate({self.x((i + 0.5) * room) + 4:.1f} '
-                    f'{HEIGHT - BOTTOM - 6}) rotate(-90)" fill="#000" font-size="10">{group}</text>')
+                    f'{HEIGHT - BOTTOM + 6}) rotate(-90)" text-anchor="end" fill="#000" '
+                    f'font-size="10">{group}</text>')
             else:
                 self.tick((i + 0.5) * room, group)
         wide = room * 0.8 / len(series)
@@ -97,5 +103,5 @@ class Chart:
         text = "\n".join(self.parts)
         (PLOTS / f"{name}.svg").write_text(
             '<!-- SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB -->\n'
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT + self.below}" '
             f'font-family="sans-serif" font-size="12">\n{text}\n</svg>\n')
