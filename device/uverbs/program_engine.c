@@ -51,8 +51,6 @@ static int check_open(const struct ur_cmd *cmd, bool apart)
 {
 	const struct ur_ufile *file = cmd->file;
 
-	if (ur_ufile_is_anothers(file))
-		return -EPERM;
 	if (file->slot || has_objects(file))
 		return -EINVAL;
 	return needs_process(cmd) && !apart ? -EOPNOTSUPP : 0;
@@ -295,8 +293,6 @@ int ur_m_engine_apart(struct ur_cmd *cmd)
 	struct ur_lent lent;
 	int err, sock[2];
 
-	if (ur_ufile_is_anothers(file))
-		return -EPERM;
 	end_own(file);
 	err = lend(cmd, true, sizeof(struct uroce_engine_open), &lent);
 	if (err) {
@@ -329,8 +325,6 @@ int ur_m_engine_room(struct ur_cmd *cmd)
 
 	if (!file->slot)
 		return -EINVAL;
-	if (ur_ufile_is_anothers(file))
-		return -EPERM;
 	/* An earlier uroced may have added some. */
 	each = ur_engine_ring_room_of(engine, file->slot);
 	if (each > INT32_MAX / 4 || file->room_kib > INT32_MAX / 2)
@@ -414,8 +408,6 @@ int ur_m_engine_share(struct ur_cmd *cmd)
 		return hand_over(cmd);
 	if (!file->slot || file->shared || (!slot && !file->async))
 		return -EINVAL;
-	if (ur_ufile_is_anothers(file))
-		return -EPERM;
 	err = slot ? ur_shared_engine_reattach(file, slot, hang_up)
 		   : join(file, sock);
 	if (err)
@@ -477,8 +469,6 @@ static int pass_on(const struct ur_ufile *file, u32 slot)
 
 	if (!slot || file->slot != slot)
 		return -EINVAL;
-	if (ur_ufile_is_anothers(file))
-		return -EPERM;
 	if (file->life)
 		ur_engine_pass_life_on(file->dev->engine, slot, &life);
 	return 0;
@@ -561,8 +551,6 @@ int ur_m_engine_socket(struct ur_cmd *cmd)
 	slot = slot_about(cmd->file, &index);
 	if (!slot)
 		return -EINVAL;
-	if (ur_ufile_is_anothers(cmd->file))
-		return -EPERM;
 	err = ur_engine_lend_socket(cmd->dev->engine, slot, index, resp.gid,
 				    &fd);
 	if (err)
@@ -633,7 +621,7 @@ int ur_m_engine_ring(struct ur_cmd *cmd)
 	own = slot_about(cmd->file, &slot);
 	if (!own)
 		return -EINVAL;
-	if (ur_ufile_is_anothers(cmd->file) || !is_of_realm(cmd->file, slot))
+	if (!is_of_realm(cmd->file, slot))
 		return -EPERM;
 	err = take_ring(cmd->file, own != cmd->file->slot, slot);
 	if (err)

@@ -137,8 +137,6 @@ int ur_m_engine_async(struct ur_cmd *cmd)
 	s32 numbers[2];
 	int number = ur_attr_fd(cmd, UROCE_ATTR_ENGINE_ASYNC_FILE);
 
-	if (ur_ufile_is_anothers(file))
-		return -EPERM;
 	if (number >= 0)
 		return import_async(cmd, number);
 	if (!file->slot || !async || file->life)
@@ -174,8 +172,6 @@ int ur_m_engine_cq(struct ur_cmd *cmd)
 
 	if (!cmd->file->slot || !cq->chan)
 		return -EINVAL;
-	if (ur_ufile_is_anothers(cmd->file))
-		return -EPERM;
 	fd = ur_session_install(cmd->file->session, cq->chan->tx);
 	if (fd < 0)
 		return fd;

@@ -280,6 +280,8 @@ static int run(struct ur_cmd *cmd, const struct ur_method *m)
 	ur_dereg_hint_take(cmd->file);
 	if (!cmd->file->has_context && !m->without_context)
 		err = -EINVAL;
+	else if (m->of_user && ur_ufile_is_anothers(cmd->file))
+		err = -EPERM;
 	else
 		err = resolve(cmd);
 	if (!err)

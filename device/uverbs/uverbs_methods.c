@@ -351,13 +351,16 @@ static const struct ur_attr_spec a_read_counters[] = {
 };
 #endif
 
-#define METHOD(obj, name, attrs, handler)                                      \
-	{.object = UVERBS_OBJECT_##obj, .method = (name), .specs = (attrs),    \
-	 .n_specs = UR_ARRAY_SIZE(attrs), .fn = (handler)}
-#define EARLY(obj, name, attrs, handler)                                       \
-	{.object = UVERBS_OBJECT_##obj, .method = (name), .specs = (attrs),    \
-	 .n_specs = UR_ARRAY_SIZE(attrs), .fn = (handler),                     \
+#define ASKS(name, attrs, handler)                                             \
+	.method = (name), .specs = (attrs), .n_specs = UR_ARRAY_SIZE(attrs),   \
+	.fn = (handler)
+#define METHOD(obj, ...) {.object = UVERBS_OBJECT_##obj, ASKS(__VA_ARGS__)}
+#define EARLY(obj, ...)                                                        \
+	{.object = UVERBS_OBJECT_##obj,                                        \
+	 ASKS(__VA_ARGS__),                                                    \
 	 .without_context = true}
+#define OF_USER(obj, ...)                                                      \
+	{.object = UVERBS_OBJECT_##obj, ASKS(__VA_ARGS__), .of_user = true}
 
 static const struct ur_method methods[] = {
 	EARLY(DEVICE, UVERBS_METHOD_INVOKE_WRITE, a_invoke_write, NULL),
@@ -397,28 +400,28 @@ static const struct ur_method methods[] = {
 	METHOD(DM, UVERBS_METHOD_DM_ALLOC, a_alloc_dm, ur_m_alloc_dm),
 	METHOD(DM, UVERBS_METHOD_DM_FREE, a_destroy_dm, ur_m_destroy),
 	METHOD(DM, UROCE_METHOD_DM_QUERY, a_query_dm, ur_m_query_dm),
-	METHOD(DEVICE, UROCE_METHOD_ENGINE_OPEN, a_engine_open,
+	OF_USER(DEVICE, UROCE_METHOD_ENGINE_OPEN, a_engine_open,
 	       ur_m_engine_open),
-	METHOD(DEVICE, UROCE_METHOD_ENGINE_APART, a_engine_apart,
+	OF_USER(DEVICE, UROCE_METHOD_ENGINE_APART, a_engine_apart,
 	       ur_m_engine_apart),
-	METHOD(DEVICE, UROCE_METHOD_ENGINE_ROOM, a_engine_room,
+	OF_USER(DEVICE, UROCE_METHOD_ENGINE_ROOM, a_engine_room,
 	       ur_m_engine_room),
-	METHOD(DEVICE, UROCE_METHOD_ENGINE_SOCKET, a_engine_socket,
+	OF_USER(DEVICE, UROCE_METHOD_ENGINE_SOCKET, a_engine_socket,
 	       ur_m_engine_socket),
-	METHOD(DEVICE, UROCE_METHOD_ENGINE_RING, a_engine_ring,
+	OF_USER(DEVICE, UROCE_METHOD_ENGINE_RING, a_engine_ring,
 	       ur_m_engine_ring),
-	METHOD(DEVICE, UROCE_METHOD_ENGINE_SHARE, a_engine_share,
+	OF_USER(DEVICE, UROCE_METHOD_ENGINE_SHARE, a_engine_share,
 	       ur_m_engine_share),
-	METHOD(DEVICE, UROCE_METHOD_ENGINE_IMPORT, a_engine_import,
+	OF_USER(DEVICE, UROCE_METHOD_ENGINE_IMPORT, a_engine_import,
 	       ur_m_engine_import),
 	METHOD(PD, UROCE_METHOD_ENGINE_PD, a_engine_pd, ur_m_engine_pd),
-	METHOD(DEVICE, UROCE_METHOD_ENGINE_RESUME, a_engine_resume,
+	OF_USER(DEVICE, UROCE_METHOD_ENGINE_RESUME, a_engine_resume,
 	       ur_m_engine_resume),
-	METHOD(DEVICE, UROCE_METHOD_ENGINE_ASYNC, a_engine_async,
+	OF_USER(DEVICE, UROCE_METHOD_ENGINE_ASYNC, a_engine_async,
 	       ur_m_engine_async),
 	METHOD(QP, UROCE_METHOD_ENGINE_QP, a_engine_qp, ur_m_engine_qp),
 	METHOD(AH, UROCE_METHOD_ENGINE_AH, a_engine_ah, ur_m_engine_ah),
-	METHOD(CQ, UROCE_METHOD_ENGINE_CQ, a_engine_cq, ur_m_engine_cq),
+	OF_USER(CQ, UROCE_METHOD_ENGINE_CQ, a_engine_cq, ur_m_engine_cq),
 #if UROCE_WITH_RAW_PACKET
 	METHOD(WQ, UVERBS_METHOD_WQ_CREATE, a_create_wq, ur_m_create_wq),
 	METHOD(WQ, UVERBS_METHOD_WQ_DESTROY, a_destroy_wq, ur_m_destroy_wq),
@@ -427,7 +430,7 @@ static const struct ur_method methods[] = {
 	METHOD(FLOW, UVERBS_METHOD_FLOW_DESTROY, a_destroy_flow, ur_m_destroy),
 	METHOD(FLOW, UROCE_METHOD_ENGINE_FLOW, a_engine_flow,
 	       ur_m_engine_flow),
-	METHOD(DEVICE, UROCE_METHOD_ENGINE_RAW, a_engine_raw, ur_m_engine_raw),
+	OF_USER(DEVICE, UROCE_METHOD_ENGINE_RAW, a_engine_raw, ur_m_engine_raw),
 	METHOD(COUNTERS, UVERBS_METHOD_COUNTERS_CREATE, a_create_counters,
 	       ur_m_create_counters),
 	METHOD(COUNTERS, UVERBS_METHOD_COUNTERS_DESTROY, a_destroy_counters,

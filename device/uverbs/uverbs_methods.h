@@ -29,6 +29,9 @@ struct ur_attr_spec {
 struct ur_method {
 	u16 object, method;
 	bool without_context; /* allowed before GET_CONTEXT */
+	/* The file's user's alone: what leads into the engine, or is charged for it. -EPERM for another user who
+	 * has the file. */
+	bool of_user;
 	u16 n_specs;
 	const struct ur_attr_spec *specs;
 	UR_METHOD_HANDLER((*fn)); /* NULL: INVOKE_WRITE */
