@@ -277,6 +277,20 @@ int client_open(const struct daemon_proc *d, const char *name, int *visible)
 	return client_open_with(d, name, UROCE_TUN_F_PROVE, visible);
 }
 
+int client_join(const struct daemon_proc *d, int visible)
+{
+	struct uroce_tun_msg msg = {.op = UROCE_TUN_OPEN,
+				    .kind = UROCE_TUN_UVERBS,
+				    .open.version = UROCE_TUN_VERSION,
+				    .open.fd = (uint64_t)visible};
+	int sock = client_connect(d), mem = client_mem();
+
+	client_send(sock, &msg, &mem, 1);
+	close(mem);
+	CHECK_EQ(client_hear(sock, &msg), 0);
+	return sock;
+}
+
 uint64_t client_installed;
 uint32_t client_right;
 int (*client_proof)(void) = ur_proof_net_raw;

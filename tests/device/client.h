@@ -55,6 +55,8 @@ int client_recv(int sock, struct uroce_tun_msg *msg, int *fd);
 int client_mem(void);
 /* Connected and open; *visible (may be NULL) gets the shown descriptor. */
 int client_open(const struct daemon_proc *d, const char *name, int *visible);
+/* A second connection to the uverbs file that visible shows. */
+int client_join(const struct daemon_proc *d, int visible);
 /* The same with features (UROCE_TUN_F_*), which the device must have. */
 int client_open_with(const struct daemon_proc *d, const char *name,
 		     uint64_t features, int *visible);

@@ -177,21 +177,6 @@ static void test_domains(void)
 	client_check(&dev);
 }
 
-/* A connection to the file whose visible descriptor is given. */
-static int join(int visible)
-{
-	struct uroce_tun_msg msg = {.op = UROCE_TUN_OPEN,
-				    .kind = UROCE_TUN_UVERBS,
-				    .open.version = UROCE_TUN_VERSION,
-				    .open.fd = (uint64_t)visible};
-	int sock = client_connect(&dev), mem = client_mem();
-
-	client_send(sock, &msg, &mem, 1);
-	close(mem);
-	CHECK_EQ(client_hear(sock, &msg), 0);
-	return sock;
-}
-
 /* A method of an engine with one number in. Its response is dropped. */
 static int64_t about(int sock, uint16_t object, uint16_t method,
 		     uint32_t number)
@@ -286,10 +271,10 @@ static void test_passed_on(void)
 			       &req, sizeof(req), &chan, sizeof(chan)),
 		 0);
 	cq = new_cq(sock, (int)chan.fd);
-	own = join(visible);
+	own = client_join(&dev, visible);
 	CHECK(!chmod(dev.dir, 0755));
 	dev.as = NOBODY;
-	other = join(visible);
+	other = client_join(&dev, visible);
 	dev.as = 0;
 	refused(other, cq);
 	granted(own, cq);

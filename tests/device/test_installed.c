@@ -176,20 +176,6 @@ static void test_address_goes(void)
 	client_settle(&dev);
 }
 
-static int join(int visible)
-{
-	struct uroce_tun_msg msg = {.op = UROCE_TUN_OPEN,
-				    .kind = UROCE_TUN_UVERBS,
-				    .open.version = UROCE_TUN_VERSION,
-				    .open.fd = (uint64_t)visible};
-	int sock = client_connect(&dev), mem = client_mem();
-
-	client_send(sock, &msg, &mem, 1);
-	close(mem);
-	CHECK_EQ(client_hear(sock, &msg), 0);
-	return sock;
-}
-
 /* Another connection of the file says, between two descriptors of a command, that the event file which the second is of
  * is closed. */
 static void test_event_file_goes(void)
@@ -206,7 +192,7 @@ static void test_event_file_goes(void)
 	open_engine(sock);
 	rx = client_alloc_async(sock);
 	msg.closed.cookie = client_installed;
-	other = join(visible);
+	other = client_join(&dev, visible);
 	send_command(sock, &cmd, UROCE_METHOD_ENGINE_ASYNC, NULL, &resp,
 		     sizeof(resp));
 	CHECK(!client_recv(sock, &reply, &fd));

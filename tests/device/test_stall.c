@@ -69,21 +69,6 @@ static void test_closed_while_asked(void)
 	client_check(&dev);
 }
 
-/* A second connection to the file that visible shows. */
-static int join(int visible)
-{
-	struct uroce_tun_msg msg = {.op = UROCE_TUN_OPEN,
-				    .kind = UROCE_TUN_UVERBS,
-				    .open.version = UROCE_TUN_VERSION,
-				    .open.fd = (uint64_t)visible};
-	int sock = client_connect(&dev), mem = client_mem();
-
-	client_send(sock, &msg, &mem, 1);
-	close(mem);
-	CHECK_EQ(client_hear(sock, &msg), 0);
-	return sock;
-}
-
 static void say_closed(int sock, uint64_t cookie)
 {
 	struct uroce_tun_msg msg = {.op = UROCE_TUN_CLOSE_FD,
@@ -121,7 +106,7 @@ static void test_closed_while_made(int async, int64_t answer)
 	uint32_t number = 0;
 
 	CHECK_EQ(client_get_context(sock, &ctx), 0);
-	other = join(visible);
+	other = client_join(&dev, visible);
 	alloc.attr.attr_id = UVERBS_ATTR_ASYNC_EVENT_ALLOC_FD_HANDLE;
 	alloc.attr.flags = UVERBS_ATTR_F_MANDATORY;
 	create.core.response = (uintptr_t)&number;
