@@ -22,7 +22,6 @@ class Chart:
     def __init__(self, title, x_title, y_title, y_max):
         self.y_max = y_max
         self.parts = [
-            f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
             f'<text x="{LEFT}" y="20" font-weight="bold">{title}</text>',
             f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 8}" '
             f'text-anchor="middle">{x_title}</text>',
@@ -36,7 +35,7 @@ class Chart:
             self.parts.append(f'<text x="{LEFT - 6}" y="{y + 4:.1f}" '
                               f'text-anchor="end">{value:g}</text>')
         self.names = 0
-        self.below = 0
+        self.height = HEIGHT
 
     def y(self, value):
         height = HEIGHT - TOP_EDGE - BOTTOM
@@ -77,9 +76,7 @@ class Chart:
     def bars(self, groups, series, upright=False):
         """series: (name, one value for each group). upright: long names of groups."""
         room = 1 / len(groups)
-        if upright:
-            self.below = UPRIGHT
-            self.parts[0] = f'<rect width="{WIDTH}" height="{HEIGHT + UPRIGHT}" fill="white"/>'
+        self.height = HEIGHT + UPRIGHT * upright
         for i, group in enumerate(groups):
             if upright:
                 self.parts.append(
@@ -103,5 +100,6 @@ class Chart:
         text = "\n".join(self.parts)
         (PLOTS / f"{name}.svg").write_text(
             '<!-- SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB -->\n'
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT + self.below}" '
-            f'font-family="sans-serif" font-size="12">\n{text}\n</svg>\n')
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {self.height}" '
+            'font-family="sans-serif" font-size="12">\n'
+            f'<rect width="{WIDTH}" height="{self.height}" fill="white"/>\n{text}\n</svg>\n')

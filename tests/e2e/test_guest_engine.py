@@ -546,10 +546,10 @@ def test_spins_on_memory(pair, process):
     """A program that waits for a WRITE looks at the memory alone (guest/spin.c). The engine's thread naps
     while the program polls. After packets that the program has left to it, its naps are short."""
     port = str(pair.next_port())
-    server = pair.a.start("strace", "-f", "-e", "trace=epoll_pwait2", pair.a.lab.bin("spin"), "-",
+    server = pair.a.start("strace", "-f", "-e", "trace=epoll_pwait2", pair.a.lab.bin("spin"),
                           port)
     wait_for("spin to listen", lambda: server.listens(int(port)) or not server.running())
-    client = pair.b.start(pair.b.lab.bin("spin"), pair.a.addr4, port)
+    client = pair.b.start(pair.b.lab.bin("spin"), port, pair.a.addr4)
     assert (client.wait(60), server.wait(10)) == (0, 0), client.report() + server.report()
     naps = re.findall(r"tv_nsec=(\d+)}", server.text())
     assert "1000000" in naps and "20000" in naps, sorted(set(naps))
