@@ -543,7 +543,7 @@ def test_killed_programs_give_back(pair, process):
 
 
 def test_spins_on_memory(pair, process):
-    """A program that waits for a WRITE looks at the memory alone (guest/spin.c). The engine's thread naps
+    """A program that waits for a WRITE looks at the memory alone (memory/spin.c). The engine's thread naps
     while the program polls. After packets that the program has left to it, its naps are short."""
     port = str(pair.next_port())
     server = pair.a.start("strace", "-f", "-e", "trace=epoll_pwait2", pair.a.lab.bin("spin"),

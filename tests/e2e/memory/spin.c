@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
-#include "rounds.h"
+#include "tests/e2e/guest/rounds.h"
 #include "tests/verbs_pair.h"
 
 #define BYTES	 8192u
