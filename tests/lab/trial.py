@@ -18,11 +18,12 @@ def run(command, json_file, mistake, seconds=30, **env):
     end = time.monotonic() + seconds
 
     def read():
-        lines = open(json_file).readlines() if os.path.exists(json_file) else []
+        # At once, not by lines: the rest of a line that is being written would be one, too.
+        found = open(json_file).read() if os.path.exists(json_file) else ""
         # The program writes where its descriptor is: not by that.
         with open(json_file + ".out") as said:
             text = said.read()
-        return text, [json.loads(line) for line in lines if line.endswith("\n")]
+        return text, [json.loads(line) for line in found.split("\n")[:-1]]
 
     while p.poll() is None:
         text, found = read()
