@@ -18,11 +18,14 @@ is redhat/uroce.spec "$(sed -n 's/^Version: *//p' redhat/uroce.spec)"
 is "redhat/uroce.spec's %changelog" \
 	"$(sed -n '/^%changelog/{n;s/.* - \([0-9.]*\)-.*/\1/p}' redhat/uroce.spec)"
 is CHANGELOG.md "$(sed -n 's/^## \([0-9.]*\) (.*/\1/p' CHANGELOG.md | head -n 1)"
+for tag in $(git tag --points-at HEAD 'v*' 2>/dev/null); do
+	is "this commit's tag" "${tag#v}"
+done
 for program in uroce rdma-check; do
 	[ $# -gt 0 ] && is "$program --version" "$("$1/bin/$program" --version | sed "s/^$program //")"
 done
 # Nothing else knows it: only changelogs, and the three above.
-others=$(grep -rlF --exclude-dir='build*' --exclude-dir=.git --exclude-dir=corpus \
+others=$(grep -rlwF --exclude-dir='build*' --exclude-dir=.git --exclude-dir=corpus \
 	--exclude='*.pcap' "$version" . | grep -Ev \
 	'^\./(CMakeLists.txt|debian/changelog|redhat/uroce.spec|CHANGELOG.md)$')
 if [ -n "$others" ]; then
