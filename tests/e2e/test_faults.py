@@ -285,7 +285,7 @@ def test_many_deaths(lab):
 def test_bystander(lab):
     """Programs die in full traffic; the neighbours do not notice."""
     lab.serve()
-    s, c = start_pair(lab.a, lab.b, ["ibv_rc_pingpong", "-c", "-n", "20000"])
+    s, c = start_pair(lab.a, lab.b, ["ibv_rc_pingpong", "-c", "-e", "-n", "20000"])
     for n in range(6):
         op = ["ib_write_bw", "ib_read_bw", "ib_send_bw"][n % 3]
         vs, vc = start_pair(lab.a, lab.b, [op, "-F", "-N", "-n", "100000000",
