@@ -95,8 +95,10 @@ static void on_device_event(struct ur_watch *watch, u32 events)
 	e->guest.device_gone = true;
 }
 
+/* A hang-up also wakes a thread that naps, once. */
 static int end_with(struct ur_engine *engine, int fd)
 {
+	struct epoll_event ev = {.events = EPOLLET, .data.u32 = UR_NAP_DEVICE};
 	struct stat st;
 	int err;
 
@@ -105,8 +107,12 @@ static int end_with(struct ur_engine *engine, int fd)
 		return -errno;
 	engine->guest.device_ino = st.st_ino;
 	engine->guest.device.fn = on_device_event;
+	if (epoll_ctl(engine->guest.nap_fd, EPOLL_CTL_ADD, fd, &ev) < 0)
+		return -errno;
 	err = ur_engine_watch(engine, fd, EPOLLIN, &engine->guest.device);
-	if (!err)
+	if (err)
+		epoll_ctl(engine->guest.nap_fd, EPOLL_CTL_DEL, fd, NULL);
+	else
 		engine->guest.device_fd = fd;
 	return err;
 }

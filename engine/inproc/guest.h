@@ -34,11 +34,17 @@ enum {
 	UR_GUEST_ALONE = 2, /* ur_guest_alone() */
 };
 
+/* Data of nap_fd's events; 0: a call. */
+enum {
+	UR_NAP_CHILD = 1, /* it has ended, or runs another program */
+	UR_NAP_DEVICE,	  /* it has gone */
+};
+
 struct ur_guest_state {
 	_Atomic u32 turns; /* turns taken by threads of the program */
 	u32 seen;	   /* "turns" when the engine's thread last looked */
 	u32 met;	   /* "turns" after its last turn with work */
-	int nap_fd;	   /* epoll descriptor with call_fd alone */
+	int nap_fd; /* epoll descriptor of call_fd, and of the ends of child and device */
 	_Atomic bool
 		naps; /* the thread sleeps without watching sockets: somebody polls */
 	_Atomic u32
@@ -64,6 +70,7 @@ struct ur_guest_state {
 	void *ended_arg;
 	int device_fd; /* -1: none */
 	ino_t device_ino;
+	bool device_ends; /* a nap has found that its descriptor hangs up */
 	bool device_gone; /* the next turn drops the device's addresses */
 	dev_t file_dev;	  /* identity of config.file */
 	ino_t file_ino;

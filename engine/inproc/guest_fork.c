@@ -62,7 +62,7 @@ void ur_engine_let_go(struct ur_engine *e)
 /* Replaces the descriptor of an earlier fork. */
 void ur_engine_rest(struct ur_engine *e, int fd)
 {
-	struct epoll_event ev = {.data.u32 = 1};
+	struct epoll_event ev = {.data.u32 = UR_NAP_CHILD};
 	bool rests = ur_fork_rest_begins(&e->guest.rest);
 
 	ur_guest_rested(e);

@@ -95,18 +95,21 @@ static void look(struct ur_engine *e)
 		left ? SHORT_NAP_NS : ur_min_u32(2 * e->guest.nap_ns, NAP_NS);
 }
 
-/* Naps once, in two halves during a stream (post_batch.h). Returns whether it was woken. */
+/* Naps once, in two halves during a stream (post_batch.h). Returns whether it was woken, by a call or the end of
+ * the device. */
 static bool nap_once(struct ur_engine *e)
 {
 	u32 parts = ur_post_batch_is_stream(&e->guest.batch) ? 2 : 1;
 	const struct timespec ts = {.tv_nsec = e->guest.nap_ns / parts};
-	struct epoll_event ev;
+	struct epoll_event ev = {0};
 	bool woken = false;
 
 	for (u32 i = 0; i < parts && !woken; i++) {
 		woken = ur_dispatch_wait(e->guest.nap_fd, &ev, 1, &ts);
 		send_left(e);
 	}
+	if (ev.data.u32 == UR_NAP_DEVICE)
+		e->guest.device_ends = true;
 	return woken;
 }
 
@@ -131,6 +134,8 @@ static bool nap_a_while(struct ur_engine *e)
  * waits now. */
 static void nap(struct ur_engine *e, bool hands_over)
 {
+	static const struct timespec zero;
+
 	atomic_store(&e->guest.naps, true);
 	atomic_store(&e->asleep, 1);
 	atomic_thread_fence(memory_order_seq_cst);
@@ -142,6 +147,9 @@ static void nap(struct ur_engine *e, bool hands_over)
 	}
 	atomic_store(&e->asleep, 0);
 	atomic_store(&e->guest.naps, false);
+	if (e->guest.device_ends)
+		ur_dispatch(e, &zero);
+	e->guest.device_ends = false;
 }
 
 /* ---- after a fork ---- */
@@ -195,7 +203,7 @@ static bool wait_for_child(struct ur_engine *e)
 	n = ur_dispatch_wait(e->guest.nap_fd, &ev, 1, &ts);
 	ur_mailbox_acquire(e);
 	atomic_store(&e->asleep, 0);
-	return n < 0 || (n && ev.data.u32 == 1);
+	return n < 0 || (n && ev.data.u32 == UR_NAP_CHILD);
 }
 
 static void rest_after_fork(struct ur_engine *e)
