@@ -105,13 +105,33 @@ void ur_apart_call(struct ur_apart_client *client,
 		   const struct ur_apart_asked *asked, int *fds,
 		   struct ur_apart_reply *reply);
 
-/* raw.c: raw packets; -EOPNOTSUPP in a library without them. */
+/* A message that is carried out. There is room for what it creates. */
+struct ur_apart_call {
+	struct ur_apart_client *client;
+	const struct uroce_apart_msg *in; /* asked->msg */
+	const struct ur_apart_asked *asked;
+	int *fds;
+	struct ur_apart_reply *reply;
+	struct ur_apart_object
+		*named; /* the object that it is about, or NULL */
+	void *it;	/* named->it */
+};
+/* objects.c: return another object that the message names, or NULL. */
+void *ur_apart_given(const struct ur_apart_call *c, enum ur_apart_kind kind,
+		     u32 number);
+/* Adds the new object it, unless err, the result of creating it, is an error. Returns err. */
+int ur_apart_made(const struct ur_apart_call *c, enum ur_apart_kind kind,
+		  void *it, int err);
 
-/* Carries out a message about them, or one that creates a raw packet queue pair or a work queue. There is
- * room for what it creates. Arguments as of ur_apart_call(). Returns the result. */
-int ur_apart_call_raw(struct ur_apart_client *client,
-		      const struct ur_apart_asked *asked, int *fds,
-		      struct ur_apart_reply *reply);
+/* raw.c: messages about raw packets, and one that creates a raw packet queue pair or a work queue. Each returns its
+ * result. */
+int ur_apart_has_raw(const struct ur_apart_call *c);
+int ur_apart_borrow_raw(const struct ur_apart_call *c);
+int ur_apart_create_raw(const struct ur_apart_call *c);
+int ur_apart_modify_wq(const struct ur_apart_call *c);
+int ur_apart_create_flow(const struct ur_apart_call *c);
+int ur_apart_read_flow(const struct ur_apart_call *c);
+int ur_apart_destroy_flow(const struct ur_apart_call *c);
 
 /* domains.c */
 

@@ -10,44 +10,17 @@
 /* enum ibv_rereg_mr_flags */
 #define ALL_OF_REGION 7u
 
-struct call {
-	struct ur_apart_client *client;
-	const struct uroce_apart_msg *in;
-	int *fds;
-	struct ur_apart_reply *reply;
-	const struct ur_apart_asked *asked;
-};
-
-static void *find(const struct call *c, enum ur_apart_kind kind, u32 number)
-{
-	struct ur_apart_object *o = ur_apart_find(c->client, kind, number);
-
-	return o ? o->it : NULL;
-}
-
-/* Returns the object that the message names. */
-static void *named(const struct call *c, enum ur_apart_kind kind)
-{
-	return find(c, kind, c->in->number);
-}
-
-/* Adds the new object it, unless err, the result of creating it, is an error. There is
- * room. */
-static int add(const struct call *c, enum ur_apart_kind kind, void *it, int err)
+/* Removes the object that the message is about, unless err, the result of destroying it, is an error. */
+static int ended(const struct ur_apart_call *c, int err)
 {
 	if (!err)
-		c->reply->msg.number = ur_apart_add(c->client, kind, it);
+		ur_apart_del(c->client, c->named);
 	return err;
-}
-
-static void del(const struct call *c, enum ur_apart_kind kind)
-{
-	ur_apart_del(c->client, ur_apart_find(c->client, kind, c->in->number));
 }
 
 /* ---- slot resources ---- */
 
-static int begin(const struct call *c)
+static int begin(const struct ur_apart_call *c)
 {
 	c->reply->msg.begun = (struct uroce_apart_begun){
 		.db_map_off = c->client->info.db_map_off,
@@ -57,13 +30,13 @@ static int begin(const struct call *c)
 	return 0;
 }
 
-static int drain(const struct call *c)
+static int drain(const struct ur_apart_call *c)
 {
 	c->client->door->settle(c->client->guest);
 	return 0;
 }
 
-static int has_gid(const struct call *c)
+static int has_gid(const struct ur_apart_call *c)
 {
 	const struct uroce_apart_gid *g = &c->in->gid;
 
@@ -71,7 +44,7 @@ static int has_gid(const struct call *c)
 	       c->client->door->has_gid(c->client->guest, g->index, g->gid);
 }
 
-static int borrow(const struct call *c)
+static int borrow(const struct ur_apart_call *c)
 {
 	const struct uroce_apart_gid *g = &c->in->gid;
 	int err;
@@ -85,13 +58,13 @@ static int borrow(const struct call *c)
 	return err;
 }
 
-static int has_ring(const struct call *c)
+static int has_ring(const struct ur_apart_call *c)
 {
 	return c->in->value < 32 &&
 	       c->client->door->has_ring(c->client->guest, c->in->value);
 }
 
-static int borrow_ring(const struct call *c)
+static int borrow_ring(const struct ur_apart_call *c)
 {
 	struct uroce_engine_ring ring = c->in->ring;
 
@@ -106,7 +79,7 @@ static int borrow_ring(const struct call *c)
 		       : -EINVAL;
 }
 
-static int set_async(const struct call *c)
+static int set_async(const struct ur_apart_call *c)
 {
 	return c->client->door->set_async(c->client->guest, c->fds[0],
 					  c->fds[1], c->fds[2]);
@@ -114,7 +87,7 @@ static int set_async(const struct call *c)
 
 /* ---- completion queues ---- */
 
-static int create_cq(const struct call *c)
+static int create_cq(const struct ur_apart_call *c)
 {
 	const struct uroce_apart_cq *in = &c->in->cq;
 	const struct uroce_guest_cq_init init = {
@@ -132,36 +105,28 @@ static int create_cq(const struct call *c)
 		return -EINVAL;
 	err = c->client->door->create_cq(c->client->guest, &init, &cq,
 					 &c->reply->msg.new_cq);
-	return add(c, UR_APART_CQ, cq, err);
+	return ur_apart_made(c, UR_APART_CQ, cq, err);
 }
 
-static int modify_cq(const struct call *c)
+static int modify_cq(const struct ur_apart_call *c)
 {
-	struct uroce_guest_cq *cq = named(c, UR_APART_CQ);
-
-	return cq ? c->client->door->modify_cq(cq, (u16)c->in->value,
-					       (u16)(c->in->value >> 16))
-		  : -EINVAL;
+	return c->client->door->modify_cq(c->it, (u16)c->in->value,
+					  (u16)(c->in->value >> 16));
 }
 
-static int resize_cq(const struct call *c)
+static int resize_cq(const struct ur_apart_call *c)
 {
-	struct uroce_guest_cq *cq = named(c, UR_APART_CQ);
-
-	return cq ? c->client->door->resize_cq(cq, c->in->value,
-					       &c->reply->msg.new_ring)
-		  : -EINVAL;
+	return c->client->door->resize_cq(c->it, c->in->value,
+					  &c->reply->msg.new_ring);
 }
 
-static int destroy_cq(const struct call *c)
+static int destroy_cq(const struct ur_apart_call *c)
 {
-	struct uroce_guest_cq *cq = named(c, UR_APART_CQ);
-	int err = cq ? c->client->door->destroy_cq(cq, c->reply->msg.read)
-		     : -EINVAL;
+	int err = ended(c,
+			c->client->door->destroy_cq(c->it, c->reply->msg.read));
 
 	if (err)
 		return err;
-	del(c, UR_APART_CQ);
 	c->reply->fds[0] = c->client->door->left_sender(c->client->guest);
 	c->reply->close = true;
 	return 0;
@@ -169,7 +134,7 @@ static int destroy_cq(const struct call *c)
 
 /* ---- shared receive queues ---- */
 
-static int create_srq(const struct call *c)
+static int create_srq(const struct ur_apart_call *c)
 {
 	struct uroce_guest_srq_init init = c->in->srq;
 	struct uroce_guest_srq *srq;
@@ -177,7 +142,7 @@ static int create_srq(const struct call *c)
 
 	if (init.cq)
 		return -EINVAL;
-	init.cq = find(c, UR_APART_CQ, c->in->value);
+	init.cq = ur_apart_given(c, UR_APART_CQ, c->in->value);
 	if (!ur_apart_srq_is_good(&init, init.cq))
 		return -EINVAL;
 	err = ur_apart_find_domain(c->client, &init.pdn);
@@ -185,49 +150,35 @@ static int create_srq(const struct call *c)
 		return err;
 	err = c->client->door->create_srq(c->client->guest, &init, &srq,
 					  &c->reply->msg.new_srq);
-	return add(c, UR_APART_SRQ, srq, err);
+	return ur_apart_made(c, UR_APART_SRQ, srq, err);
 }
 
-static int resize_srq(const struct call *c)
+static int resize_srq(const struct ur_apart_call *c)
 {
-	struct uroce_guest_srq *srq = named(c, UR_APART_SRQ);
-
-	return srq ? c->client->door->resize_srq(srq, c->in->value,
-						 &c->reply->msg.new_srq)
-		   : -EINVAL;
+	return c->client->door->resize_srq(c->it, c->in->value,
+					   &c->reply->msg.new_srq);
 }
 
-static int limit_srq(const struct call *c)
+static int limit_srq(const struct ur_apart_call *c)
 {
-	struct uroce_guest_srq *srq = named(c, UR_APART_SRQ);
-
-	return srq ? c->client->door->limit_srq(srq, c->in->value) : -EINVAL;
+	return c->client->door->limit_srq(c->it, c->in->value);
 }
 
-static int query_srq(const struct call *c)
+static int query_srq(const struct ur_apart_call *c)
 {
-	struct uroce_guest_srq *srq = named(c, UR_APART_SRQ);
-
-	if (!srq)
-		return -EINVAL;
-	c->reply->msg.value = c->client->door->query_srq(srq);
+	c->reply->msg.value = c->client->door->query_srq(c->it);
 	return 0;
 }
 
-static int destroy_srq(const struct call *c)
+static int destroy_srq(const struct ur_apart_call *c)
 {
-	struct uroce_guest_srq *srq = named(c, UR_APART_SRQ);
-	int err = srq ? c->client->door->destroy_srq(srq, c->reply->msg.read)
-		      : -EINVAL;
-
-	if (!err)
-		del(c, UR_APART_SRQ);
-	return err;
+	return ended(c,
+		     c->client->door->destroy_srq(c->it, c->reply->msg.read));
 }
 
 /* ---- address handles ---- */
 
-static int create_ah(const struct call *c)
+static int create_ah(const struct ur_apart_call *c)
 {
 	const struct uroce_engine_path *path = &c->in->ah.path;
 	struct uroce_guest_ah *ah;
@@ -241,23 +192,18 @@ static int create_ah(const struct call *c)
 		return err;
 	err = c->client->door->create_ah(c->client->guest, pdn, path, &ah,
 					 &c->reply->msg.value);
-	return add(c, UR_APART_AH, ah, err);
+	return ur_apart_made(c, UR_APART_AH, ah, err);
 }
 
-static int destroy_ah(const struct call *c)
+static int destroy_ah(const struct ur_apart_call *c)
 {
-	struct uroce_guest_ah *ah = named(c, UR_APART_AH);
-
-	if (!ah)
-		return -EINVAL;
-	c->client->door->destroy_ah(ah);
-	del(c, UR_APART_AH);
-	return 0;
+	c->client->door->destroy_ah(c->it);
+	return ended(c, 0);
 }
 
 /* ---- queue pairs ---- */
 
-static int create_target(const struct call *c)
+static int create_target(const struct ur_apart_call *c)
 {
 	const struct uroce_guest_qp_init init = {
 		.type = c->in->qp.init.type,
@@ -275,15 +221,10 @@ static int create_target(const struct call *c)
 		      ? door->open_qp(c->client->guest, &init, &qp)
 		      : door->create_qp(c->client->guest, &init, &qp,
 					&c->reply->msg.new_qp);
-	return add(c, UR_APART_QP, qp, err);
+	return ur_apart_made(c, UR_APART_QP, qp, err);
 }
 
-static int raw(const struct call *c)
-{
-	return ur_apart_call_raw(c->client, c->asked, c->fds, c->reply);
-}
-
-static int create_qp(const struct call *c)
+static int create_qp(const struct ur_apart_call *c)
 {
 	struct uroce_guest_qp_init init = c->in->qp.init;
 	struct uroce_guest_qp *qp;
@@ -292,10 +233,11 @@ static int create_qp(const struct call *c)
 	if (init.type == IB_UVERBS_QPT_XRC_TGT)
 		return create_target(c);
 	if (init.type == IB_UVERBS_QPT_RAW_PACKET)
-		return raw(c);
-	init.send_cq = find(c, UR_APART_CQ, c->in->qp.send_cq);
-	init.recv_cq = find(c, UR_APART_CQ, c->in->qp.recv_cq);
-	init.srq = find(c, UR_APART_SRQ, c->in->qp.srq);
+		return c->client->door->borrow_raw ? ur_apart_create_raw(c)
+						   : -EOPNOTSUPP;
+	init.send_cq = ur_apart_given(c, UR_APART_CQ, c->in->qp.send_cq);
+	init.recv_cq = ur_apart_given(c, UR_APART_CQ, c->in->qp.recv_cq);
+	init.srq = ur_apart_given(c, UR_APART_SRQ, c->in->qp.srq);
 	if (!init.send_cq ||
 	    !init.recv_cq != (init.type == IB_UVERBS_QPT_XRC_INI) ||
 	    (c->in->qp.srq && !init.srq) ||
@@ -306,78 +248,59 @@ static int create_qp(const struct call *c)
 		return err;
 	err = c->client->door->create_qp(c->client->guest, &init, &qp,
 					 &c->reply->msg.new_qp);
-	return add(c, UR_APART_QP, qp, err);
+	return ur_apart_made(c, UR_APART_QP, qp, err);
 }
 
-static int may_modify_qp(const struct call *c)
+static int may_modify_qp(const struct ur_apart_call *c)
 {
-	struct uroce_guest_qp *qp = named(c, UR_APART_QP);
 	const struct uroce_apart_modify *m = &c->in->modify;
 
-	if (!qp || !ur_apart_states_are_good(m))
+	if (!ur_apart_states_are_good(m))
 		return -EINVAL;
-	return c->client->door->may_modify_qp(qp, &m->attr, m->mask);
+	return c->client->door->may_modify_qp(c->it, &m->attr, m->mask);
 }
 
-static int modify_qp(const struct call *c)
+static int modify_qp(const struct ur_apart_call *c)
 {
-	struct uroce_guest_qp *qp = named(c, UR_APART_QP);
 	const struct uroce_apart_modify *m = &c->in->modify;
 
-	if (!qp || !ur_apart_modify_is_good(m) || m->attr.sgid_index >= GIDS)
+	if (!ur_apart_modify_is_good(m) || m->attr.sgid_index >= GIDS)
 		return -EINVAL;
-	return c->client->door->modify_qp(qp, &m->attr, m->mask);
+	return c->client->door->modify_qp(c->it, &m->attr, m->mask);
 }
 
-static int query_qp(const struct call *c)
+static int query_qp(const struct ur_apart_call *c)
 {
-	struct uroce_guest_qp *qp = named(c, UR_APART_QP);
-
-	if (!qp)
-		return -EINVAL;
-	c->client->door->query_qp(qp, &c->reply->msg.now);
+	c->client->door->query_qp(c->it, &c->reply->msg.now);
 	return 0;
 }
 
-static int mcast(const struct call *c)
+static int mcast(const struct ur_apart_call *c)
 {
-	struct ur_apart_object *qp =
-		ur_apart_find(c->client, UR_APART_QP, c->in->number);
 	const struct uroce_apart_gid *g = &c->in->gid;
-	int err;
+	int err = c->client->door->mcast(c->it, g->gid, g->index);
 
-	if (!qp)
-		return -EINVAL;
-	err = c->client->door->mcast(qp->it, g->gid, g->index);
 	if (err)
 		return err;
 	if (!g->index) {
-		ur_apart_leave(c->client, qp, g->gid);
+		ur_apart_leave(c->client, c->named, g->gid);
 		return 0;
 	}
-	err = ur_apart_join(c->client, qp, g->gid);
+	err = ur_apart_join(c->client, c->named, g->gid);
 	if (err)
-		c->client->door->mcast(qp->it, g->gid, 0);
+		c->client->door->mcast(c->it, g->gid, 0);
 	return err;
 }
 
-static int destroy_qp(const struct call *c)
+static int destroy_qp(const struct ur_apart_call *c)
 {
-	enum ur_apart_kind kind =
-		named(c, UR_APART_WQ) ? UR_APART_WQ : UR_APART_QP;
-	struct uroce_guest_qp *qp = named(c, kind);
-	int err = qp ? c->client->door->destroy_qp(qp, c->reply->msg.read)
-		     : -EINVAL;
-
-	if (!err)
-		del(c, kind);
-	return err;
+	return ended(c, c->client->door->destroy_qp(c->it, c->reply->msg.read));
 }
 
 /* ---- regions and windows ---- */
 
 /* Claims a region that uroced has named, as the program has it now. */
-static int claim_mr(const struct call *c, u32 number,
+static int claim_mr(const struct ur_apart_call *c, u32 number,
 		    const struct uroce_guest_mr_init *init)
 {
 	struct ur_apart_object *mr =
@@ -387,7 +310,7 @@ static int claim_mr(const struct call *c, u32 number,
 	return c->client->door->rereg_mr(mr->it, ALL_OF_REGION, init);
 }
 
-static int reg_mr(const struct call *c)
+static int reg_mr(const struct ur_apart_call *c)
 {
 	struct uroce_guest_mr_init init = c->in->mr.init;
 	struct uroce_guest_mr *mr;
@@ -406,24 +329,23 @@ static int reg_mr(const struct call *c)
 	if (listed)
 		return claim_mr(c, listed, &init);
 	err = c->client->door->reg_mr(c->client->guest, &init, &mr);
-	return add(c, UR_APART_MR, mr, err);
+	return ur_apart_made(c, UR_APART_MR, mr, err);
 }
 
-static int rereg_mr(const struct call *c)
+static int rereg_mr(const struct ur_apart_call *c)
 {
 	struct uroce_guest_mr_init init = c->in->mr.init;
-	struct uroce_guest_mr *mr = named(c, UR_APART_MR);
 	int err;
 
-	if (!mr || c->in->mr.flags > ALL_OF_REGION ||
-	    !ur_apart_mr_is_good(&init) || (init.flags & UROCE_GUEST_MR_FILE))
+	if (c->in->mr.flags > ALL_OF_REGION || !ur_apart_mr_is_good(&init) ||
+	    (init.flags & UROCE_GUEST_MR_FILE))
 		return -EINVAL;
 	err = ur_apart_find_domain(c->client, &init.pdn);
 	return err ? err
-		   : c->client->door->rereg_mr(mr, c->in->mr.flags, &init);
+		   : c->client->door->rereg_mr(c->it, c->in->mr.flags, &init);
 }
 
-static int set_parent(const struct call *c)
+static int set_parent(const struct ur_apart_call *c)
 {
 	if (c->fds[0] < 0)
 		return -EINVAL;
@@ -431,23 +353,18 @@ static int set_parent(const struct call *c)
 					   c->in->value);
 }
 
-static int dereg_mr(const struct call *c)
+static int dereg_mr(const struct ur_apart_call *c)
 {
-	struct uroce_guest_mr *mr = named(c, UR_APART_MR);
-	int err = mr ? c->client->door->dereg_mr(mr) : -EINVAL;
-
-	if (!err)
-		del(c, UR_APART_MR);
-	return err;
+	return ended(c, c->client->door->dereg_mr(c->it));
 }
 
-static int claimed(const struct call *c)
+static int claimed(const struct ur_apart_call *c)
 {
 	ur_apart_claimed(c->client);
 	return 0;
 }
 
-static int alloc_mw(const struct call *c)
+static int alloc_mw(const struct ur_apart_call *c)
 {
 	const struct uroce_apart_mw *in = &c->in->mw;
 	struct uroce_guest_mw *mw;
@@ -461,90 +378,104 @@ static int alloc_mw(const struct call *c)
 		return err;
 	err = c->client->door->alloc_mw(c->client->guest, pdn, in->type,
 					in->rkey, &mw);
-	return add(c, UR_APART_MW, mw, err);
+	return ur_apart_made(c, UR_APART_MW, mw, err);
 }
 
-static int dealloc_mw(const struct call *c)
+static int dealloc_mw(const struct ur_apart_call *c)
 {
-	struct uroce_guest_mw *mw = named(c, UR_APART_MW);
-
-	if (!mw)
-		return -EINVAL;
-	c->client->door->dealloc_mw(mw);
-	del(c, UR_APART_MW);
-	return 0;
+	c->client->door->dealloc_mw(c->it);
+	return ended(c, 0);
 }
 
-/* The kind of object that each makes. */
-static const enum ur_apart_kind makes[UROCE_APART_OPS] = {
-	[UROCE_APART_CREATE_CQ] = UR_APART_CQ,
-	[UROCE_APART_CREATE_SRQ] = UR_APART_SRQ,
-	[UROCE_APART_CREATE_AH] = UR_APART_AH,
-	[UROCE_APART_CREATE_QP] = UR_APART_QP,
-	[UROCE_APART_OPEN_QP] = UR_APART_QP,
-	[UROCE_APART_REG_MR] = UR_APART_MR,
-	[UROCE_APART_ALLOC_MW] = UR_APART_MW,
-	[UROCE_APART_CREATE_FLOW] = UR_APART_FLOW,
+/* Their functions; the kinds of objects that they make and are about; raw: not in a library without raw packets. */
+static const struct operation {
+	int (*fn)(const struct ur_apart_call *c);
+	enum ur_apart_kind makes, about;
+	bool raw;
+} operations[UROCE_APART_OPS] = {
+	[UROCE_APART_BEGIN] = {begin},
+	[UROCE_APART_HAS_GID] = {has_gid},
+	[UROCE_APART_BORROW] = {borrow},
+	[UROCE_APART_HAS_RING] = {has_ring},
+	[UROCE_APART_BORROW_RING] = {borrow_ring},
+	[UROCE_APART_SET_ASYNC] = {set_async},
+	[UROCE_APART_CREATE_CQ] = {create_cq, .makes = UR_APART_CQ},
+	[UROCE_APART_MODIFY_CQ] = {modify_cq, .about = UR_APART_CQ},
+	[UROCE_APART_RESIZE_CQ] = {resize_cq, .about = UR_APART_CQ},
+	[UROCE_APART_DESTROY_CQ] = {destroy_cq, .about = UR_APART_CQ},
+	[UROCE_APART_CREATE_SRQ] = {create_srq, .makes = UR_APART_SRQ},
+	[UROCE_APART_RESIZE_SRQ] = {resize_srq, .about = UR_APART_SRQ},
+	[UROCE_APART_LIMIT_SRQ] = {limit_srq, .about = UR_APART_SRQ},
+	[UROCE_APART_QUERY_SRQ] = {query_srq, .about = UR_APART_SRQ},
+	[UROCE_APART_DESTROY_SRQ] = {destroy_srq, .about = UR_APART_SRQ},
+	[UROCE_APART_CREATE_AH] = {create_ah, .makes = UR_APART_AH},
+	[UROCE_APART_DESTROY_AH] = {destroy_ah, .about = UR_APART_AH},
+	[UROCE_APART_CREATE_QP] = {create_qp, .makes = UR_APART_QP},
+	[UROCE_APART_OPEN_QP] = {create_target, .makes = UR_APART_QP},
+	[UROCE_APART_MAY_MODIFY_QP] = {may_modify_qp, .about = UR_APART_QP},
+	[UROCE_APART_MODIFY_QP] = {modify_qp, .about = UR_APART_QP},
+	[UROCE_APART_QUERY_QP] = {query_qp, .about = UR_APART_QP},
+	[UROCE_APART_MCAST] = {mcast, .about = UR_APART_QP},
+	[UROCE_APART_DESTROY_QP] = {destroy_qp, .about = UR_APART_QP},
+	[UROCE_APART_REG_MR] = {reg_mr, .makes = UR_APART_MR},
+	[UROCE_APART_REREG_MR] = {rereg_mr, .about = UR_APART_MR},
+	[UROCE_APART_DEREG_MR] = {dereg_mr, .about = UR_APART_MR},
+	[UROCE_APART_ALLOC_MW] = {alloc_mw, .makes = UR_APART_MW},
+	[UROCE_APART_DEALLOC_MW] = {dealloc_mw, .about = UR_APART_MW},
+	[UROCE_APART_CLAIMED] = {claimed},
+	[UROCE_APART_SET_PARENT] = {set_parent},
+	[UROCE_APART_HAS_RAW] = {ur_apart_has_raw, .raw = true},
+	[UROCE_APART_BORROW_RAW] = {ur_apart_borrow_raw, .raw = true},
+	[UROCE_APART_MODIFY_WQ] = {ur_apart_modify_wq, .about = UR_APART_WQ,
+				   .raw = true},
+	[UROCE_APART_CREATE_FLOW] = {ur_apart_create_flow,
+				     .makes = UR_APART_FLOW,
+				     .about = UR_APART_QP, .raw = true},
+	[UROCE_APART_READ_FLOW] = {ur_apart_read_flow, .about = UR_APART_FLOW,
+				   .raw = true},
+	[UROCE_APART_DESTROY_FLOW] = {ur_apart_destroy_flow,
+				      .about = UR_APART_FLOW, .raw = true},
+	[UROCE_APART_DRAIN] = {drain},
 };
 
-static int (*const calls[UROCE_APART_OPS])(const struct call *c) = {
-	[UROCE_APART_BEGIN] = begin,
-	[UROCE_APART_HAS_GID] = has_gid,
-	[UROCE_APART_BORROW] = borrow,
-	[UROCE_APART_HAS_RING] = has_ring,
-	[UROCE_APART_BORROW_RING] = borrow_ring,
-	[UROCE_APART_SET_ASYNC] = set_async,
-	[UROCE_APART_CREATE_CQ] = create_cq,
-	[UROCE_APART_MODIFY_CQ] = modify_cq,
-	[UROCE_APART_RESIZE_CQ] = resize_cq,
-	[UROCE_APART_DESTROY_CQ] = destroy_cq,
-	[UROCE_APART_CREATE_SRQ] = create_srq,
-	[UROCE_APART_RESIZE_SRQ] = resize_srq,
-	[UROCE_APART_LIMIT_SRQ] = limit_srq,
-	[UROCE_APART_QUERY_SRQ] = query_srq,
-	[UROCE_APART_DESTROY_SRQ] = destroy_srq,
-	[UROCE_APART_CREATE_AH] = create_ah,
-	[UROCE_APART_DESTROY_AH] = destroy_ah,
-	[UROCE_APART_CREATE_QP] = create_qp,
-	[UROCE_APART_OPEN_QP] = create_target,
-	[UROCE_APART_MAY_MODIFY_QP] = may_modify_qp,
-	[UROCE_APART_MODIFY_QP] = modify_qp,
-	[UROCE_APART_QUERY_QP] = query_qp,
-	[UROCE_APART_MCAST] = mcast,
-	[UROCE_APART_DESTROY_QP] = destroy_qp,
-	[UROCE_APART_REG_MR] = reg_mr,
-	[UROCE_APART_REREG_MR] = rereg_mr,
-	[UROCE_APART_DEREG_MR] = dereg_mr,
-	[UROCE_APART_ALLOC_MW] = alloc_mw,
-	[UROCE_APART_DEALLOC_MW] = dealloc_mw,
-	[UROCE_APART_CLAIMED] = claimed,
-	[UROCE_APART_SET_PARENT] = set_parent,
-	[UROCE_APART_HAS_RAW] = raw,
-	[UROCE_APART_BORROW_RAW] = raw,
-	[UROCE_APART_MODIFY_WQ] = raw,
-	[UROCE_APART_CREATE_FLOW] = raw,
-	[UROCE_APART_READ_FLOW] = raw,
-	[UROCE_APART_DESTROY_FLOW] = raw,
-	[UROCE_APART_DRAIN] = drain,
-};
+/* Finds the object that the message is about. A work queue is destroyed as a queue pair. */
+static bool find_named(struct ur_apart_call *c, enum ur_apart_kind kind)
+{
+	if (!kind)
+		return true;
+	c->named = ur_apart_find(c->client, kind, c->in->number);
+	if (!c->named && c->in->op == UROCE_APART_DESTROY_QP)
+		c->named = ur_apart_find(c->client, UR_APART_WQ, c->in->number);
+	c->it = c->named ? c->named->it : NULL;
+	return c->named;
+}
+
+static int carry_out(struct ur_apart_call *c)
+{
+	const struct operation *o = &operations[c->in->op];
+	int err = 0;
+
+	if (!o->fn || (o->raw && !c->client->door->borrow_raw))
+		return -EOPNOTSUPP;
+	if (c->asked->n_wqs &&
+	    (c->in->op != UROCE_APART_CREATE_QP ||
+	     c->in->qp.init.type != IB_UVERBS_QPT_RAW_PACKET))
+		return -EINVAL;
+	if (o->makes)
+		err = ur_apart_make_room(c->client, o->makes);
+	if (err)
+		return err;
+	return find_named(c, o->about) ? o->fn(c) : -EINVAL;
+}
 
 void ur_apart_call(struct ur_apart_client *client,
 		   const struct ur_apart_asked *asked, int *fds,
 		   struct ur_apart_reply *reply)
 {
 	const struct uroce_apart_msg *msg = &asked->msg;
-	const struct call c = {client, msg, fds, reply, asked};
+	struct ur_apart_call c = {client, msg, asked, fds, reply, NULL, NULL};
 
 	*reply = (struct ur_apart_reply){.msg.op = msg->op, .fds = {-1, -1}};
-	if (msg->op >= UROCE_APART_OPS || !calls[msg->op]) {
-		reply->msg.ret = -EOPNOTSUPP;
-		return;
-	}
-	if (asked->n_wqs && (msg->op != UROCE_APART_CREATE_QP ||
-			     msg->qp.init.type != IB_UVERBS_QPT_RAW_PACKET))
-		reply->msg.ret = -EINVAL;
-	else if (makes[msg->op])
-		reply->msg.ret = ur_apart_make_room(client, makes[msg->op]);
-	if (!reply->msg.ret)
-		reply->msg.ret = calls[msg->op](&c);
+	reply->msg.ret =
+		msg->op < UROCE_APART_OPS ? carry_out(&c) : -EOPNOTSUPP;
 }

@@ -63,6 +63,22 @@ struct ur_apart_object *ur_apart_find(struct ur_apart_client *c,
 	return &c->objects[number - 1];
 }
 
+void *ur_apart_given(const struct ur_apart_call *c, enum ur_apart_kind kind,
+		     u32 number)
+{
+	struct ur_apart_object *o = ur_apart_find(c->client, kind, number);
+
+	return o ? o->it : NULL;
+}
+
+int ur_apart_made(const struct ur_apart_call *c, enum ur_apart_kind kind,
+		  void *it, int err)
+{
+	if (!err)
+		c->reply->msg.number = ur_apart_add(c->client, kind, it);
+	return err;
+}
+
 void ur_apart_del(struct ur_apart_client *c, struct ur_apart_object *o)
 {
 	ur_assert(o >= c->objects && o < c->objects + c->n_objects &&
