@@ -141,13 +141,6 @@ struct ur_qp_init {
 	u64 *shown;
 	/* A number that another port or an earlier life of the device assigned; 0: a new one. */
 	u32 qpn;
-	/* Which port of the device runs the queue pair of this number: this one
-	 * only keeps its attributes, and no packet reaches it. 0: this port
-	 * runs it. */
-	u32 away;
-	/* The caller can draw another qpn: -EEXIST where the table would have
-	 * to grow for this one. */
-	bool drawn;
 };
 
 /* Attribute mask: enum ibv_qp_attr_mask's values. */

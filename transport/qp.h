@@ -256,12 +256,10 @@ static inline bool ur_unready_is_due(const struct ur_qp *qp)
 }
 
 /* Returns the queue pair of that number for incoming packets, or NULL: there is
- * none, or another port runs it (struct ur_qp_init, away). */
+ * none. */
 static inline struct ur_qp *ur_port_qp(const struct ur_port *port, u32 qpn)
 {
-	struct ur_qp *qp = ur_table_lookup(&port->qps, qpn);
-
-	return qp && !qp->init.away ? qp : NULL;
+	return ur_table_lookup(&port->qps, qpn);
 }
 
 /* Adds n to counter c. Other threads, and processes, may read it meanwhile. */

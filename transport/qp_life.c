@@ -118,30 +118,11 @@ static int reserve_heap(struct ur_port *port)
 	return 0;
 }
 
-/* A program may choose the number, so the table's growth is limited: with that many slots all
- * numbers of one port have slots of their own. */
-static int put_number(struct ur_port *port, struct ur_qp *qp, u32 slots)
-{
-	qp->qpn = qp->init.qpn;
-	return ur_table_put_within(&port->qps, qp, qp->qpn, slots);
-}
-
 static int give_number(struct ur_port *port, struct ur_qp *qp)
 {
-	const struct ur_qp_init *init = &qp->init;
-	u32 share = 1u << (24 - port->cfg.shard_bits);
-	u32 first = init->away * share;
-
-	if (init->away && init->qpn)
-		return put_number(port, qp, init->drawn ? 1 : share);
-	if (init->away)
-		return ur_table_add_from(
-			&port->qps, qp, first,
-			ur_min_u32(first + share - 1, UR_QPN_MULTICAST - 1),
-			&qp->qpn);
-	if (!init->qpn)
+	if (!qp->init.qpn)
 		return ur_table_add(&port->qps, qp, &qp->qpn);
-	qp->qpn = init->qpn;
+	qp->qpn = qp->init.qpn;
 	return ur_table_put(&port->qps, qp, qp->qpn);
 }
 

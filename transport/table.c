@@ -75,24 +75,19 @@ static int grow_table(struct ur_table *t)
 	return 0;
 }
 
-/* Returns a number from first to last to try. */
-static u32 draw(struct ur_table *t, u32 first, u32 last)
+/* Returns a number to try. */
+static u32 draw(struct ur_table *t)
 {
 	u32 n = t->next;
 
 	if (t->secret)
-		return first + ur_secret_below(t->secret, last - first + 1);
+		return t->first +
+		       ur_secret_below(t->secret, t->last - t->first + 1);
 	t->next = n == t->last ? t->first : n + 1;
-	return first + (n - t->first) % (last - first + 1);
+	return n;
 }
 
 int ur_table_add(struct ur_table *t, void *object, u32 *id)
-{
-	return ur_table_add_from(t, object, t->first, t->last, id);
-}
-
-int ur_table_add_from(struct ur_table *t, void *object, u32 first, u32 last,
-		      u32 *id)
 {
 	int err;
 
@@ -105,7 +100,7 @@ int ur_table_add_from(struct ur_table *t, void *object, u32 first, u32 last,
 			return err;
 	}
 	for (;;) {
-		u32 n = draw(t, first, last);
+		u32 n = draw(t);
 
 		if (t->slot[n & t->mask].object || is_spent(t, n))
 			continue;

@@ -41,10 +41,6 @@ int ur_table_spend(struct ur_table *t);
 /* Gives object a number, in *id. Returns 0, or -ENOMEM, also where the table
  * has max objects. */
 int ur_table_add(struct ur_table *t, void *object, u32 *id);
-/* Does the same with a number from first to last, within or outside the table's
- * range. The range must be far larger than the number of objects. */
-int ur_table_add_from(struct ur_table *t, void *object, u32 first, u32 last,
-		      u32 *id);
 /* Enters object under a number that another table assigned. Returns 0; -EEXIST where the number
  * is in use, or the table would grow far beyond its need, so that another number may do; or
  * -ENOMEM. */

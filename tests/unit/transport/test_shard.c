@@ -94,59 +94,6 @@ static void test_counted(void)
 	CHECK_EQ(qpn[PORTS - 1][0], 0xe00000);
 }
 
-/* A SEND to that number, as it comes from the network. */
-static void receive(struct ur_port *port, u32 number)
-{
-	const struct ur_rx_meta meta = {.v4 = true};
-	struct ur_pkt pkt = {.pkey = UR_PKEY_DEFAULT,
-			     .dqpn = number,
-			     .opcode = UR_SVC_RC | UR_OPC_SEND_ONLY};
-	u8 bytes[UR_HEADERS_MAX_BYTES];
-
-	ur_port_rx(port, 0, &meta, bytes, (u32)ur_pkt_build(&pkt, bytes));
-}
-
-static u64 received(const struct ur_qp *qp)
-{
-	return ur_qp_counters(qp)[UR_QP_CNT_rcvd_pkts];
-}
-
-/* One port keeps the attributes of what another has: the number is the same, it is
- * of the other's, and packets find that one alone. */
-static void test_away(void)
-{
-	struct ur_port *keeper = make_port(0, 0x5eed), *has = make_port(3, 99);
-	struct ur_port *next = make_port(0, 0x5eee);
-	struct ur_qp_init init = {.type = UR_QPT_RC, .away = 3};
-	struct ur_qp *kept, *qp, *other;
-	u32 number;
-
-	CHECK_EQ(ur_qp_create(keeper, &init, &kept), 0);
-	number = ur_qp_number(kept);
-	CHECK_EQ(ur_shard_of(number, BITS), 3);
-	init = (struct ur_qp_init){.type = UR_QPT_RC, .qpn = number};
-	CHECK_EQ(ur_qp_create(has, &init, &qp), 0);
-	CHECK_EQ(ur_qp_number(qp), number);
-	CHECK_EQ(ur_qp_create(has, &init, &other), -EEXIST);
-	receive(keeper, number);
-	receive(has, number);
-	CHECK_EQ(received(kept), 0);
-	CHECK_EQ(received(qp), 1);
-	ur_qp_destroy(kept);
-	ur_port_destroy(keeper);
-	/* Another keeper is given the number, once. */
-	init.away = 3;
-	CHECK_EQ(ur_qp_create(next, &init, &kept), 0);
-	CHECK_EQ(ur_qp_number(kept), number);
-	CHECK_EQ(ur_qp_create(next, &init, &other), -EEXIST);
-	receive(next, number);
-	CHECK_EQ(received(kept), 0);
-	ur_qp_destroy(kept);
-	ur_port_destroy(next);
-	ur_qp_destroy(qp);
-	ur_port_destroy(has);
-}
-
 /* A key that another port has drawn. */
 static void test_given_key(void)
 {
@@ -175,7 +122,6 @@ int main(void)
 	test_secret();
 	test_counted();
 	test_one_port();
-	test_away();
 	test_given_key();
 	return 0;
 }
