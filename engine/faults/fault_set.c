@@ -53,8 +53,9 @@ static int fault_del(struct ur_engine *e, struct ur_efault *f)
 }
 UR_ENGINE_CALL(1, fault_del, struct ur_efault *);
 
-static int add_one(struct ur_engine *engine, const struct ur_fault_rule *rule,
-		   struct ur_efault **fault)
+int ur_engine_fault_add(struct ur_engine *engine,
+			const struct ur_fault_rule *rule,
+			struct ur_efault **fault)
 {
 	struct ur_efault *f = calloc(1, sizeof(*f));
 	int err;
@@ -69,20 +70,6 @@ static int add_one(struct ur_engine *engine, const struct ur_fault_rule *rule,
 		free(f);
 		return err;
 	}
-	f->more = *fault;
-	*fault = f;
-	return 0;
-}
-
-int ur_engine_fault_add(struct ur_engine *engine,
-			const struct ur_fault_rule *rule,
-			struct ur_efault **fault)
-{
-	struct ur_efault *f = NULL;
-	int err = add_one(engine, rule, &f);
-
-	if (err)
-		return err;
 	err = ur_faults_lend(engine, rule, &f->lent);
 	if (err) {
 		ur_engine_fault_del(engine, f);
@@ -95,14 +82,11 @@ int ur_engine_fault_add(struct ur_engine *engine,
 
 void ur_engine_fault_del(struct ur_engine *engine, struct ur_efault *fault)
 {
-	while (fault) {
-		struct ur_efault *more = fault->more;
-
-		ur_faults_lend_del(fault->lent);
-		ur_settings_show(engine);
-		call_fault_del(fault->engine, fault);
-		fault = more;
-	}
+	if (!fault)
+		return;
+	ur_faults_lend_del(fault->lent);
+	ur_settings_show(engine);
+	call_fault_del(engine, fault);
 }
 
 /* ---- in a program ---- */
@@ -164,13 +148,12 @@ void ur_faults_follow(struct ur_engine *e, const struct ur_lent_rule *rules)
 void ur_efault_counts(const struct ur_efault *fault, u64 *matched, u64 *done)
 {
 	*matched = *done = 0;
-	if (fault && fault->lent)
+	if (!fault)
+		return;
+	if (fault->lent)
 		ur_faults_lent_counts(fault->lent, matched, done);
-	for (; fault; fault = fault->more) {
-		*matched += __atomic_load_n(&fault->state.matched,
-					    __ATOMIC_RELAXED);
-		*done += __atomic_load_n(&fault->state.done, __ATOMIC_RELAXED);
-	}
+	*matched += __atomic_load_n(&fault->state.matched, __ATOMIC_RELAXED);
+	*done += __atomic_load_n(&fault->state.done, __ATOMIC_RELAXED);
 }
 
 void ur_faults_fini(struct ur_engine *e)

@@ -23,7 +23,6 @@ struct ur_efault {
 	ur_time until; /* end of a stall; 0: not begun */
 	ur_time idle;  /* slow link: when it will have sent its queue */
 	struct ur_engine *engine;
-	struct ur_efault *more; /* the same rule in the device's next engine */
 	struct ur_lent_fault *lent; /* the same rule in programs, or NULL */
 	/* In a program: the device's rule, its place, and its counts at the begin. */
 	u64 id;
