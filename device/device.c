@@ -31,12 +31,6 @@
 		found_;                                                     \
 	})
 
-#define FOR_EACH_WATCHER(dev, w)                                   \
-	ur_list_for_each(it_, &(dev)->daemon->watchers)            \
-		for (struct ur_device_watcher *w = ur_list_entry(  \
-			     it_, struct ur_device_watcher, node); \
-		     w; w = NULL)
-
 void ur_device_watch(struct ur_daemon *daemon,
 		     struct ur_device_watcher *watcher)
 {
@@ -45,9 +39,9 @@ void ur_device_watch(struct ur_daemon *daemon,
 
 static void notify(struct ur_device *dev, enum ur_device_change change)
 {
-	FOR_EACH_WATCHER(dev, w)
-	if (w->changed)
-		w->changed(dev, change);
+	ur_list_for_each(it, &dev->daemon->watchers)
+		ur_list_entry(it, struct ur_device_watcher, node)
+			->changed(dev, change);
 }
 
 struct ur_device *ur_device_by_uverbs(struct ur_daemon *daemon, u32 n)
@@ -82,19 +76,9 @@ static void woken(void *ctx)
 	ur_sysfs_counters_move(ctx);
 }
 
-static void failed(void *ctx, u32 qpn)
-{
-	struct ur_device *dev = ctx;
-
-	FOR_EACH_WATCHER(dev, w)
-	if (w->qp_failed)
-		w->qp_failed(dev, qpn);
-}
-
 static const struct ur_engine_events engine_events = {
 	.gsi_rx = gsi_rx,
 	.woken = woken,
-	.failed = failed,
 };
 
 static struct ur_device *by_index(struct ur_daemon *daemon, u32 index)

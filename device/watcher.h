@@ -18,10 +18,7 @@ enum ur_device_change {
 
 struct ur_device_watcher {
 	struct ur_list node; /* of the daemon's */
-	/* NULL: not interested. */
 	void (*changed)(struct ur_device *dev, enum ur_device_change change);
-	/* Reports a failed work request of that queue pair. */
-	void (*qp_failed)(struct ur_device *dev, u32 qpn);
 };
 
 /* Adds *watcher, which stays the caller's and must outlive the daemon's devices. Called

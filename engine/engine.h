@@ -53,9 +53,6 @@ struct ur_engine_events {
 		       const u8 *mad);
 	/* The engine has woken, as ur_engine_tell_waking() requested. May be NULL. */
 	void (*woken)(void *ctx);
-	/* A work request of a queue pair has failed while the recorder is on.
-	 * If many fail, only some are reported. May be NULL. */
-	void (*failed)(void *ctx, u32 qpn);
 };
 
 /* Packet sockets that receive and send, on the netdev and on the loopback interface; TX_HIGH: with

@@ -109,7 +109,7 @@ static void time_to_write(void *arg)
 	write_wanted(arg);
 }
 
-static void qp_failed(struct ur_device *dev, u32 qpn)
+static void write_soon(struct ur_device *dev)
 {
 	struct ur_device_record *rec = dev->record;
 	u64 now = ur_loop_now(), at = now + WRITE_AFTER_NS;
@@ -131,7 +131,7 @@ static void poll_programs(void *arg)
 	struct ur_device *dev = arg;
 
 	if (ur_engine_record_failed(dev->engine))
-		qp_failed(dev, 0);
+		write_soon(dev);
 	ur_loop_timer_set(dev->daemon->loop, &dev->record->poll,
 			  ur_loop_now() + POLL_EVERY_NS);
 }
@@ -220,8 +220,7 @@ static void changed(struct ur_device *dev, enum ur_device_change change)
 
 void ur_record_watch(struct ur_daemon *daemon)
 {
-	static struct ur_device_watcher watcher = {.changed = changed,
-						   .qp_failed = qp_failed};
+	static struct ur_device_watcher watcher = {.changed = changed};
 
 	ur_device_watch(daemon, &watcher);
 }

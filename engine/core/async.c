@@ -19,7 +19,6 @@ UR_ENGINE_CALL(1, destroy_async, struct ur_easync *);
 
 int ur_easync_destroy(struct ur_easync *async)
 {
-	ur_list_del(&async->node);
 	return call_destroy_async(async->sock.engine, async);
 }
 

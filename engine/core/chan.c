@@ -232,6 +232,5 @@ UR_ENGINE_CALL(1, destroy_channel, struct ur_echan *);
 
 int ur_echan_destroy(struct ur_echan *chan)
 {
-	ur_list_del(&chan->node);
 	return call_destroy_channel(chan->sock.engine, chan);
 }

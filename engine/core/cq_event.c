@@ -19,16 +19,6 @@
 #define DUE_BYTES	 (128u << 10)
 #define COMPLETION_BYTES 1024u
 
-/* Programs of one engine do not wait for each other's events. An engine in a program sends the events
- * of all its channels together (event_batch.h). */
-static void begin_event(struct ur_engine *engine)
-{
-	if (!engine->config.guest)
-		ur_ecq_send_events(engine);
-	if (ur_list_empty(&engine->due))
-		engine->due_bytes = 0;
-}
-
 void ur_ecq_event(struct ur_ecq *cq)
 {
 	struct ur_engine *engine = cq->ectx->engine;
@@ -38,7 +28,8 @@ void ur_ecq_event(struct ur_ecq *cq)
 	cq->mod_deadline = UR_NEVER;
 	ur_list_del(&cq->mod_node);
 	if (!cq->due) {
-		begin_event(engine);
+		if (ur_list_empty(&engine->due))
+			engine->due_bytes = 0;
 		ur_list_add_tail(&engine->due, &cq->due_node);
 	}
 	cq->due++;
@@ -53,8 +44,8 @@ static bool goes_together(const struct ur_ecq *cq)
 {
 	const struct ur_engine *engine = cq->ectx->engine;
 
-	return engine->config.guest && !engine->events_away &&
-	       !cq->chan->sock.held && !cq->comp_src.pending;
+	return !engine->events_away && !cq->chan->sock.held &&
+	       !cq->comp_src.pending;
 }
 
 static void send_or_put(struct ur_ecq *cq, struct ur_event_batch *batch)

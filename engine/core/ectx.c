@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* User contexts: the doorbell page, its slots, the wake-up descriptor. */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -54,15 +53,6 @@ int ur_ectx_alloc(struct ur_ectx *ectx, u64 bytes, struct ur_block *block)
 	return ur_arena_alloc(&ectx->arena, bytes, block);
 }
 
-void ur_ectx_complain(struct ur_ectx *ectx, const char *what, u32 number)
-{
-	if (ectx->complained || ectx->engine->config.guest)
-		return;
-	ectx->complained = true;
-	fprintf(stderr, "uroced: process %d wrote an impossible %s of %u\n",
-		(int)ectx->mem->pid, what, number);
-}
-
 static void woken(struct ur_watch *watch, u32 events)
 {
 	struct ur_ectx *x = ur_container_of(watch, struct ur_ectx, wake_watch);
@@ -100,8 +90,6 @@ int ur_ectx_create(struct ur_engine *engine, int memfd, struct ur_user_mem *mem,
 	ur_list_init(&x->node);
 	ur_list_init(&x->ring_node);
 	ur_list_init(&x->mrs);
-	ur_list_init(&x->asyncs);
-	ur_list_init(&x->chans);
 	ur_list_init(&x->rung);
 	ur_list_init(&x->to_settle);
 	x->wake_watch.fn = woken;
@@ -138,19 +126,8 @@ err_free:
 	return err;
 }
 
-/* Returns whether the engine still has the context: it may have ended or moved since the call was made. */
-static bool has(const struct ur_engine *engine, const struct ur_ectx *x)
-{
-	ur_list_for_each(it, &engine->ectxs)
-		if (ur_list_entry(it, struct ur_ectx, node) == x)
-			return true;
-	return false;
-}
-
 static int settle(struct ur_engine *engine, struct ur_ectx *x, u64 *run)
 {
-	if (!has(engine, x))
-		return 0;
 	return ur_transmit_settle_all(engine, x, run) ? -EAGAIN : 0;
 }
 UR_ENGINE_CALL(2, settle, struct ur_ectx *, u64 *);

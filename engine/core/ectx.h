@@ -36,7 +36,6 @@ struct ur_ectx {
 	struct ur_watch wake_watch;
 	struct ur_spin_predictor
 		predictor; /* for waits after this context's doorbell */
-	bool complained;   /* a corrupt ring was logged */
 	u32 next_slot;
 	struct ur_db_client *db_clients[UROCE_DB_SLOTS];
 	struct ur_eah **ahs; /* by number - 1 */
@@ -48,8 +47,6 @@ struct ur_ectx {
 	u64 settle_run;		    /* number of the last run begun */
 	bool settling;		    /* that run is not over */
 	struct ur_list mrs;	    /* ur_emr */
-	struct ur_list asyncs;	    /* ur_easync; the control thread's */
-	struct ur_list chans;	    /* ur_echan; the control thread's */
 	struct ur_adverse *adverse; /* adverse.h; NULL: an ordinary card */
 	u32 n_files; /* files of regions that are open for export */
 };
@@ -64,8 +61,5 @@ void ur_ectx_del_db_client(struct ur_ectx *ectx,
 /* Allocates a block of the context's arena, as ur_arena_alloc() does. Returns 0, -ENOMEM or what
  * ur_ectx_set_room()'s function returns. */
 int ur_ectx_alloc(struct ur_ectx *ectx, u64 bytes, struct ur_block *block);
-/* Logs that the client's shared memory is corrupt: what, in queue number. Once for each
- * context. */
-void ur_ectx_complain(struct ur_ectx *ectx, const char *what, u32 number);
 
 #endif

@@ -170,8 +170,8 @@ static inline void ur_engine_tally(struct ur_engine *engine, enum ur_counter c,
 	ur_counter_add(engine->counters, c, n);
 }
 
-/* Post a report to control: the wake-up, a failed work
- * request, or a received MAD of UR_MAD_BYTES. Without memory the report is lost. */
+/* Post a report to control: the wake-up, or a received MAD of UR_MAD_BYTES. Without memory the report is
+ * lost. */
 void ur_engine_tell_woken(struct ur_engine *engine);
 /* Reports to control that the engine has woken, if ur_engine_tell_waking() asked. */
 static inline void ur_engine_woken(struct ur_engine *engine)
@@ -179,7 +179,6 @@ static inline void ur_engine_woken(struct ur_engine *engine)
 	if (atomic_load_explicit(&engine->tell_waking, memory_order_relaxed))
 		ur_engine_tell_woken(engine);
 }
-void ur_engine_tell_failed(struct ur_engine *engine, u32 qpn);
 void ur_engine_tell_gsi(struct ur_engine *engine, const struct ur_rx_meta *meta,
 			u32 src_qpn, const u8 *mad);
 /* Starts a thread that takes turns until engine->stop. Returns 0 or -errno. */

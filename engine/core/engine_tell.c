@@ -51,16 +51,6 @@ bool ur_engine_asleep(struct ur_engine *engine)
 	return atomic_load(&engine->asleep);
 }
 
-static void hear_failed(void *arg)
-{
-	struct told *t = arg;
-	const struct ur_engine_config *c = &t->engine->config;
-
-	if (c->events && c->events->failed)
-		c->events->failed(c->ctx, t->qpn);
-	free(t);
-}
-
 void ur_engine_tell_gsi(struct ur_engine *engine, const struct ur_rx_meta *meta,
 			u32 src_qpn, const u8 *mad)
 {
@@ -73,20 +63,5 @@ void ur_engine_tell_gsi(struct ur_engine *engine, const struct ur_rx_meta *meta,
 	t->qpn = src_qpn;
 	memcpy(t->mad, mad, sizeof(t->mad));
 	if (ur_loop_post(engine->config.loop, hear_gsi, t))
-		free(t);
-}
-
-void ur_engine_tell_failed(struct ur_engine *engine, u32 qpn)
-{
-	struct told *t;
-
-	if (engine->config.guest)
-		return;
-	t = calloc(1, sizeof(*t));
-	if (!t)
-		return;
-	t->engine = engine;
-	t->qpn = qpn;
-	if (ur_loop_post(engine->config.loop, hear_failed, t))
 		free(t);
 }

@@ -33,13 +33,11 @@ struct ur_evsock {
 
 struct ur_echan {
 	struct ur_evsock sock;
-	struct ur_list node;	 /* of the context */
 	struct ur_list borrowed; /* engine->guest.chans */
 };
 
 struct ur_easync {
 	struct ur_evsock sock;
-	struct ur_list node;	 /* of the context */
 	struct ur_list borrowed; /* engine->guest.asyncs */
 	struct ur_evsrc loose;	 /* events that belong to no queue */
 };

@@ -16,9 +16,7 @@ int ur_sq_next(void *qp_ctx, struct ur_send_wr *wr)
 	if (!qp->sq.hdr)
 		return 0;
 	ret = ur_ring_read_send(&qp->sq, qp->has_av, wr, &ah);
-	if (ret < 0)
-		ur_ectx_complain(qp->ectx, "send ring", qp->qpn);
-	else if (ret && qp->type == UR_QPT_UD)
+	if (ret > 0 && qp->type == UR_QPT_UD)
 		wr->av = ur_ah_lookup(qp->ectx, ah, qp->init.pd);
 	return ret;
 }

@@ -14,16 +14,8 @@ void ur_rq_init(struct ur_erq *rq, struct ur_ectx *ectx)
 int ur_rq_next(void *rq_ctx, struct ur_recv_wr *wr)
 {
 	struct ur_erq *rq = rq_ctx;
-	int ret;
 
-	if (!rq->ring.hdr)
-		return 0;
-	ret = ur_ring_read_recv(&rq->ring, wr);
-	if (ret < 0)
-		ur_ectx_complain(rq->ectx, "receive ring",
-				 rq->qp ? rq->qp->qpn
-					: ur_srq_number(rq->srq->srq));
-	return ret;
+	return rq->ring.hdr ? ur_ring_read_recv(&rq->ring, wr) : 0;
 }
 
 u32 ur_rq_count(void *rq_ctx)

@@ -30,7 +30,6 @@ int ur_echan_borrow(struct ur_ectx *ectx, int tx, int rx, struct ur_echan **ret)
 		return -ENOMEM;
 	ur_evsock_init(&chan->sock, ectx->engine, tx, rx, false);
 	ur_list_init(&chan->borrowed);
-	ur_list_add_tail(&ectx->chans, &chan->node);
 	call_add(ectx->engine, chan);
 	*ret = chan;
 	return 0;
@@ -53,7 +52,6 @@ int ur_easync_borrow(struct ur_ectx *ectx, int tx, int rx,
 	ur_evsock_init(&async->sock, ectx->engine, tx, rx, true);
 	ur_list_init(&async->borrowed);
 	ur_evsrc_init(&async->loose, 0);
-	ur_list_add_tail(&ectx->asyncs, &async->node);
 	call_add_async(ectx->engine, async);
 	*ret = async;
 	return 0;

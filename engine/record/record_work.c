@@ -13,15 +13,12 @@ _Static_assert((int)UR_VERDICT_DUPLICATE == UROCE_RECORD_DUPLICATE &&
 		       (int)UR_VERDICT_CLASS_J == UROCE_RECORD_CLASS_J,
 	       "verdicts are told as they are");
 
-static void mark_failed(struct ur_engine *e, u32 qpn)
+static void mark_failed(struct ur_engine *e)
 {
 	if (!e->record.recorder || e->now < e->record.next_told)
 		return;
 	e->record.next_told = e->now + TELL_NS;
-	if (e->config.guest)
-		ur_recorder_count_failure(e->record.recorder);
-	else
-		ur_engine_tell_failed(e, qpn);
+	ur_recorder_count_failure(e->record.recorder);
 }
 
 /* ---- work requests and completions ---- */
@@ -128,7 +125,7 @@ static int cq_push(void *cq_ctx, const struct ur_wc *wc)
 	PROBE(5, completion, r.qpn, r.wr_id, r.status, r.op, r.length);
 	ur_record_keep(e, &r);
 	if (wc->status && wc->status != UR_WC_WR_FLUSH_ERR)
-		mark_failed(e, wc->qpn);
+		mark_failed(e);
 	return e->ops->cq_push(cq_ctx, wc);
 }
 
@@ -209,7 +206,7 @@ static void trace(void *port_ctx, u32 id, u32 qpn, u64 a, u64 b)
 	}
 	ur_record_keep(e, &r);
 	if (r.kind == UROCE_RECORD_EVENT && is_fatal(a))
-		mark_failed(e, qpn);
+		mark_failed(e);
 }
 
 /* ---- on and off ---- */
