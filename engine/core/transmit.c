@@ -106,14 +106,11 @@ static bool fill_aside(struct ur_engine *e, struct ur_aside *aside,
 	return false;
 }
 
-/* Does what is due for faults and hostile cards. */
+/* Does what is due for hostile cards and faults. */
 static bool do_held(struct ur_engine *e)
 {
-	bool any;
+	bool any = ur_adverse_turn(e);
 
-	if (e->now < ur_faults_deadline(e))
-		return false;
-	any = ur_adverse_turn(e);
 	return ur_tx_held(e) || any;
 }
 
