@@ -34,12 +34,6 @@ static inline u64 ur_ip_cm_service_id(u16 port_space, u16 port)
 	return ((u64)port_space << 16) | port;
 }
 
-/* Returns the port of such a service id. */
-static inline u16 ur_ip_cm_port(u64 service_id)
-{
-	return (u16)service_id;
-}
-
 /* Returns whether the id is one of the IP CM service (the kernel's
  * RDMA_IB_IP_PS_MASK). */
 bool ur_ip_cm_is_service(u64 service_id);

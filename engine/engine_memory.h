@@ -57,8 +57,6 @@ void ur_emr_unmap(const struct ur_emr_left *left);
  * Returns as ur_emr_reg(), or -EBUSY while windows are bound to the region. */
 int ur_emr_rereg(struct ur_emr *mr, u32 flags, const struct ur_emr_attr *attr,
 		 struct ur_emr_left *left);
-/* Returns the key of the region, which is its L_Key and its R_Key. */
-u32 ur_emr_key(const struct ur_emr *mr);
 /* Destroys the region. Returns 0 with *left, or -EBUSY while windows are bound
  * to it. */
 int ur_emr_dereg(struct ur_emr *mr, struct ur_emr_left *left);

@@ -56,8 +56,8 @@ int ur_esrq_resize(struct ur_esrq *srq, u32 max_wr,
 /* Sets the limit: one event comes when fewer receives are left. 0: none.
  * Returns 0 or -EINVAL. */
 int ur_esrq_set_limit(struct ur_esrq *srq, u32 limit);
-/* Fills *max_wr, *max_sge and *limit. */
-void ur_esrq_query(struct ur_esrq *srq, u32 *max_wr, u32 *max_sge, u32 *limit);
+/* Returns the limit; 0: none. */
+u32 ur_esrq_limit(const struct ur_esrq *srq);
 /* Destroys it. *async: its events that may be unread. Returns 0, or -EBUSY while queue pairs use it. */
 int ur_esrq_destroy(struct ur_esrq *srq, struct ur_events_left *async);
 
@@ -96,8 +96,6 @@ struct ur_eqp_init {
  * Returns 0, -EINVAL or -ENOMEM. */
 int ur_eqp_create(struct ur_ectx *ectx, struct ur_eqp_init *init,
 		  struct ur_eqp **qp, struct uroce_create_qp_resp *resp);
-/* Returns the QPN. */
-u32 ur_eqp_number(const struct ur_eqp *qp);
 /* Returns as ur_qp_may_modify(). This and ur_eqp_modify() ignore attributes that an XRC_INI or an XRC_TGT
  * does not have, as the kernel does: programs set the attributes of RC on both. */
 int ur_eqp_may_modify(struct ur_eqp *qp, const struct ur_qp_attr *attr,

@@ -238,26 +238,6 @@ enum ur_frame_error ur_frame_parse(struct ur_frame *f, bool v1, const u8 *pkt,
 	return f->icrc == f->icrc_right ? UR_FRAME_OK : UR_FRAME_ICRC;
 }
 
-void ur_frame_grh(u8 out[UR_GRH_BYTES], const struct ur_frame_addr *addr,
-		  size_t bth_bytes)
-{
-	size_t body = bth_bytes + UR_ICRC_BYTES;
-
-	switch (addr->kind) {
-	case UR_FRAME_V4:
-		memset(out, 0, UR_GRH_BYTES - UR_IPV4_BYTES);
-		put_ipv4(out + UR_GRH_BYTES - UR_IPV4_BYTES, addr,
-			 body + UR_UDP_BYTES);
-		break;
-	case UR_FRAME_V6:
-		put_ipv6(out, addr, body + UR_UDP_BYTES, PROTO_UDP);
-		break;
-	case UR_FRAME_V1:
-		put_ipv6(out, addr, body, UR_GRH_NEXT_HDR_IBA);
-		break;
-	}
-}
-
 const char *ur_frame_error_name(enum ur_frame_error error)
 {
 	static const char *const names[] = {

@@ -90,15 +90,6 @@ size_t ur_frame_build(u8 *buf, const struct ur_frame_addr *addr,
 enum ur_frame_error ur_frame_parse(struct ur_frame *f, bool v1, const u8 *pkt,
 				   size_t len);
 
-/*
- * Fills out with the 40 bytes that a UD receiver finds before its data. For v6
- * and v1 they are the header. For v4 they are 20 zero bytes and the IPv4 header
- * with a correct checksum, by which libibverbs recognises it. bth_bytes as in
- * ur_frame_headers().
- */
-void ur_frame_grh(u8 out[UR_GRH_BYTES], const struct ur_frame_addr *addr,
-		  size_t bth_bytes);
-
 /* Returns the Internet checksum of an IPv4 header of 20 bytes, to be stored
  * big-endian. It is zero over a header that has a correct checksum. */
 u16 ur_frame_ipv4_checksum(const u8 *ip);

@@ -29,13 +29,6 @@ static inline u32 ur_psn_sub(u32 a, u32 b)
 	return (a - b) & UR_PSN_MASK;
 }
 
-/* Returns a negative number, zero, or a positive one where a is before, at,
- * after b. */
-static inline s32 ur_psn_cmp(u32 a, u32 b)
-{
-	return (s32)((a - b) << 8);
-}
-
 /* Returns whether first <= psn < first + count, modulo 2^24. */
 static inline bool ur_psn_within(u32 psn, u32 first, u32 count)
 {

@@ -45,7 +45,6 @@ int ur_arena_init(struct ur_arena *arena, int fd)
 	arena->page = (u64)sysconf(_SC_PAGESIZE);
 	arena->next = 0;
 	arena->n_maps = 0;
-	arena->mapped = 0;
 	ur_list_init(&arena->chunks);
 	ur_list_init(&arena->free);
 	return 0;
@@ -104,7 +103,6 @@ void ur_arena_add(struct ur_arena *arena, struct ur_arena_chunk *chunk)
 {
 	ur_assert(chunk->ptr && chunk->len);
 	arena->n_maps++;
-	arena->mapped += chunk->len;
 	ur_list_add_head(&arena->free, &chunk->node);
 }
 

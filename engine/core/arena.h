@@ -23,7 +23,6 @@ struct ur_arena {
 	u64 page; /* system page size, 4096 to 65536 bytes */
 	u64 next; /* first offset that was never used */
 	u32 n_maps;
-	u64 mapped; /* bytes of all chunks */
 	struct ur_list chunks;
 	struct ur_list free; /* free blocks, still mapped */
 };

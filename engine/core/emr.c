@@ -79,7 +79,6 @@ static int reg(struct ur_engine *engine, struct ur_emr *mr)
 	err = ur_mr_create(engine->port, &attr, &mr->mr);
 	if (err)
 		return err;
-	mr->key = ur_mr_key(mr->mr);
 	ur_list_add_tail(&mr->ectx->mrs, &mr->node);
 	begin_waiting(engine, mr);
 	/* No neighbour maps the parent's memory. */
@@ -180,11 +179,6 @@ int ur_emr_rereg(struct ur_emr *mr, u32 flags, const struct ur_emr_attr *attr,
 	if (flags & UR_REREG_TRANS)
 		*left = ur_app_mem_detach(&next);
 	return err;
-}
-
-u32 ur_emr_key(const struct ur_emr *mr)
-{
-	return mr->key;
 }
 
 static int dereg(struct ur_engine *engine, struct ur_emr *mr, u64 *run)

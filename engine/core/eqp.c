@@ -174,11 +174,6 @@ err_free:
 	return err;
 }
 
-u32 ur_eqp_number(const struct ur_eqp *qp)
-{
-	return qp->qpn;
-}
-
 /* ---- modify, query ---- */
 
 /* A connection's peer is the holder of the peer's number when that is set, on any path. */

@@ -14,7 +14,6 @@ struct ur_emr {
 	struct ur_ectx *ectx;
 	struct ur_list node;
 	struct ur_mr *mr;
-	u32 key;
 	struct ur_emr_attr attr;
 	u8 *map; /* mapping of the client's memfd, or NULL */
 	size_t map_len;

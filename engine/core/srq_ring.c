@@ -212,11 +212,12 @@ static int get_limit(struct ur_engine *engine, const struct ur_esrq *srq,
 }
 UR_ENGINE_CALL(2, get_limit, const struct ur_esrq *, u32 *);
 
-void ur_esrq_query(struct ur_esrq *srq, u32 *max_wr, u32 *max_sge, u32 *limit)
+u32 ur_esrq_limit(const struct ur_esrq *srq)
 {
-	call_get_limit(srq->ectx->engine, srq, limit);
-	*max_wr = srq->max_wr;
-	*max_sge = srq->max_sge;
+	u32 limit;
+
+	call_get_limit(srq->ectx->engine, srq, &limit);
+	return limit;
 }
 
 static int destroy_srq(struct ur_engine *engine, struct ur_esrq *srq,

@@ -53,11 +53,6 @@ void ur_turns_init(struct ur_turns *turns, u64 turn_ns)
 	pthread_mutex_init(&turns->list_lock, NULL);
 }
 
-void ur_turns_fini(struct ur_turns *turns)
-{
-	pthread_mutex_destroy(&turns->list_lock);
-}
-
 static u64 word(u32 user, u32 how)
 {
 	return (u64)user << 32 | how;

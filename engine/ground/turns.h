@@ -32,8 +32,6 @@ struct ur_turns {
 
 /* Initializes a free lock. With waiters, a turn lasts turn_ns nanoseconds. */
 void ur_turns_init(struct ur_turns *turns, u64 turn_ns);
-/* Ends a lock, which must be free and without waiters. */
-void ur_turns_fini(struct ur_turns *turns);
 
 /* Takes the lock for that user, identified by any unique number. Waits until it is
  * the caller's turn. Not recursive. */

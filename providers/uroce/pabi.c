@@ -27,15 +27,6 @@ int ur_pabi_op_offset(enum ur_pabi pabi, enum ur_op op)
 	return off;
 }
 
-size_t ur_pabi_ops_bytes(enum ur_pabi pabi)
-{
-	size_t n = 0;
-
-	for (unsigned int i = 0; i < UR_OP_COUNT; i++)
-		n += op_first[i] <= pabi ? sizeof(void *) : 0;
-	return n;
-}
-
 int ur_cmd_get_context(const struct ur_layout *layout, void *vctx, void *cmd,
 		       size_t cmd_size, void *resp, size_t resp_size)
 {

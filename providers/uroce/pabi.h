@@ -64,8 +64,6 @@ struct ur_layout {
 /* Returns the byte offset of an operation in that layout, or -1 where it has
  * none. */
 int ur_pabi_op_offset(enum ur_pabi pabi, enum ur_op op);
-/* Returns the bytes of struct verbs_context_ops in that layout. */
-size_t ur_pabi_ops_bytes(enum ur_pabi pabi);
 extern const struct ur_layout ur_pabi_layouts[UR_PABI_COUNT];
 
 /* ---- structs that are the same in all known releases ---- */

@@ -146,7 +146,7 @@ static void post_send(struct enemy *p)
 	u8 wqe[6][16] = {{opcode, UROCE_WQE_F_SIGNALED}};
 	struct uroce_wqe_data data = {
 		.length = atomic ? 8 : ur_min_u32(len, w->bytes[region]),
-		.lkey = ur_emr_key(w->mr[region]),
+		.lkey = ur_mr_key(w->mr[region]->mr),
 		.addr = (uintptr_t)w->at[region],
 	};
 

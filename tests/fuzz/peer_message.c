@@ -24,7 +24,8 @@ static u32 service_of(u32 qp)
 
 static u32 key_of(u8 which)
 {
-	return which < PEER_REGIONS ? ur_emr_key(w->mr[which]) : which * 257u;
+	return which < PEER_REGIONS ? ur_mr_key(w->mr[which]->mr)
+				    : which * 257u;
 }
 
 static u8 *extend(struct packet *k, u32 bytes)

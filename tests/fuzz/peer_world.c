@@ -421,7 +421,7 @@ void peer_world_post_receive(u32 i, u32 at, u32 len)
 	*wqe = (struct uroce_recv_wqe){.wr_id = prod, .num_sge = 1};
 	*data = (struct uroce_wqe_data){
 		.length = len,
-		.lkey = ur_emr_key(w->mr[PEER_LOCAL]),
+		.lkey = ur_mr_key(w->mr[PEER_LOCAL]->mr),
 		.addr = (uintptr_t)w->at[PEER_LOCAL] + at,
 	};
 	__atomic_store_n(&ring->hdr->prod, prod + 1, __ATOMIC_RELEASE);

@@ -68,10 +68,10 @@ int ur_process_limit_srq(struct uroce_guest_srq *srq, u32 limit)
 
 u32 ur_process_query_srq(struct uroce_guest_srq *srq)
 {
-	u32 max_wr, max_sge, limit;
+	u32 limit;
 
 	pthread_mutex_lock(&srq->guest->home->lock);
-	ur_esrq_query(srq->srq, &max_wr, &max_sge, &limit);
+	limit = ur_esrq_limit(srq->srq);
 	pthread_mutex_unlock(&srq->guest->home->lock);
 	return limit;
 }

@@ -64,8 +64,7 @@ static void check_values(const struct ur_cm_mad *mad)
 		/* The UDP source port is made from these, see the kernel's
 		 * cma_get_roce_udp_flow_label. */
 		CHECK_EQ(r->primary.flow_label,
-			 (ip.src_port * 31u + ur_ip_cm_port(r->service_id)) &
-				 0xfffff);
+			 (ip.src_port * 31u + (u16)r->service_id) & 0xfffff);
 	} else if (mad->attr == UR_CM_REP) {
 		CHECK_EQ(mad->u.rep.target_ack_delay, 15);
 		CHECK_EQ(mad->u.rep.rnr_retry_count, 7);

@@ -63,7 +63,6 @@ static void test_refusals(void)
 static void test_service_ids(void)
 {
 	CHECK_EQ(ur_ip_cm_service_id(UR_IP_CM_PS_TCP, 7174), 0x1061c06);
-	CHECK_EQ(ur_ip_cm_port(0x1061c06), 7174);
 	CHECK(ur_ip_cm_is_service(0x1061c06));
 	CHECK(ur_ip_cm_is_service(0x1110001));
 	CHECK(ur_ip_cm_is_service(0x13f0001));

@@ -97,7 +97,7 @@ static void test_stays(struct ur_arena *arena, int fd)
 	CHECK_EQ(ur_block_populate(&whole), 0);
 	memset(whole.ptr, 1, whole.len);
 	used = blocks(fd);
-	mapped = arena->mapped;
+	mapped = arena->next;
 	n_maps = arena->n_maps;
 	ptr = whole.ptr;
 	for (int round = 0; round < 3; round++) {
@@ -118,7 +118,7 @@ static void test_stays(struct ur_arena *arena, int fd)
 		 * put several side by side. */
 		CHECK(whole.ptr == ptr || n_maps > 1);
 		CHECK(whole.dirty);
-		CHECK_EQ(arena->mapped, mapped);
+		CHECK_EQ(arena->next, mapped);
 		CHECK_EQ(arena->n_maps, n_maps);
 	}
 	ur_arena_free(arena, &whole);

@@ -105,7 +105,7 @@ static void post_recvs(const struct uroce_create_qp_resp *r, u32 n)
 
 		*w = (struct uroce_recv_wqe){.wr_id = i, .num_sge = 1};
 		*d = (struct uroce_wqe_data){.length = UR_GRH_BYTES + BYTES,
-					     .lkey = ur_emr_key(recv_mr),
+					     .lkey = ur_mr_key(recv_mr->mr),
 					     .addr = (uintptr_t)incoming +
 						     i * 64};
 	}
@@ -122,13 +122,11 @@ static void post(void)
 
 	*(struct uroce_wqe_ctrl *)wqe = (struct uroce_wqe_ctrl){
 		.opcode = UROCE_WQE_SEND, .flags = 0, .ds = 3};
-	*(struct uroce_wqe_av *)(wqe + 16) =
-		(struct uroce_wqe_av){.ah = ur_eah_number(ah),
-				      .dqpn = ur_eqp_number(receiver),
-				      .qkey = QKEY};
+	*(struct uroce_wqe_av *)(wqe + 16) = (struct uroce_wqe_av){
+		.ah = ur_eah_number(ah), .dqpn = receiver->qpn, .qkey = QKEY};
 	*(struct uroce_wqe_data *)(wqe + 32) =
 		(struct uroce_wqe_data){.length = BYTES,
-					.lkey = ur_emr_key(send_mr),
+					.lkey = ur_mr_key(send_mr->mr),
 					.addr = (uintptr_t)outgoing};
 	__atomic_store_n(&hdr->prod, prod + 1, __ATOMIC_RELEASE);
 }

@@ -58,7 +58,6 @@ static void go(void)
 	for (u32 i = 0; i < n_threads; i++)
 		CHECK(!pthread_join(threads[i], NULL));
 	CHECK_EQ(n_done, n_threads);
-	ur_turns_fini(&turns);
 }
 
 /* One user has 20 threads that came first, and another's waits for one. */
@@ -152,7 +151,6 @@ static void exclusion(void)
 		CHECK(!pthread_join(threads[i], NULL));
 	CHECK_EQ(counter, 24000);
 	CHECK_EQ(turns.word, 0);
-	ur_turns_fini(&turns);
 }
 
 /* ---- threads that follow a client to his processor ---- */

@@ -125,28 +125,6 @@ static void check_verdicts(void)
 		CHECK(ur_frame_error_name((enum ur_frame_error)e)[0] != '?');
 }
 
-static void check_grh(void)
-{
-	static const u8 zeros[20];
-	struct ur_frame_addr a = make_addr(UR_FRAME_V4);
-	u8 grh[UR_GRH_BYTES], hdr[64];
-
-	ur_frame_headers(hdr, &a, BTH_BYTES);
-	memset(grh, 0xee, sizeof(grh));
-	ur_frame_grh(grh, &a, BTH_BYTES);
-	CHECK(!memcmp(grh, zeros, 20));
-	CHECK(!memcmp(grh + 20, hdr, 20));
-	CHECK_EQ(ur_frame_ipv4_checksum(grh + 20), 0);
-
-	for (int kind = UR_FRAME_V6; kind <= UR_FRAME_V1; kind++) {
-		a = make_addr((enum ur_frame_kind)kind);
-		ur_frame_headers(hdr, &a, BTH_BYTES);
-		ur_frame_grh(grh, &a, BTH_BYTES);
-		CHECK(!memcmp(grh, hdr, 40));
-		CHECK_EQ(grh[0] >> 4, 6);
-	}
-}
-
 int main(int argc, char **argv)
 {
 	cases(&argc, argv);
@@ -154,7 +132,6 @@ int main(int argc, char **argv)
 	CASE(check_round_trip(UR_FRAME_V6));
 	CASE(check_round_trip(UR_FRAME_V1));
 	CASE(check_verdicts());
-	CASE(check_grh());
 	CHECK_EQ(parse_exact((const u8 *)"", 0, false), UR_FRAME_SHORT);
 	return cases_status();
 }

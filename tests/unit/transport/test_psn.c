@@ -13,9 +13,6 @@ static void check_distance(u32 base, s64 d)
 	CHECK_EQ(a, (u32)(((s64)base + d + (1ll << 40)) % (1 << 24)));
 	CHECK_EQ(ur_psn_sub(a, base), d >= 0 ? d : d + (1 << 24));
 	CHECK(ur_psn_diff(a, base) == d);
-	CHECK((ur_psn_cmp(a, base) > 0) == (d > 0));
-	CHECK((ur_psn_cmp(a, base) == 0) == (d == 0));
-	CHECK((ur_psn_cmp(a, base) < 0) == (d < 0));
 }
 
 int main(void)
