@@ -4,7 +4,7 @@
 #include "pabi.h"
 
 static const u8 op_first[UR_OP_COUNT] = {
-#define UR_OP(name, first) [UR_OP_##name] = first,
+#define UR_OP(name, first, whose) [UR_OP_##name] = first,
 #include "ops.def"
 #undef UR_OP
 };

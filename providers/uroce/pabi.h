@@ -40,7 +40,7 @@ enum ur_pabi {
 };
 
 enum ur_op {
-#define UR_OP(name, first) UR_OP_##name,
+#define UR_OP(name, first, whose) UR_OP_##name,
 #include "ops.def"
 #undef UR_OP
 	UR_OP_COUNT,

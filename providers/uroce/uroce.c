@@ -14,83 +14,18 @@
 #include "uroce.h"
 #include "util/os/high_fd.h"
 
-#define OP(name) [UR_OP_##name] = (void *)uroce_##name
+#define OURS(name) (void *)uroce_##name
+#define NONE(name) NULL
+#if UROCE_WITH_RAW_PACKET
+#define RAW(name) OURS(name)
+#else
+#define RAW(name) NULL
+#endif
 
 void *const ur_ops[UR_OP_COUNT] = {
-	OP(advise_mr),
-	OP(alloc_dm),
-	OP(alloc_mw),
-	OP(alloc_null_mr),
-	OP(alloc_parent_domain),
-	OP(alloc_pd),
-	OP(alloc_td),
-	OP(attach_mcast),
-	OP(bind_mw),
-	OP(close_xrcd),
-	OP(create_ah),
-	OP(create_cq),
-	OP(create_cq_ex),
-	OP(create_qp),
-	OP(create_qp_ex),
-	OP(create_srq),
-	OP(create_srq_ex),
-	OP(dealloc_mw),
-	OP(dealloc_pd),
-	OP(dealloc_td),
-	OP(dereg_mr),
-	OP(destroy_ah),
-	OP(destroy_cq),
-	OP(destroy_qp),
-	OP(destroy_srq),
-	OP(detach_mcast),
-	OP(free_context),
-	OP(free_dm),
-	OP(get_srq_num),
-	OP(import_dm),
-	OP(import_mr),
-	OP(import_pd),
-	OP(modify_cq),
-	OP(modify_qp),
-	OP(modify_qp_rate_limit),
-	OP(modify_srq),
-	OP(open_qp),
-	OP(open_xrcd),
-	OP(poll_cq),
-	OP(post_recv),
-	OP(post_send),
-	OP(post_srq_recv),
-	OP(query_device_ex),
-	OP(query_ece),
-	OP(query_port),
-	OP(query_port_speed),
-	OP(query_qp),
-	OP(query_qp_data_in_order),
-	OP(query_rt_values),
-	OP(query_srq),
-	OP(reg_dm_mr),
-	OP(reg_dmabuf_mr),
-	OP(reg_mr),
-	OP(reg_mr_ex),
-	OP(req_notify_cq),
-	OP(rereg_mr),
-	OP(resize_cq),
-	OP(set_ece),
-	OP(unimport_dm),
-	OP(unimport_mr),
-	OP(unimport_pd),
-#if UROCE_WITH_RAW_PACKET
-	OP(attach_counters_point_flow),
-	OP(create_counters),
-	OP(create_flow),
-	OP(create_rwq_ind_table),
-	OP(create_wq),
-	OP(destroy_counters),
-	OP(destroy_flow),
-	OP(destroy_rwq_ind_table),
-	OP(destroy_wq),
-	OP(modify_wq),
-	OP(read_counters),
-#endif
+#define UR_OP(name, first, whose) whose(name),
+#include "ops.def"
+#undef UR_OP
 };
 
 static const struct ur_layout *layout;

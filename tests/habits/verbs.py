@@ -4,7 +4,7 @@
 
     verbs.py SOURCE_DIR [VERBS_H]
 
-A verb of the installed verbs.h is one of our operations (providers/uroce/uroce.c),
+A verb of the installed verbs.h is one of our operations (providers/uroce/ops.def),
 one that the library has without a provider (LIBRARY), one that is made of another
 operation (MADE_OF), or named there. So is each operation of newer
 releases (ops.def). A flag of the enums below is in the provider's sources or
@@ -45,8 +45,8 @@ def main(top, header="/usr/include/infiniband/verbs.h"):
     verbs_h = re.sub(r"/\*.*?\*/", "", pathlib.Path(header).read_text(), flags=re.S)
     features = (top / "doc/features.md").read_text()
     sources = "".join(p.read_text() for p in (top / "providers/uroce").glob("*.[ch]"))
-    have = set(re.findall(r"\tOP\((\w+)\)", sources))
-    ops = set(re.findall(r"^UR_OP\((\w+),", (top / "providers/uroce/ops.def").read_text(), re.M))
+    table = dict(re.findall(r"^UR_OP\((\w+), \w+, (\w+)\)", (top / "providers/uroce/ops.def").read_text(), re.M))
+    ops, have = set(table), {name for name, whose in table.items() if whose != "NONE"}
     verbs = set(re.findall(r"\bibv_(\w+)\(", verbs_h)) - {"static_providers"}
     named = set(re.findall(r"`ibv_(\w+)`", features[features.index("**other verbs and flags.**"):].split("\n\n")[0]))
     bad = []
