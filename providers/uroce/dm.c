@@ -141,7 +141,7 @@ static int cmd_reg_dm_mr(struct uroce_context *ctx, struct ibv_pd *pd,
 			       ibv_cmd_reg_dm_mr(pd, &dm->vdm, offset, length,
 						 access, &mr->vmr, NULL));
 
-	return ctx->guest && dm->recoveries != ctx->recoveries &&
+	return dm->recoveries != ctx->recoveries &&
 			       (err == EINVAL || err == ENOENT)
 		       ? reg_as_memory(pd, dm->map + offset, length, access, mr)
 		       : err;
@@ -153,7 +153,7 @@ static int try_dm_mr(struct ibv_pd *pd, struct uroce_dm *dm, u64 offset,
 	struct uroce_context *ctx = ur_to_ctx(pd->context);
 	int err = cmd_reg_dm_mr(ctx, pd, dm, offset, length, access, mr);
 
-	if (err || !ctx->guest)
+	if (err)
 		return err;
 	err = ur_guest_reg_mr(ctx, mr, pd, (uintptr_t)dm->map + offset, length,
 			      0, (int)access);

@@ -226,7 +226,7 @@ int ur_guest_open_import(struct uroce_context *ctx,
 	err = open_elsewhere(ctx, resp, UROCE_METHOD_ENGINE_IMPORT,
 			     UROCE_ATTR_ENGINE_IMPORT_RESP, &info);
 	if (err)
-		return err == EPROTONOSUPPORT ? 0 : err;
+		return err;
 	ctx->imported = true;
 	use_info(ctx, &info, resp);
 	return 0;

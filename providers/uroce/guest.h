@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Contexts whose engine is in this process, or in an engine process (kernel-abi/uroce-engine.h):
- * ctx->guest is not NULL. It is NULL with an older device alone. uroced executes all commands first; then the provider
- * creates the same object in the engine. A context without an engine pays one test of a pointer.
+ * ctx->guest, which is NULL only while a child of fork changes to an engine of its own (guest_part.c). uroced executes
+ * all commands first; then the provider creates the same object in the engine.
  *
  * Some objects use another engine in any context. What receives in the XRC domain of a file, which other programs may
  * open, and all of an imported context, uses the shared engine in the user's engine process (guest_shared.c). A child of
@@ -66,7 +66,7 @@ int ur_guest_place_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 int ur_guest_place_srq(struct uroce_context *ctx, struct uroce_srq *srq,
 		       const struct ibv_pd *pd, const struct ibv_xrcd *xrcd);
 /* guest_shared.c: connects the context to the shared engine, which contexts of several processes of
- * one user use, unless it is connected. EPROTONOSUPPORT: this uroced is older and has none. */
+ * one user use, unless it is connected. */
 int ur_shared_open(struct uroce_context *ctx);
 void ur_shared_close(struct uroce_context *ctx);
 /* Creates the completion queue in the shared engine too, and counts a user; ur_cq_unuse_shared()
@@ -223,13 +223,6 @@ int ur_guest_begin_anew(struct uroce_context *ctx);
 static inline bool ur_guest_has(struct uroce_context *ctx, const void *object)
 {
 	return ur_guest_is_here(ctx) && ur_guest_owns(ctx, object);
-}
-/* Returns the errno of a verb whose engine is not here: EIO, or 0 if the device has the object. guest: the object in the engine, or
- * NULL. */
-static inline int ur_guest_lacks(const struct uroce_context *ctx,
-				 const void *guest)
-{
-	return ctx->guest || guest ? EIO : 0;
 }
 /* Does the same as ur_guest_is_here() before an object is destroyed: it does not wait for the
  * parent's end. A child that has destroyed an object of its parent never takes the engine over. */

@@ -61,7 +61,7 @@ int ur_guest_mcast(struct uroce_qp *qp, const union ibv_gid *gid, bool attach)
 	int err;
 
 	if (!ur_guest_has(ctx, qp->guest))
-		return ur_guest_lacks(ctx, qp->guest);
+		return EIO;
 	if (!qp->guest)
 		return 0;
 	pthread_mutex_lock(&lock);

@@ -83,8 +83,8 @@ static void inherit(struct uroce_context *ctx, struct uroce_mr *mr,
 
 void ur_guest_inherit_regions(struct uroce_context *ctx, int mem, pid_t owner)
 {
-	bool reaches = mem >= 0 && ctx->guest &&
-		       !ctx->door->set_parent(ctx->guest, mem, (u32)owner);
+	bool reaches =
+		mem >= 0 && !ctx->door->set_parent(ctx->guest, mem, (u32)owner);
 
 	ur_list_for_each_safe(it, &ctx->regions)
 		inherit(ctx, ur_list_entry(it, struct uroce_mr, node), reaches);
@@ -127,7 +127,7 @@ static int reg(struct uroce_context *ctx, struct uroce_mr *mr,
 	int err;
 
 	if (!ur_guest_makes_here(ctx))
-		return ctx->guest ? EIO : 0;
+		return EIO;
 	mr->guest_init = *init;
 	mr->handle = mr->vmr.ibv_mr.handle;
 	mr->recoveries = __atomic_load_n(&ctx->recoveries, __ATOMIC_ACQUIRE);
@@ -178,7 +178,7 @@ static int reg_here(struct uroce_context *ctx, struct uroce_mr *mr,
 {
 	take_access(init, access);
 	if (!ur_guest_makes_here(ctx))
-		return ctx->guest ? EIO : EOPNOTSUPP;
+		return EIO;
 	return reg(ctx, mr, pd, init);
 }
 
@@ -256,7 +256,7 @@ int ur_guest_reg_dmabuf_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 	void *map;
 
 	if (!ur_guest_makes_here(ctx))
-		return ctx->guest ? EIO : 0;
+		return EIO;
 	if (ctx->guest_apart)
 		return reg_file(ctx, mr, pd, offset, length, iova, access);
 	map = mmap(NULL, in_page + length, PROT_READ | PROT_WRITE, MAP_SHARED,
@@ -285,7 +285,7 @@ int ur_guest_rereg_mr(struct uroce_mr *mr, int flags, const struct ibv_pd *pd,
 	int err;
 
 	if (!ur_guest_has(ctx, mr->guest))
-		return ur_guest_lacks(ctx, mr->guest);
+		return EIO;
 	if (!mr->guest)
 		return 0;
 	drop_key(now->key);
@@ -351,7 +351,7 @@ int ur_guest_alloc_mw(struct uroce_context *ctx, struct uroce_mw *mw)
 
 	ur_guest_end_dereg_hints(ctx);
 	if (!ur_guest_makes_here(ctx))
-		return ctx->guest ? EIO : 0;
+		return EIO;
 	mw->handle = mw->ibv.handle;
 	do
 		err = -ctx->door->alloc_mw(

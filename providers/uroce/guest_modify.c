@@ -269,7 +269,7 @@ int ur_guest_modify_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 	if (err)
 		return ur_guest_modify_left(ctx, qp, attr, mask, err, made);
 	if (!ur_guest_is_here(ctx))
-		return ur_guest_lacks(ctx, qp->guest);
+		return EIO;
 	return qp->guest ? ur_guest_modified_qp(ctx, qp, attr, mask, &answer)
 			 : EINVAL;
 }

@@ -34,7 +34,7 @@ int ur_guest_create_cq(struct uroce_context *ctx, struct uroce_cq *cq,
 	int err;
 
 	if (!ur_guest_makes_here(ctx))
-		return ctx->guest ? EIO : 0;
+		return EIO;
 	err = ur_guest_set_async(ctx);
 	if (err)
 		return err;
@@ -63,7 +63,7 @@ int ur_guest_resize_cq(struct uroce_cq *cq, struct uroce_resize_cq_resp *resp)
 	int err;
 
 	if (!ur_guest_has(ctx, cq->guest))
-		return ur_guest_lacks(ctx, cq->guest);
+		return EIO;
 	do
 		err = -ctx->door->resize_cq(cq->guest, resp->entries, resp);
 	while (ur_guest_has_more_room(ctx, &err));
@@ -77,7 +77,7 @@ int ur_guest_modify_cq(struct uroce_cq *cq,
 	int err;
 
 	if (!ur_guest_has(ctx, cq->guest))
-		return ur_guest_lacks(ctx, cq->guest);
+		return EIO;
 	err = -ctx->door->modify_cq(cq->guest, attr->moderate.cq_count,
 				    attr->moderate.cq_period);
 	return err ? err
@@ -121,11 +121,11 @@ static bool uses_parents(const struct uroce_context *ctx,
 int ur_guest_place_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 		      const struct ibv_qp_init_attr_ex *attr)
 {
-	if (ctx->guest && !ur_guest_makes_here(ctx) && ctx->guest)
+	if (!ur_guest_makes_here(ctx))
 		return EIO;
 	if (uses_parents(ctx, attr))
 		return EIO;
-	if (!ctx->guest || !may_be_here(ctx, qp, attr))
+	if (!may_be_here(ctx, qp, attr))
 		return EOPNOTSUPP;
 	if (attr->qp_type == IBV_QPT_XRC_RECV) {
 		qp->xrcd = attr->xrcd;
@@ -137,9 +137,9 @@ int ur_guest_place_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 int ur_guest_place_srq(struct uroce_context *ctx, struct uroce_srq *srq,
 		       const struct ibv_pd *pd, const struct ibv_xrcd *xrcd)
 {
-	if (ctx->guest && !ur_guest_makes_here(ctx) && ctx->guest)
+	if (!ur_guest_makes_here(ctx))
 		return EIO;
-	if (!ctx->guest || (xrcd && !ur_to_xrcd(xrcd)->number))
+	if (xrcd && !ur_to_xrcd(xrcd)->number)
 		return EOPNOTSUPP;
 	srq->shared = xrcd && ur_to_xrcd(xrcd)->shared;
 	srq->db = srq->shared ? ctx->shared_db : ctx->db;
@@ -244,12 +244,12 @@ int ur_guest_open_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 	const struct uroce_xrcd *xrcd;
 	int err;
 
-	if (!ctx->guest || (attr->comp_mask & OPEN_ATTRS) != OPEN_ATTRS ||
+	if ((attr->comp_mask & OPEN_ATTRS) != OPEN_ATTRS ||
 	    attr->qp_type != IBV_QPT_XRC_RECV ||
 	    !ur_to_xrcd(attr->xrcd)->number)
 		return 0;
 	if (!ur_guest_makes_here(ctx))
-		return ctx->guest ? EIO : 0;
+		return EIO;
 	xrcd = ur_to_xrcd(attr->xrcd);
 	init.xrcdn = xrcd->number;
 	qp->shared = xrcd->shared;
@@ -282,7 +282,7 @@ int ur_guest_create_srq(struct uroce_context *ctx, struct uroce_srq *srq,
 		.max_wr = resp->max_wqes,
 		.max_sge = max_sge,
 		.user_handle = (uintptr_t)&srq->vsrq.srq,
-		.pdn = ctx->guest && pd ? ur_to_pd(pd)->pdn : 0,
+		.pdn = pd ? ur_to_pd(pd)->pdn : 0,
 	};
 	u32 srqn = resp->srqn;
 	int err;
@@ -316,7 +316,7 @@ int ur_guest_modify_srq(struct uroce_srq *srq, const struct ibv_srq_attr *attr,
 	int err = 0;
 
 	if (!ur_guest_has(ctx, srq->guest))
-		return ur_guest_lacks(ctx, srq->guest);
+		return EIO;
 	if (!srq->guest)
 		return EINVAL;
 	if (mask & IBV_SRQ_MAX_WR)
@@ -443,7 +443,7 @@ int ur_guest_create_ah(struct uroce_context *ctx, struct uroce_ah *ah,
 	int err;
 
 	if (!ur_guest_makes_here(ctx))
-		return ctx->guest ? EIO : 0;
+		return EIO;
 	err = ur_guest_call(&ctx->ibv, UVERBS_OBJECT_AH, UROCE_METHOD_ENGINE_AH,
 			    UROCE_ATTR_ENGINE_AH_HANDLE, 0, ah->ibv.handle,
 			    UROCE_ATTR_ENGINE_AH_RESP, &path, sizeof(path));

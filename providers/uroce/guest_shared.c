@@ -141,7 +141,7 @@ int ur_shared_open(struct uroce_context *ctx)
 	int err;
 
 	if (!ur_guest_makes_here(ctx))
-		return ctx->guest ? EIO : 0;
+		return EIO;
 	err = ur_guest_set_async(ctx);
 	if (err)
 		return err;

@@ -24,7 +24,7 @@ static int try_mr(struct ibv_pd *pd, void *addr, size_t length, u64 iova,
 	struct uroce_context *ctx = ur_to_ctx(pd->context);
 	int err = ur_cmd_reg_mr(pd, addr, length, iova, access, drv, &mr->vmr);
 
-	if (err || !ctx->guest)
+	if (err)
 		return err;
 	err = ur_guest_reg_mr(ctx, mr, pd, (uintptr_t)addr, length, iova,
 			      access);
@@ -35,12 +35,9 @@ static int try_mr(struct ibv_pd *pd, void *addr, size_t length, u64 iova,
 
 /* Checks that the memory is accessible, on the side that will access it. An
  * engine in this process needs no system call for each page. */
-static u32 seen(const struct ibv_pd *pd, u64 addr, u64 length)
+static u32 seen(u64 addr, u64 length)
 {
-	const struct uroce_context *ctx = ur_to_ctx(pd->context);
-
-	return ctx->guest && ur_pages_are_there(addr, length) ? UROCE_MR_F_SEEN
-							      : 0;
+	return ur_pages_are_there(addr, length) ? UROCE_MR_F_SEEN : 0;
 }
 
 static int try_gpu_mr(struct ibv_pd *pd, u64 addr, size_t length, u64 iova,
@@ -87,7 +84,7 @@ struct ibv_mr *uroce_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 		err = ur_memlock_take(addr, length, &mr->locked);
 		if (err)
 			return fail_mr(mr, err);
-		drv.flags = seen(pd, (uintptr_t)addr, length);
+		drv.flags = seen((uintptr_t)addr, length);
 	}
 	err = UR_GUEST_NUMBERED(
 		try_mr(pd, addr, length, iova, access, &drv, mr));
@@ -115,7 +112,7 @@ static int try_null_mr(struct ibv_pd *pd, struct uroce_mr *mr)
 	int err = ur_cmd_reg_mr(pd, NULL, SIZE_MAX, 0, IBV_ACCESS_LOCAL_WRITE,
 				&drv, &mr->vmr);
 
-	if (err || !ctx->guest)
+	if (err)
 		return err;
 	err = ur_guest_reg_null_mr(ctx, mr, pd);
 	if (err)
@@ -149,7 +146,7 @@ static int try_dmabuf_mr(struct ibv_pd *pd, u64 offset, size_t length, u64 iova,
 			     ibv_cmd_reg_dmabuf_mr(pd, offset, length, iova, fd,
 						   access, &mr->vmr, NULL));
 
-	if (err || !ctx->guest)
+	if (err)
 		return err;
 	/* The engine process may get it once more. */
 	if (ctx->guest_apart)
@@ -260,8 +257,7 @@ int uroce_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 		if (err)
 			return err;
 		if (mr->guest)
-			drv.flags =
-				seen(vmr->ibv_mr.pd, (uintptr_t)addr, length);
+			drv.flags = seen((uintptr_t)addr, length);
 	}
 	err = ur_cmd_rereg_mr(vmr, flags, pd, addr, length, access, &drv);
 	if (err == EFAULT && becomes_gpu(mr, flags, (uintptr_t)addr, length)) {

@@ -141,8 +141,6 @@ static int import(struct uroce_context *ctx, struct uroce_pd *pd)
 	struct uroce_alloc_pd_resp resp;
 	int err;
 
-	if (!ctx->guest)
-		return 0;
 	err = ur_guest_call(&ctx->ibv, UVERBS_OBJECT_PD, UROCE_METHOD_ENGINE_PD,
 			    UROCE_ATTR_ENGINE_PD_HANDLE, 0, pd->ibv.handle,
 			    UROCE_ATTR_ENGINE_PD_RESP, &resp, sizeof(resp));

@@ -122,13 +122,6 @@ static int check_init_attr(const struct ibv_qp_init_attr_ex *attr)
 	return 0;
 }
 
-static int cmd_destroy_qp(struct uroce_qp *qp)
-{
-	return ur_to_ctx(qp->ibv.context)->guest || qp->guest
-		       ? ur_guest_destroy_qp(qp)
-		       : ibv_cmd_destroy_qp(&qp->ibv);
-}
-
 static int try_qp(struct ibv_context *context, struct uroce_qp *qp,
 		  struct ibv_qp_init_attr_ex *attr,
 		  struct uroce_create_qp_resp *drv)
@@ -140,7 +133,7 @@ static int try_qp(struct ibv_context *context, struct uroce_qp *qp,
 		return err;
 	err = ur_guest_create_qp(ur_to_ctx(context), qp, attr, drv);
 	if (err)
-		cmd_destroy_qp(qp);
+		ur_guest_destroy_qp(qp);
 	return err;
 }
 
@@ -190,7 +183,7 @@ struct ibv_qp *uroce_create_qp_ex(struct ibv_context *context,
 err_unmap:
 	ur_qp_unmap(qp);
 err_destroy:
-	cmd_destroy_qp(qp);
+	ur_guest_destroy_qp(qp);
 err_free:
 	end_spread(qp);
 	free(qp);
@@ -318,7 +311,7 @@ int uroce_modify_qp_rate_limit(struct ibv_qp *ibqp,
 int uroce_destroy_qp(struct ibv_qp *ibqp)
 {
 	struct uroce_qp *qp = ur_to_qp(ibqp);
-	int err = cmd_destroy_qp(qp);
+	int err = ur_guest_destroy_qp(qp);
 
 	if (err)
 		return err;

@@ -34,13 +34,6 @@ static int map_srq(struct ibv_context *context, struct uroce_srq *srq,
 	return 0;
 }
 
-static int cmd_destroy_srq(struct uroce_srq *srq)
-{
-	return ur_to_ctx(srq->vsrq.srq.context)->guest || srq->guest
-		       ? ur_guest_destroy_srq(srq)
-		       : ibv_cmd_destroy_srq(&srq->vsrq.srq);
-}
-
 static int finish_srq(struct ibv_context *context, struct uroce_srq *srq,
 		      struct uroce_create_srq_resp *r, u32 max_sge,
 		      const struct ibv_pd *pd)
@@ -50,7 +43,7 @@ static int finish_srq(struct ibv_context *context, struct uroce_srq *srq,
 	if (!err)
 		err = map_srq(context, srq, r);
 	if (err) {
-		cmd_destroy_srq(srq);
+		ur_guest_destroy_srq(srq);
 		return err;
 	}
 	srq->rq.is_srq = true;
@@ -228,7 +221,7 @@ int uroce_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
 int uroce_destroy_srq(struct ibv_srq *ibsrq)
 {
 	struct uroce_srq *srq = ur_to_srq(ibsrq);
-	int err = cmd_destroy_srq(srq);
+	int err = ur_guest_destroy_srq(srq);
 
 	if (err)
 		return err;

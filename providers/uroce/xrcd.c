@@ -10,13 +10,10 @@
 static int share(struct uroce_context *ctx,
 		 const struct ibv_xrcd_init_attr *attr)
 {
-	int err;
-
-	if (!ctx->guest || ctx->imported ||
-	    !(attr->comp_mask & IBV_XRCD_INIT_ATTR_FD) || attr->fd == -1)
+	if (ctx->imported || !(attr->comp_mask & IBV_XRCD_INIT_ATTR_FD) ||
+	    attr->fd == -1)
 		return 0;
-	err = ur_shared_open(ctx);
-	return err == EPROTONOSUPPORT ? 0 : err;
+	return ur_shared_open(ctx);
 }
 
 struct ibv_xrcd *uroce_open_xrcd(struct ibv_context *context,

@@ -52,9 +52,9 @@ int ur_guest_borrow_raw(struct uroce_context *ctx)
 int ur_guest_place_wq(struct uroce_context *ctx, struct uroce_wq *wq,
 		      const struct ibv_pd *pd)
 {
-	if (ctx->guest && !ur_guest_makes_here(ctx) && ctx->guest)
+	if (!ur_guest_makes_here(ctx))
 		return EIO;
-	if (!ctx->guest || ctx->imported || !ctx->door->has_raw)
+	if (ctx->imported || !ctx->door->has_raw)
 		return EOPNOTSUPP;
 	return 0;
 }
@@ -91,7 +91,7 @@ int ur_guest_modify_wq(struct uroce_wq *wq, enum ibv_wq_state state)
 	struct uroce_context *ctx = ur_to_ctx(wq->ibv.context);
 
 	if (!ur_guest_has(ctx, wq->qp.guest))
-		return ur_guest_lacks(ctx, wq->qp.guest);
+		return EIO;
 	if (!wq->qp.guest)
 		return 0;
 	return -ctx->door->modify_wq(wq->qp.guest, state);
