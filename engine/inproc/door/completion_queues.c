@@ -190,23 +190,14 @@ int ur_process_create_cq(struct uroce_guest *guest,
 
 int ur_process_modify_cq(struct uroce_guest_cq *cq, u16 count, u16 period_us)
 {
-	int err;
-
-	pthread_mutex_lock(&cq->guest->home->lock);
-	err = ur_ecq_modify(cq->cq, count, period_us);
-	pthread_mutex_unlock(&cq->guest->home->lock);
-	return err;
+	return UR_PROCESS_CALL(cq->guest,
+			       ur_ecq_modify(cq->cq, count, period_us));
 }
 
 int ur_process_resize_cq(struct uroce_guest_cq *cq, u32 entries,
 			 struct uroce_resize_cq_resp *resp)
 {
-	int err;
-
-	pthread_mutex_lock(&cq->guest->home->lock);
-	err = ur_ecq_resize(cq->cq, entries, resp);
-	pthread_mutex_unlock(&cq->guest->home->lock);
-	return err;
+	return UR_PROCESS_CALL(cq->guest, ur_ecq_resize(cq->cq, entries, resp));
 }
 
 u32 ur_process_take_back(struct uroce_guest *guest,

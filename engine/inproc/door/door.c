@@ -243,14 +243,9 @@ static int fill_home(struct uroce_home *home, bool apart, bool isolated,
 /* Makes the engine's context; its file and memory exist. */
 static int make_context(struct uroce_guest *g, struct ur_ectx_info *info)
 {
-	int err;
-
 	g->engine = g->home->engine;
-	pthread_mutex_lock(&g->home->lock);
-	err = ur_ectx_create(g->engine, g->fd, g->mem, g->realm, &g->ectx,
-			     info);
-	pthread_mutex_unlock(&g->home->lock);
-	return err;
+	return UR_PROCESS_CALL(g, ur_ectx_create(g->engine, g->fd, g->mem,
+						 g->realm, &g->ectx, info));
 }
 
 static void say(const struct uroce_guest *g, const struct ur_ectx_info *ectx,
@@ -428,12 +423,7 @@ static void settle(struct uroce_guest *g)
 
 static int has_gid(struct uroce_guest *g, u32 index, const u8 gid[16])
 {
-	bool has;
-
-	pthread_mutex_lock(&g->home->lock);
-	has = ur_engine_has_gid(g->engine, index, gid);
-	pthread_mutex_unlock(&g->home->lock);
-	return has;
+	return UR_PROCESS_CALL(g, ur_engine_has_gid(g->engine, index, gid));
 }
 
 static int borrow(struct uroce_guest *g, u32 index, const u8 gid[16], int fd)
@@ -462,12 +452,7 @@ static int has_gpu(__u64 addr, __u64 length)
 
 static int has_ring(struct uroce_guest *g, u32 slot)
 {
-	bool has;
-
-	pthread_mutex_lock(&g->home->lock);
-	has = ur_engine_has_ring(g->engine, slot);
-	pthread_mutex_unlock(&g->home->lock);
-	return has;
+	return UR_PROCESS_CALL(g, ur_engine_has_ring(g->engine, slot));
 }
 
 static int borrow_ring(struct uroce_guest *g,
@@ -480,12 +465,7 @@ static int borrow_ring(struct uroce_guest *g,
 					  .words = in->words_fd,
 					  .out = in->out_fd,
 					  .in = in->in_fd};
-	int err;
-
-	pthread_mutex_lock(&g->home->lock);
-	err = ur_engine_borrow_ring(g->engine, &ring);
-	pthread_mutex_unlock(&g->home->lock);
-	return err;
+	return UR_PROCESS_CALL(g, ur_engine_borrow_ring(g->engine, &ring));
 }
 
 static int borrow_async(struct uroce_guest *g, int tx, int rx)

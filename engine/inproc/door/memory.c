@@ -68,7 +68,6 @@ int ur_process_reg_mr(struct uroce_guest *guest,
 {
 	const struct ur_emr_attr attr = attr_of(guest, init);
 	struct uroce_guest_mr *mr;
-	int err;
 
 	if (!attr.mem)
 		return -EINVAL;
@@ -77,15 +76,8 @@ int ur_process_reg_mr(struct uroce_guest *guest,
 		return -ENOMEM;
 	mr->guest = guest;
 	mr->parents = init->flags & UROCE_GUEST_MR_PARENTS;
-	pthread_mutex_lock(&guest->home->lock);
-	err = ur_emr_reg(guest->ectx, &attr, &mr->mr);
-	guest->objects += !err;
-	pthread_mutex_unlock(&guest->home->lock);
-	if (err)
-		free(mr);
-	else
-		*ret = mr;
-	return err;
+	return UR_PROCESS_MAKE(guest, mr, ret,
+			       ur_emr_reg(guest->ectx, &attr, &mr->mr));
 }
 
 int ur_process_rereg_mr(struct uroce_guest_mr *mr, u32 flags,
@@ -125,20 +117,13 @@ int ur_process_alloc_mw(struct uroce_guest *guest, u32 pdn, u32 type, u32 rkey,
 			struct uroce_guest_mw **ret)
 {
 	struct uroce_guest_mw *mw = calloc(1, sizeof(*mw));
-	int err;
 
 	if (!mw)
 		return -ENOMEM;
 	mw->guest = guest;
-	pthread_mutex_lock(&guest->home->lock);
-	err = ur_emw_alloc(guest->ectx, pdn, (int)type, rkey, &mw->mw);
-	guest->objects += !err;
-	pthread_mutex_unlock(&guest->home->lock);
-	if (err)
-		free(mw);
-	else
-		*ret = mw;
-	return err;
+	return UR_PROCESS_MAKE(
+		guest, mw, ret,
+		ur_emw_alloc(guest->ectx, pdn, (int)type, rkey, &mw->mw));
 }
 
 void ur_process_dealloc_mw(struct uroce_guest_mw *mw)

@@ -29,51 +29,30 @@ int ur_process_create_srq(struct uroce_guest *guest,
 					  .user_handle = in->user_handle,
 					  .async = guest->async};
 	struct uroce_guest_srq *srq = calloc(1, sizeof(*srq));
-	int err;
 
 	if (!srq)
 		return -ENOMEM;
 	srq->guest = guest;
-	pthread_mutex_lock(&guest->home->lock);
-	err = ur_esrq_create(guest->ectx, &init, &srq->srq, resp);
-	guest->objects += !err;
-	pthread_mutex_unlock(&guest->home->lock);
-	if (err)
-		free(srq);
-	else
-		*ret = srq;
-	return err;
+	return UR_PROCESS_MAKE(
+		guest, srq, ret,
+		ur_esrq_create(guest->ectx, &init, &srq->srq, resp));
 }
 
 int ur_process_resize_srq(struct uroce_guest_srq *srq, u32 max_wr,
 			  struct uroce_create_srq_resp *resp)
 {
-	int err;
-
-	pthread_mutex_lock(&srq->guest->home->lock);
-	err = ur_esrq_resize(srq->srq, max_wr, resp);
-	pthread_mutex_unlock(&srq->guest->home->lock);
-	return err;
+	return UR_PROCESS_CALL(srq->guest,
+			       ur_esrq_resize(srq->srq, max_wr, resp));
 }
 
 int ur_process_limit_srq(struct uroce_guest_srq *srq, u32 limit)
 {
-	int err;
-
-	pthread_mutex_lock(&srq->guest->home->lock);
-	err = ur_esrq_set_limit(srq->srq, limit);
-	pthread_mutex_unlock(&srq->guest->home->lock);
-	return err;
+	return UR_PROCESS_CALL(srq->guest, ur_esrq_set_limit(srq->srq, limit));
 }
 
 u32 ur_process_query_srq(struct uroce_guest_srq *srq)
 {
-	u32 limit;
-
-	pthread_mutex_lock(&srq->guest->home->lock);
-	limit = ur_esrq_limit(srq->srq);
-	pthread_mutex_unlock(&srq->guest->home->lock);
-	return limit;
+	return UR_PROCESS_CALL(srq->guest, ur_esrq_limit(srq->srq));
 }
 
 int ur_process_destroy_srq(struct uroce_guest_srq *srq, u32 *read)
@@ -196,20 +175,11 @@ int ur_process_open_qp(struct uroce_guest *guest,
 		       struct uroce_guest_qp **ret)
 {
 	struct uroce_guest_qp *qp = calloc(1, sizeof(*qp));
-	int err;
 
 	if (!qp)
 		return -ENOMEM;
 	qp->guest = guest;
-	pthread_mutex_lock(&guest->home->lock);
-	err = ur_process_open_target(qp, in);
-	guest->objects += !err;
-	pthread_mutex_unlock(&guest->home->lock);
-	if (err)
-		free(qp);
-	else
-		*ret = qp;
-	return err;
+	return UR_PROCESS_MAKE(guest, qp, ret, ur_process_open_target(qp, in));
 }
 
 static void take_path(struct ur_epath *path, const struct uroce_engine_qp *in)
@@ -234,12 +204,8 @@ int ur_process_may_modify_qp(struct uroce_guest_qp *qp,
 		.state = (enum ur_qp_state)in->state,
 		.cur_state = (enum ur_qp_state)in->cur_state,
 	};
-	int err;
-
-	pthread_mutex_lock(&qp->guest->home->lock);
-	err = ur_eqp_may_modify(qp->qp, &attr, mask);
-	pthread_mutex_unlock(&qp->guest->home->lock);
-	return err;
+	return UR_PROCESS_CALL(qp->guest,
+			       ur_eqp_may_modify(qp->qp, &attr, mask));
 }
 
 int ur_process_modify_qp(struct uroce_guest_qp *qp,
@@ -266,14 +232,12 @@ int ur_process_modify_qp(struct uroce_guest_qp *qp,
 		.static_bps = in->static_bps,
 	};
 	struct ur_epath path;
-	int err;
 
 	take_path(&path, in);
-	pthread_mutex_lock(&qp->guest->home->lock);
-	err = ur_eqp_modify(qp->qp, &attr, mask & UR_QP_ATTR_AV ? &path : NULL,
-			    mask);
-	pthread_mutex_unlock(&qp->guest->home->lock);
-	return err;
+	return UR_PROCESS_CALL(
+		qp->guest,
+		ur_eqp_modify(qp->qp, &attr,
+			      mask & UR_QP_ATTR_AV ? &path : NULL, mask));
 }
 
 void ur_process_query_qp(struct uroce_guest_qp *qp, struct uroce_engine_qp *out)
@@ -285,12 +249,7 @@ void ur_process_query_qp(struct uroce_guest_qp *qp, struct uroce_engine_qp *out)
 
 int ur_process_mcast(struct uroce_guest_qp *qp, const u8 gid[16], u32 attach)
 {
-	int err;
-
-	pthread_mutex_lock(&qp->guest->home->lock);
-	err = ur_eqp_mcast(qp->qp, gid, attach);
-	pthread_mutex_unlock(&qp->guest->home->lock);
-	return err;
+	return UR_PROCESS_CALL(qp->guest, ur_eqp_mcast(qp->qp, gid, attach));
 }
 
 int ur_process_destroy_qp(struct uroce_guest_qp *qp, u32 *read)

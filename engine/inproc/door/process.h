@@ -62,6 +62,31 @@ struct uroce_guest {
 	struct ur_easync *async;     /* NULL: none yet */
 };
 
+/* Evaluates a call, and returns its value, with the lock of the guest's engine. */
+#define UR_PROCESS_CALL(guest, call)                           \
+	({                                                     \
+		pthread_mutex_t *lock_ = &(guest)->home->lock; \
+		__typeof__(call) ret_;                         \
+		pthread_mutex_lock(lock_);                     \
+		ret_ = (call);                                 \
+		pthread_mutex_unlock(lock_);                   \
+		ret_;                                          \
+	})
+/* Does the same with a call that makes object, which is counted and put into *ret, or, after an error, freed. */
+#define UR_PROCESS_MAKE(guest, object, ret, call)                              \
+	({                                                                     \
+		int err_ = UR_PROCESS_CALL(guest, ({                           \
+						   int made_ = (call);         \
+						   (guest)->objects += !made_; \
+						   made_;                      \
+					   }));                                \
+		if (err_)                                                      \
+			free(object);                                          \
+		else                                                           \
+			*(ret) = (object);                                     \
+		err_;                                                          \
+	})
+
 /* A descriptor by which the program waits for this engine: fork.c. */
 struct ur_process_wait {
 	struct ur_list node;

@@ -17,12 +17,7 @@ _Static_assert(sizeof(struct ur_flow_key) ==
 
 int ur_process_has_raw(struct uroce_guest *guest)
 {
-	bool has;
-
-	pthread_mutex_lock(&guest->home->lock);
-	has = ur_engine_has_raw(guest->engine);
-	pthread_mutex_unlock(&guest->home->lock);
-	return has;
+	return UR_PROCESS_CALL(guest, ur_engine_has_raw(guest->engine));
 }
 
 int ur_process_borrow_raw(struct uroce_guest *guest,
