@@ -160,8 +160,7 @@ int ur_guest_reg_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 		    int access);
 /* Returns whether the whole range is GPU memory that the engine reaches. length 0: whether there
  * may be such memory. Calls the program's GPU runtime. */
-bool ur_guest_has_gpu(struct uroce_context *ctx, const struct ibv_pd *pd,
-		      u64 addr, u64 length);
+bool ur_guest_has_gpu(struct uroce_context *ctx, u64 addr, u64 length);
 /* Does the same as ur_guest_reg_mr() for GPU memory. */
 int ur_guest_reg_gpu_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 			const struct ibv_pd *pd, u64 addr, u64 length, u64 iova,

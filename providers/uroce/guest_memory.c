@@ -122,7 +122,7 @@ static bool ends_parents(struct uroce_context *ctx, int err, u32 key)
 }
 
 static int reg(struct uroce_context *ctx, struct uroce_mr *mr,
-	       const struct ibv_pd *pd, const struct uroce_guest_mr_init *init)
+	       const struct uroce_guest_mr_init *init)
 {
 	int err;
 
@@ -146,106 +146,76 @@ static int reg(struct uroce_context *ctx, struct uroce_mr *mr,
 	return err;
 }
 
+/* dmabuf matters to UROCE_GUEST_MR_DMABUF and _FILE alone. */
+static struct uroce_guest_mr_init init_of(const struct uroce_mr *mr,
+					  const struct ibv_pd *pd, u32 flags,
+					  u64 addr, u64 length, u64 iova)
+{
+	return (struct uroce_guest_mr_init){
+		.key = mr->vmr.ibv_mr.lkey,
+		.pdn = ur_to_pd(pd)->pdn,
+		.flags = flags,
+		.addr = addr,
+		.length = length,
+		.iova = iova,
+		.dmabuf = mr->dmabuf,
+	};
+}
+
 int ur_guest_reg_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 		    const struct ibv_pd *pd, u64 addr, u64 length, u64 iova,
 		    int access)
 {
-	struct uroce_guest_mr_init init = {
-		.key = mr->vmr.ibv_mr.lkey,
-		.pdn = ur_to_pd(pd)->pdn,
-		.addr = addr,
-		.length = length,
-		.iova = iova,
-	};
+	struct uroce_guest_mr_init init =
+		init_of(mr, pd, 0, addr, length, iova);
 
 	take_access(&init, access);
 	if ((access & IBV_ACCESS_ON_DEMAND) && !addr && length == UINT64_MAX)
 		init.flags |= UROCE_GUEST_MR_IMPLICIT;
-	return reg(ctx, mr, pd, &init);
+	return reg(ctx, mr, &init);
 }
 
-bool ur_guest_has_gpu(struct uroce_context *ctx, const struct ibv_pd *pd,
-		      u64 addr, u64 length)
+bool ur_guest_has_gpu(struct uroce_context *ctx, u64 addr, u64 length)
 {
 	return ur_guest_is_here(ctx) && ctx->door->has_gpu &&
 	       !ctx->door->has_gpu(addr, length);
 }
 
-/* The device does not reach this memory, so the region must be here. */
-static int reg_here(struct uroce_context *ctx, struct uroce_mr *mr,
-		    const struct ibv_pd *pd, struct uroce_guest_mr_init *init,
-		    int access)
+static int reg_as(u32 flags, struct uroce_context *ctx, struct uroce_mr *mr,
+		  const struct ibv_pd *pd, u64 addr, u64 length, u64 iova,
+		  int access)
 {
-	take_access(init, access);
-	if (!ur_guest_makes_here(ctx))
-		return EIO;
-	return reg(ctx, mr, pd, init);
+	struct uroce_guest_mr_init init =
+		init_of(mr, pd, flags, addr, length, iova);
+
+	take_access(&init, access);
+	return reg(ctx, mr, &init);
 }
 
 int ur_guest_reg_gpu_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 			const struct ibv_pd *pd, u64 addr, u64 length, u64 iova,
 			int access)
 {
-	struct uroce_guest_mr_init init = {
-		.key = mr->vmr.ibv_mr.lkey,
-		.pdn = ur_to_pd(pd)->pdn,
-		.flags = UROCE_GUEST_MR_GPU,
-		.addr = addr,
-		.length = length,
-		.iova = iova,
-	};
-
-	return reg_here(ctx, mr, pd, &init, access);
+	return reg_as(UROCE_GUEST_MR_GPU, ctx, mr, pd, addr, length, iova,
+		      access);
 }
 
 int ur_guest_reg_mapped_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 			   const struct ibv_pd *pd, u64 addr, u64 length,
 			   u64 iova, int access)
 {
-	struct uroce_guest_mr_init init = {
-		.key = mr->vmr.ibv_mr.lkey,
-		.pdn = ur_to_pd(pd)->pdn,
-		.flags = UROCE_GUEST_MR_DMABUF,
-		.addr = addr,
-		.length = length,
-		.iova = iova,
-		.dmabuf = mr->dmabuf,
-	};
-
-	return reg_here(ctx, mr, pd, &init, access);
+	return reg_as(UROCE_GUEST_MR_DMABUF, ctx, mr, pd, addr, length, iova,
+		      access);
 }
 
 int ur_guest_reg_null_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 			 const struct ibv_pd *pd)
 {
-	const struct uroce_guest_mr_init init = {
-		.key = mr->vmr.ibv_mr.lkey,
-		.pdn = ur_to_pd(pd)->pdn,
-		.access = IBV_ACCESS_LOCAL_WRITE,
-		.flags = UROCE_GUEST_MR_NULL,
-		.length = UINT64_MAX,
-	};
+	struct uroce_guest_mr_init init =
+		init_of(mr, pd, UROCE_GUEST_MR_NULL, 0, UINT64_MAX, 0);
 
-	return reg(ctx, mr, pd, &init);
-}
-
-/* An engine process maps the file, since it may have no access to this process's memory. */
-static int reg_file(struct uroce_context *ctx, struct uroce_mr *mr,
-		    const struct ibv_pd *pd, u64 offset, u64 length, u64 iova,
-		    int access)
-{
-	struct uroce_guest_mr_init init = {
-		.key = mr->vmr.ibv_mr.lkey,
-		.pdn = ur_to_pd(pd)->pdn,
-		.flags = UROCE_GUEST_MR_FILE,
-		.addr = offset,
-		.length = length,
-		.iova = iova,
-		.dmabuf = mr->dmabuf,
-	};
-
-	take_access(&init, access);
-	return reg(ctx, mr, pd, &init);
+	init.access = IBV_ACCESS_LOCAL_WRITE;
+	return reg(ctx, mr, &init);
 }
 
 int ur_guest_reg_dmabuf_mr(struct uroce_context *ctx, struct uroce_mr *mr,
@@ -257,8 +227,10 @@ int ur_guest_reg_dmabuf_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 
 	if (!ur_guest_makes_here(ctx))
 		return EIO;
+	/* An engine process maps the file, since it may have no access to this process's memory. */
 	if (ctx->guest_apart)
-		return reg_file(ctx, mr, pd, offset, length, iova, access);
+		return reg_as(UROCE_GUEST_MR_FILE, ctx, mr, pd, offset, length,
+			      iova, access);
 	map = mmap(NULL, in_page + length, PROT_READ | PROT_WRITE, MAP_SHARED,
 		   fd, (off_t)(offset - in_page));
 	if (map == MAP_FAILED)

@@ -62,7 +62,7 @@ static int reg_gpu_mr(struct ibv_pd *pd, u64 addr, size_t length, u64 iova,
 		      int access, struct uroce_mr *mr, int err)
 {
 	if ((access & IBV_ACCESS_ON_DEMAND) || !length ||
-	    !ur_guest_has_gpu(ur_to_ctx(pd->context), pd, addr, length))
+	    !ur_guest_has_gpu(ur_to_ctx(pd->context), addr, length))
 		return err;
 	err = UR_GUEST_NUMBERED(try_gpu_mr(pd, addr, length, iova, access, mr));
 	if (!err)
@@ -170,7 +170,7 @@ static int reg_gpu_dmabuf(struct ibv_pd *pd, u64 offset, size_t length,
 	struct statfs fs;
 	off_t bytes;
 
-	if (!ur_guest_has_gpu(ur_to_ctx(pd->context), pd, 0, 0))
+	if (!ur_guest_has_gpu(ur_to_ctx(pd->context), 0, 0))
 		return EOPNOTSUPP;
 	if (fstatfs(fd, &fs))
 		return errno == EBADF ? EBADF : EOPNOTSUPP;
@@ -239,8 +239,7 @@ static bool becomes_gpu(const struct uroce_mr *mr, int flags, u64 addr,
 	const struct ibv_pd *pd = mr->vmr.ibv_mr.pd;
 
 	return (flags & IBV_REREG_MR_CHANGE_TRANSLATION) && mr->guest &&
-	       length &&
-	       ur_guest_has_gpu(ur_to_ctx(pd->context), pd, addr, length);
+	       length && ur_guest_has_gpu(ur_to_ctx(pd->context), addr, length);
 }
 
 int uroce_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
