@@ -224,7 +224,7 @@ static int handle(struct ur_session *s, const struct uroce_tun_msg *msg,
 	case UROCE_TUN_SYNC:
 		do_sync(s, fds);
 		break;
-	case UROCE_TUN_DRAIN:
+	case UROCE_TUN_DRAIN: /* an older front-end */
 		send_answer(s, 0);
 		break;
 	case UROCE_TUN_HOLD:

@@ -148,9 +148,8 @@ enum uroce_tun_op {
 	/* link. Sent by the command line, for administrators only. DONE has the device's
 	 * name. Needs no OPEN. */
 	UROCE_TUN_LINK = 8,
-	/* This process or its file is about to end. The device sends DONE: what it was sent
-	 * before is done, and what was posted is its program's engine's to send. A front-end
-	 * does not depend on the reply, since an older device sends none. */
+	/* Ends the writes of a UROCE_TUN_SETTING: see above. An older front-end sends it on a
+	 * uverbs file, too, before that or its process ends; the device sends DONE. */
 	UROCE_TUN_DRAIN = 9,
 	/* Sent by the command line. An on-demand device stays until the process
 	 * that connected has ended, with or without this connection. Needs no

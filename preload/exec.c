@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "preload/exec.h"
-#include "preload/fdmap.h"
+#include "preload/forks.h"
 #include "preload/real.h"
 #include "util/os/sanitizer.h"
 
@@ -118,13 +118,13 @@ static char **complete(char *const *envp, char **to)
 
 UR_EXPORT int execve(const char *path, char *const argv[], char *const envp[])
 {
-	ur_fdmap_drain();
+	ur_forks_last();
 	return ur_real(execve)(path, argv, COMPLETED(envp));
 }
 
 UR_EXPORT int execvpe(const char *file, char *const argv[], char *const envp[])
 {
-	ur_fdmap_drain();
+	ur_forks_last();
 	return ur_real(execvpe)(file, argv, COMPLETED(envp));
 }
 
@@ -141,13 +141,13 @@ UR_EXPORT int execvp(const char *file, char *const argv[])
 UR_EXPORT int execveat(int dirfd, const char *path, char *const argv[],
 		       char *const envp[], int flags)
 {
-	ur_fdmap_drain();
+	ur_forks_last();
 	return ur_real(execveat)(dirfd, path, argv, COMPLETED(envp), flags);
 }
 
 UR_EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
 {
-	ur_fdmap_drain();
+	ur_forks_last();
 	return ur_real(fexecve)(fd, argv, COMPLETED(envp));
 }
 

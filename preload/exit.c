@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The end of a process that ends itself. An adapter would have fetched posted
- * requests long ago; our device reads them from the process's memory, so it is
- * asked to send while that exists. A process that is killed asks nobody: then
- * only requests in mapped memory still leave.
+ * requests long ago; an engine in the program, or its engine process, reads them
+ * from the process's memory, so it sends while that exists. A process that is
+ * killed asks nobody: then only requests in mapped memory still leave.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "preload/exit.h"
-#include "preload/fdmap.h"
 #include "preload/forks.h"
 #include "preload/real.h"
 #include "util/os/filtered.h"
@@ -21,12 +20,12 @@ UR_EXPORT uint32_t ur_preload_first_ends;
 
 static void at_exit(int status, void *arg)
 {
-	ur_fdmap_drain();
+	ur_forks_last();
 }
 
 static void at_quick(void)
 {
-	ur_fdmap_drain();
+	ur_forks_last();
 }
 
 void ur_exit_init(void)
@@ -39,13 +38,13 @@ void ur_exit_init(void)
 
 UR_EXPORT void _exit(int status)
 {
-	ur_fdmap_drain();
+	ur_forks_last();
 	ur_real(_exit)(status);
 }
 
 UR_EXPORT void _Exit(int status)
 {
-	ur_fdmap_drain();
+	ur_forks_last();
 	ur_real(_Exit)(status);
 }
 

@@ -9,7 +9,6 @@
 #include <sys/syscall.h>
 
 #include "preload/fdmap.h"
-#include "preload/forks.h"
 #include "preload/reply_cache.h"
 #include "preload/real.h"
 #include "preload/tunnel.h"
@@ -232,34 +231,6 @@ struct ur_file *ur_fdmap_get(int fd)
 	return NULL;
 }
 
-/* Waits, as the kernel's close() and exit() do: posts leave while the memory
- * exists. */
-static void drain(struct ur_file *file)
-{
-	if (file->kind == UROCE_TUN_UVERBS && file->sock >= 0 &&
-	    file->generation == ur_fdmap_generation() &&
-	    !atomic_load(&file->dead) && ur_tunnel_drain(file->sock))
-		atomic_store(&file->dead, 1);
-}
-
-void ur_fdmap_drain(void)
-{
-	uint32_t at = 0;
-	struct ur_file *file;
-
-	if (ur_fdmap_borrowed())
-		return;
-	ur_forks_last();
-	while ((file = ur_fdmap_next(&at))) {
-		/* A command under way does the same. */
-		if (!pthread_mutex_trylock(&file->lock)) {
-			drain(file);
-			pthread_mutex_unlock(&file->lock);
-		}
-		ur_fdmap_put(file);
-	}
-}
-
 static bool is_twin(int hidden, int fd, ino_t ino)
 {
 	return hidden == fd && ur_fdmap_keeps(fd, ino);
@@ -324,10 +295,8 @@ static void release(struct ur_file *file)
 {
 	int sender = file->sender, sock = file->sock;
 
-	if (ur_fdmap_keeps(sock, file->sock_ino)) {
-		drain(file);
+	if (ur_fdmap_keeps(sock, file->sock_ino))
 		end_twin(file);
-	}
 	/* Cleared first: others may look for the owner of these numbers. */
 	file->sender = -1;
 	file->sock = -1;

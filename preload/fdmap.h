@@ -200,9 +200,6 @@ bool ur_fdmap_borrowed(void);
  * the parent's. */
 uint32_t ur_fdmap_generation(void);
 
-/* Makes the device fetch what the process posted, before the process ends.
- * Takes no lock: signal handlers may call it. */
-void ur_fdmap_drain(void);
 /* Initializes the table. Called once, when the library is loaded. */
 void ur_fdmap_init(void);
 

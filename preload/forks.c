@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "kernel-abi/uroce-forks.h"
+#include "preload/fdmap.h"
 #include "preload/forks.h"
 #include "preload/real.h"
 
@@ -36,6 +37,8 @@ static void tell_ends(void (*last)(void))
 
 void ur_forks_last(void)
 {
+	if (ur_fdmap_borrowed())
+		return;
 	for (int i = 0; i < UROCE_FORKS_ENDS; i++) {
 		void (*last)(void) =
 			atomic_load_explicit(&enders[i], memory_order_acquire);

@@ -8,7 +8,7 @@
  * thread. */
 void ur_forks_before_read(int fd);
 /* Called before the process ends or executes another program. Any thread, also in a signal
- * handler. */
+ * handler. Does nothing in a vfork() child. */
 void ur_forks_last(void);
 
 #endif

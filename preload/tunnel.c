@@ -256,30 +256,15 @@ int ur_tunnel_connect_with_rights(void)
 	return err;
 }
 
-static bool answers(int sock)
+void ur_tunnel_end(int sock)
 {
 	struct pollfd p = {.fd = sock, .events = POLLIN};
 	struct timespec left = {.tv_sec = 1}; /* the kernel counts down */
 	long n;
 
+	if (shutdown(sock, SHUT_WR))
+		return;
 	do
 		n = syscall(SYS_ppoll, &p, 1, &left, NULL, 0);
 	while (n < 0 && errno == EINTR);
-	return n > 0;
-}
-
-int ur_tunnel_drain(int sock)
-{
-	struct uroce_tun_msg msg = {.op = UROCE_TUN_DRAIN};
-	int fds[UROCE_TUN_MAX_FDS];
-
-	if (ur_tunnel_send(sock, &msg, -1) || !answers(sock))
-		return -EIO;
-	return ur_tunnel_recv(sock, &msg, fds);
-}
-
-void ur_tunnel_end(int sock)
-{
-	if (!shutdown(sock, SHUT_WR))
-		(void)answers(sock);
 }

@@ -87,10 +87,6 @@ int ur_tunnel_send_open(int sock, struct uroce_tun_msg *msg, uint32_t kind,
 int ur_tunnel_get_memory(int sock, const struct uroce_tun_msg *msg);
 int ur_tunnel_put_memory(int sock, const struct uroce_tun_msg *msg);
 
-/* Makes the device fetch what was posted, before the process or its file ends.
- * Waits at most a second. Returns 0, or -EIO where @sock is unusable. */
-int ur_tunnel_drain(int sock);
-
 /* Ends sending on @sock, and waits, at most a second, until the device has
  * closed what was open over it. No other process may have @sock. */
 void ur_tunnel_end(int sock);

@@ -39,8 +39,8 @@ struct conn {
 	} cached_reply; /* the same */
 };
 
-static _Atomic int files, syncs, drains, cm_end = -1, withdrawn, outs, writes,
-					 taken, created;
+static _Atomic int files, syncs, cm_end = -1, withdrawn, outs, writes, taken,
+				 created;
 static _Atomic uint32_t answers; /* on the newest rdma_cm file */
 static const char *rundir;
 static _Atomic uint32_t *changes; /* the page of the newest rdma_cm file */
@@ -310,8 +310,6 @@ static int64_t do_ioctl(struct conn *c, const struct uroce_tun_msg *req)
 		return created;
 	case FAKE_SYNCS:
 		return syncs;
-	case FAKE_DRAINS:
-		return drains;
 	case FAKE_KNOWN:
 		return known(req);
 	case FAKE_DIE:
@@ -445,10 +443,6 @@ static void *serve_one(void *arg)
 			    "sys/class/infiniband/uroce0/ports/1/"
 			    "counters/x",
 			    text);
-			done(&c, 0);
-			break;
-		case UROCE_TUN_DRAIN:
-			drains++;
 			done(&c, 0);
 			break;
 		default:

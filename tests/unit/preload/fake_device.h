@@ -26,7 +26,6 @@ enum fake_ioctl {
 	FAKE_CHANGE = 15, /* replies sent ahead on the newest rdma_cm file holds
 			   * no more */
 	FAKE_WRITES = 16, /* number of WRITE so far */
-	FAKE_DRAINS = 17, /* number of DRAIN so far */
 	FAKE_KNOWN = 18,  /* which event files it names: kind, times 10 for
 			    * each that goes before */
 	FAKE_COMP_SENDER = 19, /* as FAKE_COMP, with the sending end */
