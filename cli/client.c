@@ -25,29 +25,17 @@
 static int ask_control(int sock, struct uroce_tun_msg *msg, const char *text,
 		       size_t len, int fd, int *ret_fd)
 {
-	struct iovec iov[] = {
-		{.iov_base = msg, .iov_len = sizeof(*msg)},
-		{.iov_base = (void *)(uintptr_t)text, .iov_len = len}};
-	struct msghdr mh = {.msg_iov = iov, .msg_iovlen = 2};
-	union ur_scm scm;
-	ssize_t n;
+	struct iovec iov[] = {{msg, sizeof(*msg)},
+			      {(void *)(uintptr_t)text, len}};
+	int flags;
 
 	*ret_fd = -1;
 	msg->nfds = fd >= 0;
-	ur_scm_put(&mh, &scm, &fd, msg->nfds);
-	if (sendmsg(sock, &mh, MSG_NOSIGNAL) !=
-	    (ssize_t)(sizeof(*msg) + iov[1].iov_len))
+	if (ur_scm_send(sock, iov, 2, &fd, msg->nfds, 0) ||
+	    ur_scm_recv(sock, iov, 1, ret_fd, 1, &flags) != sizeof(*msg) ||
+	    msg->op != UROCE_TUN_DONE)
 		return -EIO;
-	mh.msg_iovlen = 1;
-	mh.msg_control = scm.buf;
-	mh.msg_controllen = sizeof(scm.buf);
-	do
-		n = recvmsg(sock, &mh, MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
-	if (n != sizeof(*msg) || msg->op != UROCE_TUN_DONE)
-		return -EIO;
-	ur_scm_take(&mh, ret_fd, 1, close);
-	if (msg->ret >= 0 && *ret_fd < 0 && (mh.msg_flags & MSG_CTRUNC))
+	if (msg->ret >= 0 && *ret_fd < 0 && flags & MSG_CTRUNC)
 		return -EMFILE;
 	return msg->ret < 0 ? (int)msg->ret : 0;
 }

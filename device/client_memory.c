@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include "device/client_memory.h"
 #include "device/tunnel.h"
+#include "util/os/scm.h"
 
 /* ---- descriptors ---- */
 
@@ -90,7 +91,7 @@ int ur_client_memory_take(struct ur_session *s, const struct uroce_tun_msg *msg,
 		borrow(s, known);
 	if (known[0] >= 0 && !take_memfd(s, msg, known))
 		return 0;
-	ur_daemon_close_fds(known);
+	ur_scm_close(known, UROCE_TUN_MAX_FDS);
 	mem = ur_user_mem_unreached(s->pid);
 	if (!mem)
 		return -ENOMEM;
@@ -117,12 +118,12 @@ static int answer(struct ur_session *s, void *dst, u32 want)
 	u32 got;
 
 	for (;;) {
-		int err = ur_daemon_recv_memory(s->sock, &msg, fds, dst, want,
-						&got);
+		int err = ur_daemon_recv_more(s->sock, &msg, fds, dst, want,
+					      &got);
 
 		if (err)
 			return hang_up(s);
-		ur_daemon_close_fds(fds);
+		ur_scm_close(fds, UROCE_TUN_MAX_FDS);
 		if (msg.op != UROCE_TUN_CLOSE_FD)
 			break;
 		if (!ur_session_note_closed(s, msg.closed.cookie))

@@ -157,11 +157,6 @@ void ur_engine_process_put(struct ur_engine_process *p)
 				  ur_loop_now() + LINGER_NS);
 }
 
-union sent_room {
-	struct cmsghdr align;
-	char buf[CMSG_SPACE(UROCE_APART_FDS * sizeof(int))];
-};
-
 /* Collects the descriptors that are not -1. Returns their number. */
 static u32 gather(const int *fds, int *to, u32 *has)
 {
@@ -180,14 +175,10 @@ static u32 gather(const int *fds, int *to, u32 *has)
 int ur_engine_process_give(const struct ur_engine_process *p,
 			   struct uroce_apart_context *context, const int *fds)
 {
-	struct iovec iov = {.iov_base = context, .iov_len = sizeof(*context)};
-	struct msghdr mh = {.msg_iov = &iov, .msg_iovlen = 1};
-	union sent_room room;
 	int there[UROCE_APART_FDS];
 	u32 n = gather(fds, there, &context->has);
 
 	context->version = UROCE_APART_VERSION;
-	ur_scm_put_into(&mh, &room.align, there, n);
-	return sendmsg(p->link, &mh, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno
-								      : 0;
+	return ur_scm_send_one(p->link, context, sizeof(*context), there, n,
+			       MSG_DONTWAIT);
 }

@@ -112,19 +112,9 @@ static _Noreturn void execute(const char *path, uid_t uid, int link)
 /* Returns false when uroced has ended. */
 static bool receive(int sock, uid_t *uid, int *link)
 {
-	struct iovec iov = {.iov_base = uid, .iov_len = sizeof(*uid)};
-	union ur_scm scm;
-	struct msghdr mh = {.msg_iov = &iov,
-			    .msg_iovlen = 1,
-			    .msg_control = scm.buf,
-			    .msg_controllen = sizeof(scm.buf)};
-	ssize_t n;
-
-	do
-		n = recvmsg(sock, &mh, MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
-	*link = -1;
-	return n == sizeof(*uid) && ur_scm_take(&mh, link, 1, close) == 1;
+	return ur_scm_recv_one(sock, uid, sizeof(*uid), link, 1, NULL) ==
+		       sizeof(*uid) &&
+	       *link >= 0;
 }
 
 static _Noreturn void serve(int sock)
@@ -195,12 +185,7 @@ void ur_engine_starter_begin(char **argv)
 
 int ur_engine_starter_ask(uid_t uid, int link)
 {
-	struct iovec iov = {.iov_base = &uid, .iov_len = sizeof(uid)};
-	struct msghdr mh = {.msg_iov = &iov, .msg_iovlen = 1};
-	union ur_scm scm;
-
-	if (asks < 0)
-		return -EOPNOTSUPP;
-	ur_scm_put(&mh, &scm, &link, 1);
-	return sendmsg(asks, &mh, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
+	return asks < 0 ? -EOPNOTSUPP
+			: ur_scm_send_one(asks, &uid, sizeof(uid), &link, 1,
+					  MSG_DONTWAIT);
 }

@@ -91,13 +91,7 @@ static _Noreturn void end_keeper(struct keeper *k)
 
 static int send_msg(int link, const struct ur_keep_msg *msg, int fd)
 {
-	struct iovec iov = {.iov_base = (void *)(uintptr_t)msg,
-			    .iov_len = sizeof(*msg)};
-	struct msghdr mh = {.msg_iov = &iov, .msg_iovlen = 1};
-	union ur_scm scm;
-
-	ur_scm_put(&mh, &scm, &fd, fd >= 0);
-	return sendmsg(link, &mh, MSG_NOSIGNAL) < 0 ? -errno : 0;
+	return ur_scm_send_one(link, msg, sizeof(*msg), &fd, fd >= 0, 0);
 }
 
 static int answer_uroced(const struct keeper *k, int link, int ret)
@@ -113,19 +107,12 @@ static int answer_uroced(const struct keeper *k, int link, int ret)
 /* Returns 1, 0 at the end of the link, or -errno. *fd: -1 if none came. */
 static int receive_order(int link, struct ur_keep_msg *msg, int *fd)
 {
-	struct iovec iov = {.iov_base = msg, .iov_len = sizeof(*msg)};
-	union ur_scm scm;
-	struct msghdr mh = {.msg_iov = &iov,
-			    .msg_iovlen = 1,
-			    .msg_control = scm.buf,
-			    .msg_controllen = sizeof(scm.buf)};
-	ssize_t n = recvmsg(link, &mh, MSG_CMSG_CLOEXEC);
+	int flags;
+	ssize_t n = ur_scm_recv_one(link, msg, sizeof(*msg), fd, 1, &flags);
 
-	*fd = -1;
 	if (n <= 0)
-		return n < 0 ? -errno : 0;
-	ur_scm_take(&mh, fd, 1, close);
-	return n == sizeof(*msg) && !(mh.msg_flags & MSG_TRUNC) ? 1 : -EPROTO;
+		return (int)n;
+	return n == sizeof(*msg) && !(flags & MSG_TRUNC) ? 1 : -EPROTO;
 }
 
 static int do_put(struct keeper *k, const struct ur_keep_msg *msg, int *fd)

@@ -22,6 +22,7 @@
 #include "device/tunnel.h"
 #include "engine/ground/keep.h"
 #include "util/assert.h"
+#include "util/os/scm.h"
 #include "util/text.h"
 
 #define THREAD_STACK (512 * 1024)
@@ -72,7 +73,7 @@ static void give_back(struct ur_session *s, int *fds)
 	ur_loop_unlock(loop);
 	ur_session_give_back(s);
 	if (fds)
-		ur_daemon_close_fds(fds);
+		ur_scm_close(fds, UROCE_TUN_MAX_FDS);
 	ur_loop_lock(loop);
 	s->giving = false;
 	if (s->shown_fds)
@@ -293,8 +294,8 @@ static void *session_thread(void *arg)
 
 	ur_loop_act_for(s->uid);
 	for (;;) {
-		err = ur_daemon_recv_call(s->sock, &msg, fds, s->window,
-					  &s->window_len);
+		err = ur_daemon_recv_more(s->sock, &msg, fds, s->window,
+					  UROCE_TUN_WINDOW, &s->window_len);
 		if (err)
 			break;
 		ur_session_drop_answer(s);

@@ -16,25 +16,17 @@ int ur_daemon_send(int sock, struct uroce_tun_msg *msg, const int *fds,
 int ur_daemon_send_done(int sock, struct uroce_tun_msg *msg, const void *outs,
 			u32 len);
 
-/* Receives a message. Blocks. fds: UROCE_TUN_MAX_FDS entries; gets msg->nfds descriptors
+/* Receives a message. Blocks. fds: UROCE_TUN_MAX_FDS entries; gets descriptors
  * (close-on-exec, the caller's), then -1. If a descriptor came but this process has no room
  * for it, the first entry is -ENFILE: to the client, our table is the system's. Returns 0,
  * -EPIPE (end of the connection), -EPROTO (not a message of the tunnel) or another -errno. */
 int ur_daemon_recv(int sock, struct uroce_tun_msg *msg, int *fds);
 
-/* Does the same for a message that client memory may follow: *len bytes, at most
- * UROCE_TUN_WINDOW, in window. */
-int ur_daemon_recv_call(int sock, struct uroce_tun_msg *msg, int *fds,
-			u8 *window, u32 *len);
-
 /* Does the same for a message that at most room bytes may follow: *len bytes, in bytes. */
-int ur_daemon_recv_memory(int sock, struct uroce_tun_msg *msg, int *fds,
-			  void *bytes, u32 room, u32 *len);
+int ur_daemon_recv_more(int sock, struct uroce_tun_msg *msg, int *fds,
+			void *bytes, u32 room, u32 *len);
 
 /* Sends len bytes alone, as one message. */
 int ur_daemon_send_bytes(int sock, const void *bytes, u32 len);
-
-/* Closes the descriptors that are not -1, and sets all to -1. */
-void ur_daemon_close_fds(int *fds);
 
 #endif

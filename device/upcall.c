@@ -13,6 +13,7 @@
 #include "device/session.h"
 #include "device/tunnel.h"
 #include "util/assert.h"
+#include "util/os/scm.h"
 
 bool ur_session_note_closed(struct ur_session *s, u64 cookie)
 {
@@ -41,7 +42,7 @@ static int keep_fd(struct ur_session *s, int *fds)
 	} else if (fd >= 0) {
 		fd = -EMFILE; /* no command needs so many */
 	}
-	ur_daemon_close_fds(fds);
+	ur_scm_close(fds, UROCE_TUN_MAX_FDS);
 	return fd;
 }
 
@@ -57,7 +58,7 @@ static int hear(struct ur_session *s, struct uroce_tun_msg *msg, int *err)
 			break;
 		if (msg->op == UROCE_TUN_FD)
 			return keep_fd(s, fds);
-		ur_daemon_close_fds(fds);
+		ur_scm_close(fds, UROCE_TUN_MAX_FDS);
 		if (msg->op != UROCE_TUN_CLOSE_FD ||
 		    !ur_session_note_closed(s, msg->closed.cookie))
 			*err = -EPROTO;
@@ -120,15 +121,6 @@ u64 ur_session_known(const struct ur_session *s, int number, u32 kind)
 
 /* ---- descriptors of ours ---- */
 
-static void close_held(int *held, u32 n)
-{
-	for (u32 i = 0; i < n; i++) {
-		if (held[i] >= 0)
-			close(held[i]);
-		held[i] = -1;
-	}
-}
-
 static void give_charge(struct ur_session *s)
 {
 	ur_assert(ur_loop_mine(s->daemon->loop));
@@ -167,14 +159,14 @@ int ur_session_hold_fds(struct ur_session *s, const int *fds, u32 n, int *held)
 	}
 	if (!err)
 		return 0;
-	close_held(held, n); /* cannot block: they are copies */
+	ur_scm_close(held, n); /* cannot block: they are copies */
 	give_charge(s);
 	return err;
 }
 
 void ur_session_let_go_fds(struct ur_session *s, int *held, u32 n)
 {
-	close_held(held, n);
+	ur_scm_close(held, n);
 	if (!s->held_fds)
 		return;
 	ur_loop_lock(s->daemon->loop);
@@ -191,7 +183,7 @@ static int install(struct ur_session *s, u32 kind, u64 cookie, int *held, u32 n)
 				    .install.cookie = cookie};
 	int err = ur_daemon_send(s->sock, &msg, held, n);
 
-	close_held(held, n);
+	ur_scm_close(held, n);
 	if (err)
 		shutdown(s->sock, SHUT_RDWR);
 	else
@@ -221,7 +213,7 @@ int ur_session_install_all(struct ur_session *s, const int *fds, u32 n,
 		if (numbers[i] < 0)
 			err = numbers[i];
 	}
-	close_held(held, n);
+	ur_scm_close(held, n);
 	ur_loop_lock(s->daemon->loop);
 	give_charge(s);
 	return err;

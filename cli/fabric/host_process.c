@@ -47,15 +47,12 @@ static int send_namespaces(int talk, int err,
 			   const struct ur_fabric_error *error)
 {
 	struct ur_fabric_answer answer = {.err = err, .error = *error};
-	struct iovec iov = {.iov_base = &answer, .iov_len = sizeof(answer)};
-	struct msghdr mh = {.msg_iov = &iov, .msg_iovlen = 1};
 	int ns[UR_FABRIC_NS_COUNT];
-	union ur_scm scm;
 
 	if (!err && ur_fabric_own_namespaces(ns))
 		return -errno;
-	ur_scm_put(&mh, &scm, ns, err ? 0 : UR_FABRIC_NS_COUNT);
-	return sendmsg(talk, &mh, MSG_NOSIGNAL) < 0 ? -errno : 0;
+	return ur_scm_send_one(talk, &answer, sizeof(answer), ns,
+			       err ? 0 : UR_FABRIC_NS_COUNT, 0);
 }
 
 static _Noreturn void become_device(const struct ur_fabric_keeper *keeper,
@@ -153,17 +150,9 @@ int ur_fabric_host_meet(struct ur_fabric_keeper *keeper, unsigned int host,
 {
 	struct ur_fabric_host *h = &keeper->hosts[host];
 	struct ur_fabric_answer answer;
-	struct iovec iov = {.iov_base = &answer, .iov_len = sizeof(answer)};
-	struct msghdr mh = {.msg_iov = &iov, .msg_iovlen = 1};
-	union ur_scm scm;
-	ssize_t n;
 
-	mh.msg_control = scm.buf;
-	mh.msg_controllen = sizeof(scm.buf);
-	do
-		n = recvmsg(h->talk, &mh, MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
-	if (n != sizeof(answer))
+	if (ur_scm_recv_one(h->talk, &answer, sizeof(answer), h->ns,
+			    UR_FABRIC_NS_COUNT, NULL) != sizeof(answer))
 		return ur_fabric_fail(error, 0,
 				      "node%u ended while it was "
 				      "made",
@@ -172,8 +161,7 @@ int ur_fabric_host_meet(struct ur_fabric_keeper *keeper, unsigned int host,
 		*error = answer.error;
 		return answer.err;
 	}
-	if (ur_scm_take(&mh, h->ns, UR_FABRIC_NS_COUNT, close) !=
-	    UR_FABRIC_NS_COUNT)
+	if (h->ns[UR_FABRIC_NS_COUNT - 1] < 0)
 		return ur_fabric_fail(error, -EMFILE, "node%u's namespaces",
 				      host);
 	/* Shared by all hosts: uses the switch's descriptors. */

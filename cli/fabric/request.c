@@ -11,24 +11,14 @@
 
 static int receive_answer(int sock, struct ur_fabric_answer *answer, int *fds)
 {
-	struct iovec iov = {.iov_base = answer, .iov_len = sizeof(*answer)};
-	struct msghdr mh = {.msg_iov = &iov, .msg_iovlen = 1};
-	union ur_scm scm;
-	unsigned int count;
-	ssize_t n;
+	ssize_t n = ur_scm_recv_one(sock, answer, sizeof(*answer), fds,
+				    fds ? UR_FABRIC_NS_COUNT : 0, NULL);
 
-	mh.msg_control = scm.buf;
-	mh.msg_controllen = sizeof(scm.buf);
-	do
-		n = recvmsg(sock, &mh, MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
 	if (n != sizeof(*answer))
-		return n < 0 ? -errno : -ECONNRESET;
-	count = ur_scm_take(&mh, fds, fds ? UR_FABRIC_NS_COUNT : 0, close);
-	if (!fds || answer->err || count == UR_FABRIC_NS_COUNT)
+		return n < 0 ? (int)n : -ECONNRESET;
+	if (!fds || answer->err || fds[UR_FABRIC_NS_COUNT - 1] >= 0)
 		return 0;
-	while (count)
-		close(fds[--count]);
+	ur_scm_close(fds, UR_FABRIC_NS_COUNT);
 	return -EPROTO;
 }
 

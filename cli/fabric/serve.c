@@ -77,10 +77,7 @@ static bool answer_one(struct ur_fabric_keeper *keeper, int sock,
 		       const struct ur_fabric_request *request)
 {
 	struct ur_fabric_answer answer = {.plan = keeper->plan};
-	struct iovec iov = {.iov_base = &answer, .iov_len = sizeof(answer)};
-	struct msghdr mh = {.msg_iov = &iov, .msg_iovlen = 1};
 	const int *fds = NULL;
-	union ur_scm scm;
 	bool more = true;
 
 	switch (request->op) {
@@ -104,9 +101,9 @@ static bool answer_one(struct ur_fabric_keeper *keeper, int sock,
 	default:
 		answer.err = -EOPNOTSUPP;
 	}
-	ur_scm_put(&mh, &scm, fds, fds ? UR_FABRIC_NS_COUNT : 0);
 	/* The requester may have exited. */
-	(void)sendmsg(sock, &mh, MSG_NOSIGNAL);
+	(void)ur_scm_send_one(sock, &answer, sizeof(answer), fds,
+			      fds ? UR_FABRIC_NS_COUNT : 0, 0);
 	return more;
 }
 

@@ -10,59 +10,33 @@
 
 #define STACK_BYTES (256u << 10)
 
-static void close_all(int *fds, u32 n)
-{
-	for (u32 i = 0; i < n; i++) {
-		if (fds[i] >= 0)
-			close(fds[i]);
-		fds[i] = -1;
-	}
-}
-
 /* Returns 0, or -errno if the program has ended or sends an invalid message. */
 static int receive(int sock, struct ur_apart_asked *asked, int *fds)
 {
 	struct iovec iov[] = {{&asked->msg, sizeof(asked->msg)},
 			      {asked->wq, sizeof(asked->wq)}};
-	union ur_scm scm;
-	struct msghdr mh = {.msg_iov = iov,
-			    .msg_iovlen = 2,
-			    .msg_control = scm.buf,
-			    .msg_controllen = sizeof(scm.buf)};
-	ssize_t n;
+	int flags;
+	ssize_t n = ur_scm_recv(sock, iov, 2, fds, UROCE_APART_MSG_FDS, &flags);
 
-	for (u32 i = 0; i < UROCE_APART_MSG_FDS; i++)
-		fds[i] = -1;
-	do
-		n = recvmsg(sock, &mh, MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
 	if (n < 0)
-		return -errno;
-	ur_scm_take(&mh, fds, UROCE_APART_MSG_FDS, close);
+		return (int)n;
 	asked->n_wqs = (u32)((size_t)n / 4 - sizeof(asked->msg) / 4);
 	if (n >= (ssize_t)sizeof(asked->msg) && !(n % 4) &&
-	    !(mh.msg_flags & (MSG_TRUNC | MSG_CTRUNC)))
+	    !(flags & (MSG_TRUNC | MSG_CTRUNC)))
 		return 0;
-	close_all(fds, UROCE_APART_MSG_FDS);
+	ur_scm_close(fds, UROCE_APART_MSG_FDS);
 	return -EPROTO;
 }
 
 static int answer(int sock, struct ur_apart_reply *reply)
 {
-	struct iovec iov = {.iov_base = &reply->msg,
-			    .iov_len = sizeof(reply->msg)};
-	struct msghdr mh = {.msg_iov = &iov, .msg_iovlen = 1};
 	u32 n = reply->fds[0] < 0 ? 0 : reply->fds[1] < 0 ? 1 : 2;
-	union ur_scm scm;
-	ssize_t sent;
+	int err = ur_scm_send_one(sock, &reply->msg, sizeof(reply->msg),
+				  reply->fds, n, 0);
 
-	ur_scm_put(&mh, &scm, reply->fds, n);
-	do
-		sent = sendmsg(sock, &mh, MSG_NOSIGNAL);
-	while (sent < 0 && errno == EINTR);
 	if (reply->close)
-		close_all(reply->fds, n);
-	return sent < 0 ? -errno : 0;
+		ur_scm_close(reply->fds, n);
+	return err;
 }
 
 static void end_engine(struct ur_apart_client *c)
@@ -98,7 +72,7 @@ static void *serve(void *arg)
 
 	while (!err && !receive(c->sock, &asked, fds)) {
 		ur_apart_call(c, &asked, fds, &reply);
-		close_all(fds, UROCE_APART_MSG_FDS);
+		ur_scm_close(fds, UROCE_APART_MSG_FDS);
 		err = answer(c->sock, &reply);
 	}
 	end(c);
@@ -218,6 +192,6 @@ int ur_apart_begin(const struct uroce_door *door,
 		end_engine(c);
 	if (err)
 		free(c);
-	close_all(fds, UROCE_APART_FDS);
+	ur_scm_close(fds, UROCE_APART_FDS);
 	return err;
 }

@@ -73,41 +73,28 @@ static const struct uroce_door *find_door(void)
 	return door && door->version == UROCE_DOOR_VERSION ? door : NULL;
 }
 
-union come_room {
-	struct cmsghdr align;
-	char buf[CMSG_SPACE(UROCE_APART_FDS * sizeof(int))];
-};
+_Static_assert(UROCE_APART_FDS <= UR_SCM_MOST, "they come in one message");
 
 /* Puts each received descriptor at its index in fds. */
-static void spread(u32 has, const int *in, u32 n, int *fds)
+static void spread(u32 has, int *in, int *fds)
 {
 	u32 at = 0;
 
 	for (u32 i = 0; i < UROCE_APART_FDS; i++)
-		fds[i] = (has >> i & 1) && at < n ? in[at++] : -1;
-	while (at < n)
-		close(in[at++]);
+		fds[i] = has >> i & 1 ? in[at++] : -1;
+	ur_scm_close(in + at, UROCE_APART_FDS - at);
 }
 
 /* Returns false when uroced has hung up. */
 static bool receive(struct uroce_apart_context *in, int *fds)
 {
-	struct iovec iov = {.iov_base = in, .iov_len = sizeof(*in)};
 	int come[UROCE_APART_FDS];
-	union come_room room;
-	struct msghdr mh = {.msg_iov = &iov,
-			    .msg_iovlen = 1,
-			    .msg_control = room.buf,
-			    .msg_controllen = sizeof(room.buf)};
-	ssize_t n;
+	ssize_t n = ur_scm_recv_one(UROCE_APART_FD, in, sizeof(*in), come,
+				    UROCE_APART_FDS, NULL);
 
-	do
-		n = recvmsg(UROCE_APART_FD, &mh, MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
 	if (n != sizeof(*in) || in->version != UROCE_APART_VERSION)
 		return false;
-	spread(in->has, come, ur_scm_take(&mh, come, UROCE_APART_FDS, close),
-	       fds);
+	spread(in->has, come, fds);
 	return true;
 }
 

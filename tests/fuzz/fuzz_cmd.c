@@ -22,6 +22,7 @@
 #include "device/uverbs/ufile.h"
 #include "tests/fuzz/device_world.h"
 #include "tests/fuzz/input.h"
+#include "util/os/scm.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
@@ -45,7 +46,7 @@ static void front_end(int sock)
 		struct uroce_tun_msg reply = {.op = UROCE_TUN_FD};
 		int fd = -1;
 
-		ur_daemon_close_fds(fds);
+		ur_scm_close(fds, UROCE_TUN_MAX_FDS);
 		if (msg.op == UROCE_TUN_INSTALL)
 			reply.ret = number++;
 		else if (msg.ret & 1)

@@ -28,6 +28,7 @@
 #include "tests/check.h"
 #include "tests/fuzz/device_world.h"
 #include "tests/fuzz/input.h"
+#include "util/os/scm.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
@@ -58,7 +59,7 @@ static void front_end(int sock)
 	while (!ur_daemon_recv(sock, &msg, fds)) {
 		struct uroce_tun_msg reply = {.op = UROCE_TUN_FD};
 
-		ur_daemon_close_fds(fds);
+		ur_scm_close(fds, UROCE_TUN_MAX_FDS);
 		if (msg.op == UROCE_TUN_INSTALL)
 			reply.ret = number++;
 		else
