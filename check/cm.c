@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* rdma_cm: ids, their queue pairs and events. */
-#include <errno.h>
 
 #include "check/front.h"
 #include "check/real.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Checks a request when the program gets its completion. */
-#include <string.h>
 
 #include "check/front.h"
 #include "check/queue.h"

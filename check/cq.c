@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Completion queues: creation, destruction, polling, arming. */
 #include <errno.h>
-#include <string.h>
 
 #include "check/front.h"
 #include "check/real.h"

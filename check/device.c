@@ -4,7 +4,6 @@
  * context's table of functions, where ours replace the provider's. So do those
  * that <infiniband/verbs.h> takes from struct verbs_context.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "check/front.h"

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Start, fork and end of a process that is checked. */
 #include <pthread.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "check/front.h"
 #include "check/real.h"

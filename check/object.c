@@ -2,7 +2,6 @@
 /* The table of objects. */
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "check/object.h"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Queue pairs: creation and destruction. */
-#include <errno.h>
 
 #include "check/front.h"
 #include "check/queue.h"

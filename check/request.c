@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Checks requests before they are posted: elements, regions, state, and what a
  * datagram needs. */
-#include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
 

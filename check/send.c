@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* ibv_post_send(), ibv_post_recv(), ibv_post_srq_recv(). */
 #include <errno.h>
-#include <string.h>
 
 #include "check/front.h"
 #include "check/queue.h"

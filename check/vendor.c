@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "check/front.h"
 #include "check/report.h"
 #include "check/vendor.h"
 

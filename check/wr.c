@@ -4,9 +4,7 @@
  * The provider may hold a lock of the queue pair meanwhile, so only the
  * building thread comes here; its requests are entered at the end.
  */
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 

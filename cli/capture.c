@@ -12,7 +12,6 @@
 #include <net/if.h>
 #include <net/if_arp.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>

@@ -2,7 +2,6 @@
 /* The two tunnel commands that need no open file: SYNC and STATUS. */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <sched.h>
 #include <stdint.h>
 #include <stdio.h>

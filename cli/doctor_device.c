@@ -2,9 +2,7 @@
 /* Checks the device process of the run directory, and its devices. */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/client.h"

@@ -2,7 +2,6 @@
 /* The findings of uroce doctor --fabric. */
 #include <errno.h>
 #include <stdarg.h>
-#include <string.h>
 
 #include "cli/doctor_path.h"
 #include "cli/path/lines.h"

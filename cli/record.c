@@ -8,7 +8,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/client.h"
 #include "cli/link.h"
 #include "cli/record.h"
 #include "cli/status.h"

@@ -3,7 +3,6 @@
  * The device without a wrapper for each program: uroce env, for an existing shell, and the
  * shell that uroce run starts if no program is named.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,6 @@
 /* Describes trouble of a device in sentences: its port, peers that do not answer, packets
  * retransmitted, lost, refused or slowed, and failed requests. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "cli/peer.h"

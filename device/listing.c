@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "device/listing.h"
-#include "device/session.h"
 #include "util/text.h"
 
 /* A member is missing for lack of memory. Protected by the lock. */

@@ -2,7 +2,6 @@
 /*
  * The attributes of a device's port, from its netdev and its engine.
  */
-#include "engine/ground/limits.h"
 #include "device/port.h"
 
 u32 ur_mtu_enum(u32 bytes)

@@ -4,9 +4,7 @@
  * make up. Uses only the stack, since it may run in a vfork() child.
  */
 #include <alloca.h>
-#include <errno.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
 /* The descriptor table, and the work at the end of a file, which follows its
  * last reference. */
 #include <errno.h>
-#include <limits.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Calls that take a name and return facts about it. */
 #include <errno.h>
-#include <limits.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "preload/real.h"

@@ -7,7 +7,6 @@
  */
 #include <errno.h>
 #include <signal.h>
-#include <string.h>
 
 #include "preload/faults.h"
 #include "preload/real.h"

@@ -4,8 +4,6 @@
  * the character devices that they stand for. libibverbs compares st_rdev of
  * both with sysfs, and waits five seconds if they differ.
  */
-#include <errno.h>
-#include <string.h>
 #include <sys/sysmacros.h>
 
 #include "preload/file.h"

@@ -16,7 +16,6 @@
 #include <net/if.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "cli/fabric/filter.h"

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,7 +11,6 @@
 #include "cli/environment.h"
 #include "cli/fabric/fabric.h"
 #include "cli/fabric/host_files.h"
-#include "cli/fabric/rights.h"
 
 /* setns(2) fails for our own user namespace. */
 static bool is_own_user_namespace(int fd)

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* uroce fabric up: reads what the fabric is to be, and has it made. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/fabric/fabric.h"
 #include "cli/fabric/keeper.h"

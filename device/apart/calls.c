@@ -4,7 +4,6 @@
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <unistd.h>
 #include "device/apart/apart.h"
-#include "util/assert.h"
 
 #define GIDS 1024u /* entries of a GID table */
 /* enum ibv_rereg_mr_flags */

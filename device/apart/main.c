@@ -5,12 +5,10 @@
  * the last context has ended. If uroced is killed, the contexts continue.
  */
 #include <dlfcn.h>
-#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 #include "device/apart/apart.h"
 #include "device/confine/confine.h"

@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mount.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 #include "device/confine/confine.h"
 #include "util/bytes.h"

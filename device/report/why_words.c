@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Texts for access rights and refusals. */
-#include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 #include "device/report/why.h"
 #include "util/verbs_words.h"
 

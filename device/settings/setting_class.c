@@ -4,9 +4,7 @@
  * pairs. They apply to new queue pairs when they are connected, and to connected ones at
  * once.
  */
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include "device/settings/setting.h"
 
 static void show_tclass(const struct ur_device *dev, u32 arg, char *buf,

@@ -4,11 +4,9 @@
  * by a changed timestamp libibverbs takes it for another device.
  */
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/sysmacros.h>
-#include "engine/ground/limits.h"
 #include "device/port.h"
 #include "device/tree/sysfs.h"
 #include "device/tree/tree.h"

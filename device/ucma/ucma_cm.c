@@ -4,7 +4,6 @@
  * engine's QP1, and its deadline is a timer of the control loop. ucma_cm_event.c converts
  * its events to those of rdma_cm.
  */
-#include <errno.h>
 #include <string.h>
 
 #include "device/ucma/ucma_journal.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The peer's messages: an event of cm/ changes the client's id or, for a request, makes a
  * new one, and becomes an event of rdma_cm. */
-#include <errno.h>
 #include <string.h>
 
 #include "device/fault.h"

@@ -2,7 +2,6 @@
 /* Address handles, and the check of all paths in verbs. */
 #include <errno.h>
 #include <rdma/ib_user_verbs.h>
-#include "engine/ground/limits.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/static_rate.h"
 #include "device/uverbs/uverbs_cmd.h"

@@ -16,7 +16,6 @@
 #include "device/quota.h"
 #include "device/reaper.h"
 #include "device/uverbs/uverbs_cmd.h"
-#include "util/assert.h"
 #include "util/os/event_pair.h"
 
 /* A socket pair each. */

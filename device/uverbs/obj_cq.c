@@ -2,7 +2,6 @@
 /* Completion queues. */
 #include <errno.h>
 #include <rdma/ib_user_verbs.h>
-#include "engine/ground/limits.h"
 #include "device/memory.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/query.h"

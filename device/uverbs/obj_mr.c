@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "device/fault.h"
-#include "engine/ground/limits.h"
 #include "engine/ground/user.h"
 #include "device/uverbs/obj_mr.h"
 

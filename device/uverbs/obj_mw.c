@@ -2,7 +2,6 @@
 /* Memory windows. */
 #include <errno.h>
 #include <rdma/ib_user_verbs.h>
-#include "engine/ground/limits.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/uverbs_cmd.h"
 

@@ -10,7 +10,6 @@
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <stdlib.h>
 #include "device/client_rights.h"
-#include "engine/ground/limits.h"
 #include "device/memory.h"
 #include "device/uverbs/obj_qp.h"
 #include "device/report/why.h"

@@ -2,7 +2,6 @@
 /* Shared receive queues, basic and XRC. */
 #include <errno.h>
 #include <rdma/ib_user_ioctl_verbs.h>
-#include "engine/ground/limits.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/uverbs_cmd.h"
 

@@ -7,7 +7,6 @@
 #include "device/client_rights.h"
 #include "device/quota.h"
 #include "device/uverbs/dereg_hint.h"
-#include "device/uverbs/kept_programs.h"
 #include "device/uverbs/obj_qp.h"
 #include "util/os/event_pair.h"
 

@@ -5,7 +5,6 @@
 #include "device/device.h"
 #include "device/uverbs/qpc.h"
 #include "transport/modify_table.h"
-#include "util/assert.h"
 
 /* A program's numbers are drawn in a fixed order, and the table may have no place for the next
  * one. It does not grow for that: the numbers of before a kill must find places in the next

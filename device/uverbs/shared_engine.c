@@ -5,7 +5,6 @@
 #include "device/administrator.h"
 #include "device/device.h"
 #include "device/engine_process.h"
-#include "device/quota.h"
 #include "device/uverbs/kept_programs.h"
 #include "device/uverbs/lend_slot.h"
 #include "device/uverbs/objects.h"

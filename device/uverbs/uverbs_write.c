@@ -9,7 +9,6 @@
  */
 #include <errno.h>
 #include <rdma/ib_user_verbs.h>
-#include <stdlib.h>
 #include "device/uverbs/dereg_hint.h"
 #include "device/uverbs/uverbs_cmd.h"
 
