@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Completion channels and events: received, acknowledged, waited for in
  * vain. */
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 
@@ -22,42 +21,19 @@ ibv_create_comp_channel(struct ibv_context *context)
 {
 	struct ibv_comp_channel *channel =
 		ur_real(UR_VERBS, ibv_create_comp_channel)(context);
-	struct ur_watched *object;
-	struct ur_stack here;
 
-	if (!channel)
-		return NULL;
-	ur_stack_take(&here);
-	ur_table_lock();
-	object = ur_watch(UR_KIND_CHANNEL, sizeof(*object), channel, context, 0,
-			  &here);
-	ur_watch_needs(object, ur_watched(UR_KIND_CONTEXT, context));
-	ur_table_unlock();
+	if (channel)
+		ur_watch_made(UR_KIND_CHANNEL, sizeof(struct ur_watched),
+			      channel, context, UR_KIND_CONTEXT, context);
 	return channel;
 }
 
 UR_FRONT int ibv_destroy_comp_channel(struct ibv_comp_channel *channel)
 {
-	struct ur_watched *object;
-	int err;
+	struct ur_watched *object = ur_watch_ending(UR_KIND_CHANNEL, channel);
+	int err = ur_real(UR_VERBS, ibv_destroy_comp_channel)(channel);
 
-	ur_table_lock();
-	object = ur_watched(UR_KIND_CHANNEL, channel);
-	if (object)
-		ur_watch_out(object);
-	ur_table_unlock();
-	err = ur_real(UR_VERBS, ibv_destroy_comp_channel)(channel);
-	if (!object)
-		return err;
-	ur_table_lock();
-	if (!err) {
-		ur_watch_gone(object);
-	} else {
-		ur_watch_back(object);
-		if (err == EBUSY)
-			ur_busy(object);
-	}
-	ur_table_unlock();
+	ur_watch_ended(object, err);
 	return err;
 }
 

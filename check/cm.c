@@ -14,8 +14,6 @@
 UR_RDMA_CM_EVENT_LIST(CM_EVENT)
 /* clang-format on */
 
-__thread int ur_inside_cm;
-
 /* Calls librdmacm, whose own calls are not the program's. */
 #define INSIDE(call)                      \
 	({                                \

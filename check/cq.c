@@ -103,10 +103,7 @@ static void judge_end(const struct ur_watched_cq *cq)
 			  "%u events of it were got by ibv_get_cq_event() and "
 			  "not acknowledged",
 			  cq->events_unacked);
-	if (cq->o.async_unacked)
-		ur_report(UR_CHECK_ASYNC_UNACKED, &cq->o,
-			  "%u events of it were got and not acknowledged",
-			  cq->o.async_unacked);
+	ur_judge_unacked(&cq->o);
 }
 
 UR_FRONT int ibv_destroy_cq(struct ibv_cq *ibcq)
@@ -123,18 +120,7 @@ UR_FRONT int ibv_destroy_cq(struct ibv_cq *ibcq)
 	}
 	ur_table_unlock();
 	err = ur_real(UR_VERBS, ibv_destroy_cq)(ibcq);
-	if (!cq)
-		return err;
-	ur_table_lock();
-	if (!err) {
-		pthread_mutex_destroy(&cq->poll);
-		ur_watch_gone(&cq->o);
-	} else {
-		ur_watch_back(&cq->o);
-		if (err == EBUSY)
-			ur_busy(&cq->o);
-	}
-	ur_table_unlock();
+	ur_watch_ended(cq ? &cq->o : NULL, err);
 	return err;
 }
 

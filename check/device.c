@@ -120,46 +120,9 @@ UR_FRONT struct ibv_context *ibv_import_device(int cmd_fd)
 
 UR_FRONT int ibv_close_device(struct ibv_context *context)
 {
-	struct ur_watched *kept;
-	int err;
+	struct ur_watched *kept = ur_watch_ending(UR_KIND_CONTEXT, context);
+	int err = ur_real(UR_VERBS, ibv_close_device)(context);
 
-	ur_table_lock();
-	kept = ur_watched(UR_KIND_CONTEXT, context);
-	if (kept)
-		ur_watch_out(kept);
-	ur_table_unlock();
-	err = ur_real(UR_VERBS, ibv_close_device)(context);
-	if (!kept)
-		return err;
-	ur_table_lock();
-	if (err)
-		ur_watch_back(kept);
-	else
-		ur_watch_gone(kept);
-	ur_table_unlock();
+	ur_watch_ended(kept, err);
 	return err;
-}
-
-void ur_busy(const struct ur_watched *object)
-{
-	/* rdma_destroy_qp() tries whether it was the last queue pair. */
-	if (ur_inside_cm)
-		return;
-	for (int kind = 0; kind < UR_KINDS; kind++) {
-		struct ur_watched *o = ur_watched_newest(kind);
-
-		for (; o; o = o->older) {
-			for (int i = 0; i < UR_NEEDS; i++) {
-				if (o->needs[i] != object)
-					continue;
-				ur_report(UR_CHECK_BUSY, o,
-					  "the %s (%p) is still needed by this "
-					  "%s, and %u in all",
-					  ur_kind_name(object->kind),
-					  object->handle, ur_kind_name(o->kind),
-					  object->users);
-				return;
-			}
-		}
-	}
 }

@@ -145,10 +145,18 @@ void ur_qp_judge_end(struct ur_watched_qp *qp, const char *verb);
 /* send.c: nonzero once a request was posted; atomic */
 extern int ur_outstanding_any;
 
-/* cm.c: nonzero while this thread is inside a function of librdmacm. */
+/* Nonzero while this thread is inside a function of librdmacm. */
 extern __thread int ur_inside_cm;
 
-/* Reports an object that still needs this one, whose destruction was refused
+/* end.c: ends an object (or NULL) whose destruction returned err: frees it, or puts it back
+ * and, after EBUSY, reports what needs it. Without the lock. */
+void ur_watch_ended(struct ur_watched *object, int err);
+
+/* end.c: reports events of an object (or NULL) that the program got and did not acknowledge before
+ * it ends. */
+void ur_judge_unacked(const struct ur_watched *object);
+
+/* end.c: reports an object that still needs this one, whose destruction was refused
  * with EBUSY. */
 void ur_busy(const struct ur_watched *object);
 

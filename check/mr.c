@@ -275,14 +275,7 @@ UR_FRONT int ibv_dereg_mr(struct ibv_mr *ibmr)
 	}
 	ur_table_unlock();
 	err = ur_real(UR_VERBS, ibv_dereg_mr)(ibmr);
-	if (!mr)
-		return err;
-	ur_table_lock();
-	if (err)
-		ur_watch_back(&mr->o);
-	else
-		ur_watch_gone(&mr->o);
-	ur_table_unlock();
+	ur_watch_ended(mr ? &mr->o : NULL, err);
 	return err;
 }
 

@@ -192,6 +192,8 @@ static void free_parts(struct ur_watched *object)
 		free(qp->build);
 	} else if (object->kind == UR_KIND_SRQ) {
 		free(((struct ur_watched_srq *)object)->recv.ring);
+	} else if (object->kind == UR_KIND_CQ) {
+		pthread_mutex_destroy(&((struct ur_watched_cq *)object)->poll);
 	}
 }
 
@@ -235,6 +237,33 @@ void ur_watch_gone(struct ur_watched *object)
 	}
 	free_parts(object);
 	free(object);
+}
+
+void *ur_watch_made(enum ur_kind kind, size_t size, const void *handle,
+		    const struct ibv_context *context, enum ur_kind needed_kind,
+		    const void *needed)
+{
+	struct ur_watched *object;
+	struct ur_stack here;
+
+	ur_stack_take(&here);
+	ur_table_lock();
+	object = ur_watch(kind, size, handle, context, 0, &here);
+	ur_watch_needs(object, ur_watched(needed_kind, needed));
+	ur_table_unlock();
+	return object;
+}
+
+struct ur_watched *ur_watch_ending(enum ur_kind kind, const void *handle)
+{
+	struct ur_watched *object;
+
+	ur_table_lock();
+	object = ur_watched(kind, handle);
+	if (object)
+		ur_watch_out(object);
+	ur_table_unlock();
+	return object;
 }
 
 struct ur_watched *ur_watched_newest(enum ur_kind kind)

@@ -193,6 +193,15 @@ void ur_watch_gone(struct ur_watched *object);
 /* Puts the object back after its destruction failed. */
 void ur_watch_back(struct ur_watched *object);
 
+/* Does as ur_watch(), for the caller of the program, and notes that the object needs the
+ * other one. Without the lock. */
+void *ur_watch_made(enum ur_kind kind, size_t size, const void *handle,
+		    const struct ibv_context *context, enum ur_kind needed_kind,
+		    const void *needed);
+/* Does as ur_watch_out() for the object with that handle. Returns it, or NULL. Without the
+ * lock. */
+struct ur_watched *ur_watch_ending(enum ur_kind kind, const void *handle);
+
 /* Returns the newest object of a kind, or NULL; ->older leads on. */
 struct ur_watched *ur_watched_newest(enum ur_kind kind);
 

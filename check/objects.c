@@ -8,56 +8,13 @@
 #include "check/real.h"
 #include "check/report.h"
 
-/* Watches a new object, which needs another one. */
-static void *made(enum ur_kind kind, size_t size, const void *handle,
-		  const struct ibv_context *context, enum ur_kind needed_kind,
-		  const void *needed)
-{
-	struct ur_watched *object;
-	struct ur_stack here;
-
-	ur_stack_take(&here);
-	ur_table_lock();
-	object = ur_watch(kind, size, handle, context, 0, &here);
-	ur_watch_needs(object, ur_watched(needed_kind, needed));
-	ur_table_unlock();
-	return object;
-}
-
-static struct ur_watched *out(enum ur_kind kind, const void *handle)
-{
-	struct ur_watched *object;
-
-	ur_table_lock();
-	object = ur_watched(kind, handle);
-	if (object)
-		ur_watch_out(object);
-	ur_table_unlock();
-	return object;
-}
-
-static void ended(struct ur_watched *object, int err)
-{
-	if (!object)
-		return;
-	ur_table_lock();
-	if (!err) {
-		ur_watch_gone(object);
-	} else {
-		ur_watch_back(object);
-		if (err == EBUSY)
-			ur_busy(object);
-	}
-	ur_table_unlock();
-}
-
 UR_FRONT struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
 {
 	struct ibv_pd *pd = ur_real(UR_VERBS, ibv_alloc_pd)(context);
 
 	if (pd)
-		made(UR_KIND_PD, sizeof(struct ur_watched), pd, context,
-		     UR_KIND_CONTEXT, context);
+		ur_watch_made(UR_KIND_PD, sizeof(struct ur_watched), pd,
+			      context, UR_KIND_CONTEXT, context);
 	return pd;
 }
 
@@ -69,17 +26,17 @@ ur_front_alloc_parent_domain(struct ibv_context *context,
 		context, attr);
 
 	if (pd)
-		made(UR_KIND_PD, sizeof(struct ur_watched), pd, context,
-		     UR_KIND_PD, attr->pd);
+		ur_watch_made(UR_KIND_PD, sizeof(struct ur_watched), pd,
+			      context, UR_KIND_PD, attr->pd);
 	return pd;
 }
 
 UR_FRONT int ibv_dealloc_pd(struct ibv_pd *pd)
 {
-	struct ur_watched *object = out(UR_KIND_PD, pd);
+	struct ur_watched *object = ur_watch_ending(UR_KIND_PD, pd);
 	int err = ur_real(UR_VERBS, ibv_dealloc_pd)(pd);
 
-	ended(object, err);
+	ur_watch_ended(object, err);
 	return err;
 }
 
@@ -89,8 +46,8 @@ UR_FRONT struct ibv_ah *ibv_create_ah(struct ibv_pd *pd,
 	struct ibv_ah *ah = ur_real(UR_VERBS, ibv_create_ah)(pd, attr);
 
 	if (ah)
-		made(UR_KIND_AH, sizeof(struct ur_watched), ah, pd->context,
-		     UR_KIND_PD, pd);
+		ur_watch_made(UR_KIND_AH, sizeof(struct ur_watched), ah,
+			      pd->context, UR_KIND_PD, pd);
 	return ah;
 }
 
@@ -109,17 +66,17 @@ UR_FRONT struct ibv_ah *ibv_create_ah_from_wc(struct ibv_pd *pd,
 	known = ur_watched(UR_KIND_AH, ah);
 	ur_table_unlock();
 	if (!known)
-		made(UR_KIND_AH, sizeof(struct ur_watched), ah, pd->context,
-		     UR_KIND_PD, pd);
+		ur_watch_made(UR_KIND_AH, sizeof(struct ur_watched), ah,
+			      pd->context, UR_KIND_PD, pd);
 	return ah;
 }
 
 UR_FRONT int ibv_destroy_ah(struct ibv_ah *ah)
 {
-	struct ur_watched *object = out(UR_KIND_AH, ah);
+	struct ur_watched *object = ur_watch_ending(UR_KIND_AH, ah);
 	int err = ur_real(UR_VERBS, ibv_destroy_ah)(ah);
 
-	ended(object, err);
+	ur_watch_ended(object, err);
 	return err;
 }
 
@@ -128,26 +85,26 @@ struct ibv_mw *ur_front_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
 	struct ibv_mw *mw = ur_front_real(pd->context)->ops.alloc_mw(pd, type);
 
 	if (mw)
-		made(UR_KIND_MW, sizeof(struct ur_watched), mw, pd->context,
-		     UR_KIND_PD, pd);
+		ur_watch_made(UR_KIND_MW, sizeof(struct ur_watched), mw,
+			      pd->context, UR_KIND_PD, pd);
 	return mw;
 }
 
 int ur_front_dealloc_mw(struct ibv_mw *mw)
 {
 	const struct ur_watched_context *real = ur_front_real(mw->context);
-	struct ur_watched *object = out(UR_KIND_MW, mw);
+	struct ur_watched *object = ur_watch_ending(UR_KIND_MW, mw);
 	int err = real->ops.dealloc_mw(mw);
 
-	ended(object, err);
+	ur_watch_ended(object, err);
 	return err;
 }
 
 static void srq_made(struct ibv_srq *ibsrq, const struct ibv_srq_attr *attr)
 {
 	struct ur_watched_srq *srq =
-		made(UR_KIND_SRQ, sizeof(*srq), ibsrq, ibsrq->context,
-		     UR_KIND_PD, ibsrq->pd);
+		ur_watch_made(UR_KIND_SRQ, sizeof(*srq), ibsrq, ibsrq->context,
+			      UR_KIND_PD, ibsrq->pd);
 
 	if (!srq)
 		return;
@@ -186,17 +143,13 @@ struct ibv_srq *ur_front_create_srq_ex(struct ibv_context *context,
 
 UR_FRONT int ibv_destroy_srq(struct ibv_srq *srq)
 {
-	struct ur_watched *object = out(UR_KIND_SRQ, srq);
+	struct ur_watched *object = ur_watch_ending(UR_KIND_SRQ, srq);
 	int err;
 
-	if (object && object->async_unacked) {
-		ur_table_lock();
-		ur_report(UR_CHECK_ASYNC_UNACKED, object,
-			  "%u events of it were got and not acknowledged",
-			  object->async_unacked);
-		ur_table_unlock();
-	}
+	ur_table_lock();
+	ur_judge_unacked(object);
+	ur_table_unlock();
 	err = ur_real(UR_VERBS, ibv_destroy_srq)(srq);
-	ended(object, err);
+	ur_watch_ended(object, err);
 	return err;
 }

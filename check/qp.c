@@ -133,11 +133,7 @@ UR_FRONT int ibv_destroy_qp(struct ibv_qp *ibqp)
 	qp = ur_watched(UR_KIND_QP, ibqp);
 	if (qp) {
 		ur_qp_judge_end(qp, "destroyed");
-		if (qp->o.async_unacked)
-			ur_report(UR_CHECK_ASYNC_UNACKED, &qp->o,
-				  "%u events of it were got and not "
-				  "acknowledged",
-				  qp->o.async_unacked);
+		ur_judge_unacked(&qp->o);
 		if (qp->of_cm && !ur_inside_cm)
 			ur_report(UR_CHECK_CM_QP_FOREIGN, &qp->o,
 				  "rdma_create_qp() made it");
@@ -145,15 +141,11 @@ UR_FRONT int ibv_destroy_qp(struct ibv_qp *ibqp)
 	}
 	ur_table_unlock();
 	err = ur_real(UR_VERBS, ibv_destroy_qp)(ibqp);
-	if (!qp)
-		return err;
-	ur_table_lock();
-	if (err) {
-		ur_watch_back(&qp->o);
-	} else {
+	if (qp && !err) {
+		ur_table_lock();
 		ur_qp_clear(qp);
-		ur_watch_gone(&qp->o);
+		ur_table_unlock();
 	}
-	ur_table_unlock();
+	ur_watch_ended(qp ? &qp->o : NULL, err);
 	return err;
 }
