@@ -38,14 +38,13 @@ static void print_counters(struct json_object *status)
 int ur_cmd_cm(struct ur_options *options)
 {
 	struct json_object *status, *ids, *part, *out;
-	size_t count;
 
 	if (options->rest_count)
 		return ur_too_many("cm", options->rest[0]);
 	status = ur_status_get(options, "");
 	if (!status)
 		return UR_EXIT_FAILED;
-	ids = ur_json_array(status, "cm_ids", &count);
+	ids = ur_json_array(status, "cm_ids");
 	if (options->json) {
 		out = json_object_new_object();
 		json_object_object_add(out, "cm_ids", json_object_get(ids));
@@ -55,13 +54,9 @@ int ur_cmd_cm(struct ur_options *options)
 		ur_json_print(out);
 		json_object_put(out);
 	} else {
-		for (size_t i = 0; i < count; i++) {
-			struct json_object *id =
-				json_object_array_get_idx(ids, i);
-
+		ur_json_each(id, ids)
 			if (!ur_json_hidden(id))
 				print_id(id);
-		}
 		ur_status_print_hidden(status, "cm_ids", "cm_id");
 		print_counters(status);
 	}

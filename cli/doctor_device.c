@@ -16,9 +16,8 @@ static void check_device(struct doctor *doctor, struct json_object *device)
 	const char *netdev = ur_status_text(device, "netdev");
 	int64_t mtu = ur_json_number(device, "active_mtu");
 	struct json_object *settings;
-	size_t gids;
+	size_t gids = ur_json_count(device, "gids");
 
-	ur_json_array(device, "gids", &gids);
 	if (strcmp(ur_status_text(device, "state"), "ACTIVE"))
 		ur_doctor_print(doctor, "device", "problem",
 				"ip link set IF up",
@@ -50,16 +49,12 @@ static void check_device(struct doctor *doctor, struct json_object *device)
 				netdev, mtu, gids);
 }
 
-static void check_twins(struct doctor *doctor, struct json_object *devices,
-			size_t count)
+static void check_twins(struct doctor *doctor, struct json_object *devices)
 {
-	for (size_t i = 0; i < count; i++) {
-		struct json_object *a = json_object_array_get_idx(devices, i);
-
-		for (size_t j = i + 1; j < count; j++) {
-			struct json_object *b =
-				json_object_array_get_idx(devices, j);
-
+	ur_json_each(a, devices) {
+		ur_json_each(b, devices) {
+			if (a_at >= b_at)
+				continue;
 			if (!strcmp(ur_status_text(a, "netdev"),
 				    ur_status_text(b, "netdev")) ||
 			    !strcmp(ur_status_text(a, "node_guid"),
@@ -140,7 +135,6 @@ static void check_confinement(struct doctor *doctor, struct json_object *status)
 void ur_doctor_devices(struct doctor *doctor)
 {
 	struct json_object *status, *devices;
-	size_t count;
 	int sock;
 
 	sock = ur_client_connect(doctor->options->run_dir);
@@ -167,10 +161,10 @@ void ur_doctor_devices(struct doctor *doctor)
 			"running, process %" PRId64,
 			ur_json_number(status, "pid"));
 	check_confinement(doctor, status);
-	devices = ur_json_array(status, "devices", &count);
-	for (size_t i = 0; i < count; i++)
-		check_device(doctor, json_object_array_get_idx(devices, i));
-	check_twins(doctor, devices, count);
+	devices = ur_json_array(status, "devices");
+	ur_json_each(device, devices)
+		check_device(doctor, device);
+	check_twins(doctor, devices);
 	ur_doctor_programs(doctor, status);
 	ur_doctor_filter(doctor, status);
 	ur_doctor_rules(doctor);

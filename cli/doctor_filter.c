@@ -66,17 +66,13 @@ static int send_probe(const union peer_address *to, socklen_t size)
 /* Returns the number of datagrams that the device refused for their address or length. */
 static int64_t bad_packets(const struct ur_options *options, const char *name)
 {
-	struct json_object *status = ur_status_get(options, ""), *devices;
+	struct json_object *status = ur_status_get(options, "");
 	struct json_object *counters = NULL;
 	int64_t value = -1;
-	size_t count;
 
 	if (!status)
 		return -1;
-	devices = ur_json_array(status, "devices", &count);
-	for (size_t i = 0; i < count; i++) {
-		struct json_object *d = json_object_array_get_idx(devices, i);
-
+	ur_json_each(d, ur_json_array(status, "devices")) {
 		if (!strcmp(ur_status_text(d, "name"), name) &&
 		    json_object_object_get_ex(d, "counters", &counters))
 			value = ur_json_number(counters, "bad_gid") +
@@ -150,17 +146,11 @@ static void check_gid(struct doctor *doctor, const char *name, const char *gid)
 
 static void print_taken(struct doctor *doctor, struct json_object *device)
 {
-	size_t n;
-	struct json_object *taken = ur_json_array(device, "taken", &n);
-
-	for (size_t i = 0; i < n; i++) {
+	ur_json_each(one, ur_json_array(device, "taken")) {
 		char text[INET6_ADDRSTRLEN];
 		union peer_address addr;
 
-		if (!to_address(
-			    ur_status_text(json_object_array_get_idx(taken, i),
-					   "gid"),
-			    &addr))
+		if (!to_address(ur_status_text(one, "gid"), &addr))
 			continue;
 		print_address(&addr, text);
 		ur_doctor_print(
@@ -175,19 +165,9 @@ static void print_taken(struct doctor *doctor, struct json_object *device)
 
 void ur_doctor_filter(struct doctor *doctor, struct json_object *status)
 {
-	size_t count, n;
-	struct json_object *devices, *gids;
-
-	devices = ur_json_array(status, "devices", &count);
-	for (size_t i = 0; i < count; i++) {
-		struct json_object *d = json_object_array_get_idx(devices, i);
-
+	ur_json_each(d, ur_json_array(status, "devices")) {
 		print_taken(doctor, d);
-		gids = ur_json_array(d, "gids", &n);
-		for (size_t k = 0; k < n; k++) {
-			struct json_object *g =
-				json_object_array_get_idx(gids, k);
-
+		ur_json_each(g, ur_json_array(d, "gids")) {
 			/* GIDs of v1 have no port. */
 			if (strcmp(ur_status_text(g, "type"), "IB/RoCE v1"))
 				check_gid(doctor, ur_status_text(d, "name"),

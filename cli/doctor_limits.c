@@ -63,12 +63,16 @@ static bool memlock_of(int64_t pid, uint64_t *ret_bytes)
 	return found;
 }
 
-static bool seen_before(struct json_object *sessions, size_t end, int64_t pid)
+/* Returns whether a session before this one has the pid. */
+static bool seen_before(struct json_object *sessions,
+			const struct json_object *end, int64_t pid)
 {
-	for (size_t i = 0; i < end; i++)
-		if (ur_json_number(json_object_array_get_idx(sessions, i),
-				   "pid") == pid)
+	ur_json_each(one, sessions) {
+		if (one == end)
+			break;
+		if (ur_json_number(one, "pid") == pid)
 			return true;
+	}
 	return false;
 }
 
@@ -93,21 +97,18 @@ static void check_reached(struct doctor *doctor, struct json_object *session)
 
 void ur_doctor_programs(struct doctor *doctor, struct json_object *status)
 {
-	struct json_object *sessions;
-	size_t count;
+	struct json_object *sessions = ur_json_array(status, "sessions");
 
-	sessions = ur_json_array(status, "sessions", &count);
-	for (size_t i = 0; i < count; i++) {
-		struct json_object *s = json_object_array_get_idx(sessions, i);
+	ur_json_each(s, sessions) {
 		int64_t pid = ur_json_number(s, "pid");
 		char todo[96];
 		uint64_t bytes;
 
-		if (!seen_before(sessions, i, pid))
+		if (!seen_before(sessions, s, pid))
 			check_reached(doctor, s);
 		/* The limit does not apply to root's programs. */
 		if (!ur_json_number(s, "uid") || pid == getpid() ||
-		    seen_before(sessions, i, pid) || !memlock_of(pid, &bytes))
+		    seen_before(sessions, s, pid) || !memlock_of(pid, &bytes))
 			continue;
 		snprintf(
 			todo, sizeof(todo),

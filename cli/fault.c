@@ -15,19 +15,15 @@
 static int show_rules(struct ur_options *options)
 {
 	struct json_object *status, *rules;
-	size_t count;
 
 	status = ur_status_get(options, "");
 	if (!status)
 		return UR_EXIT_FAILED;
-	rules = ur_json_array(status, "faults", &count);
+	rules = ur_json_array(status, "faults");
 	if (options->json) {
 		ur_json_print(rules);
 	} else {
-		for (size_t i = 0; i < count; i++) {
-			struct json_object *rule =
-				json_object_array_get_idx(rules, i);
-
+		ur_json_each(rule, rules)
 			printf("%" PRId64 ": dev=%s %s (met %" PRId64
 			       ", struck %" PRId64 ")\n",
 			       ur_json_number(rule, "id"),
@@ -35,8 +31,7 @@ static int show_rules(struct ur_options *options)
 			       ur_status_text(rule, "rule"),
 			       ur_json_number(rule, "matched"),
 			       ur_json_number(rule, "done"));
-		}
-		if (!count)
+		if (!ur_json_count(status, "faults"))
 			puts("no faults");
 	}
 	json_object_put(status);

@@ -28,8 +28,6 @@ static const char *short_gid(const char *gid, char *buf, socklen_t size)
 static void print_device(struct json_object *device)
 {
 	char text[INET6_ADDRSTRLEN];
-	struct json_object *gids;
-	size_t count;
 
 	printf("%s: netdev %s state %s mtu %" PRId64 " active_mtu %" PRId64
 	       "\n",
@@ -40,10 +38,7 @@ static void print_device(struct json_object *device)
 	if (ur_json_number(device, "sl7_refused"))
 		puts("    service level 7 leaves without its priority: the "
 		     "device has neither CAP_NET_ADMIN nor CAP_NET_RAW");
-	gids = ur_json_array(device, "gids", &count);
-	for (size_t i = 0; i < count; i++) {
-		struct json_object *gid = json_object_array_get_idx(gids, i);
-
+	ur_json_each(gid, ur_json_array(device, "gids")) {
 		printf("    gid %" PRId64 " %s %s netdev %s\n",
 		       ur_json_number(gid, "index"),
 		       short_gid(ur_status_text(gid, "gid"), text,
@@ -51,33 +46,29 @@ static void print_device(struct json_object *device)
 		       ur_status_text(gid, "type"),
 		       ur_status_text(device, "netdev"));
 	}
-	gids = ur_json_array(device, "taken", &count);
-	for (size_t i = 0; i < count; i++)
+	ur_json_each(gid, ur_json_array(device, "taken"))
 		printf("    no gid for %s: another program has its UDP port %d, "
 		       "and gets what peers send there\n",
-		       short_gid(ur_status_text(
-					 json_object_array_get_idx(gids, i),
-					 "gid"),
-				 text, sizeof(text)),
+		       short_gid(ur_status_text(gid, "gid"), text,
+				 sizeof(text)),
 		       UR_ROCE_PORT);
 }
 
 static int show_links(struct ur_options *options)
 {
 	struct json_object *status, *devices;
-	size_t count;
 	int err;
 
 	status = ur_status_get(options, "");
 	if (!status)
 		return UR_EXIT_FAILED;
 	err = ur_status_select(status, options);
-	devices = ur_json_array(status, "devices", &count);
+	devices = ur_json_array(status, "devices");
 	if (options->json)
 		ur_json_print(devices);
 	else
-		for (size_t i = 0; i < count; i++)
-			print_device(json_object_array_get_idx(devices, i));
+		ur_json_each(device, devices)
+			print_device(device);
 	json_object_put(status);
 	return err ? UR_EXIT_FAILED : 0;
 }

@@ -25,9 +25,8 @@ static void print_settings(struct json_object *set, bool json)
 
 static int show_settings(struct ur_options *options)
 {
-	struct json_object *status, *devices, *set;
+	struct json_object *status, *set;
 	char *only[2] = {options->rest[0], NULL};
-	size_t count;
 
 	status = ur_status_get(options, "");
 	if (!status)
@@ -38,11 +37,9 @@ static int show_settings(struct ur_options *options)
 		json_object_put(status);
 		return UR_EXIT_FAILED;
 	}
-	devices = ur_json_array(status, "devices", &count);
-	if (count &&
-	    json_object_object_get_ex(json_object_array_get_idx(devices, 0),
-				      "settings", &set))
-		print_settings(set, options->json);
+	ur_json_each(device, ur_json_array(status, "devices"))
+		if (json_object_object_get_ex(device, "settings", &set))
+			print_settings(set, options->json);
 	json_object_put(status);
 	return 0;
 }

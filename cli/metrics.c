@@ -25,16 +25,13 @@ static void print_labels(struct json_object *device)
 	fputs("\"}", stdout);
 }
 
-static void print_gauge(struct json_object *devices, size_t count,
-			const char *metric, const char *help,
+static void print_gauge(struct json_object *devices, const char *metric,
+			const char *help,
 			int64_t (*value)(struct json_object *device))
 {
 	printf("# HELP uroce_%s %s\n# TYPE uroce_%s gauge\n", metric, help,
 	       metric);
-	for (size_t i = 0; i < count; i++) {
-		struct json_object *device =
-			json_object_array_get_idx(devices, i);
-
+	ur_json_each(device, devices) {
 		printf("uroce_%s", metric);
 		print_labels(device);
 		printf(" %" PRId64 "\n", value(device));
@@ -53,30 +50,22 @@ static int64_t active_mtu(struct json_object *device)
 
 static int64_t gid_count(struct json_object *device)
 {
-	size_t count;
-
-	ur_json_array(device, "gids", &count);
-	return (int64_t)count;
+	return (int64_t)ur_json_count(device, "gids");
 }
 
 /* The format requires all values of one counter together. */
-static void print_counters(struct json_object *devices, size_t count)
+static void print_counters(struct json_object *devices)
 {
-	struct json_object *first, *counters;
+	struct json_object **any = ur_json_first(devices), *first, *counters;
 
-	if (!count)
-		return;
-	first = json_object_array_get_idx(devices, 0);
-	if (!json_object_object_get_ex(first, "counters", &first))
+	if (any == ur_json_past(devices) ||
+	    !json_object_object_get_ex(*any, "counters", &first))
 		return;
 	json_object_object_foreach(first, name, unused)
 	{
 		(void)unused;
 		printf("# TYPE uroce_%s_total counter\n", name);
-		for (size_t i = 0; i < count; i++) {
-			struct json_object *device =
-				json_object_array_get_idx(devices, i);
-
+		ur_json_each(device, devices) {
 			if (!json_object_object_get_ex(device, "counters",
 						       &counters))
 				continue;
@@ -92,19 +81,14 @@ static void print_objects(struct json_object *status)
 {
 	static const char *const lists[] = {"sessions", "qps", "cqs",
 					    "mrs",	"pds", "cm_ids"};
-	size_t count;
-
-	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++) {
-		ur_json_array(status, lists[i], &count);
+	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
 		printf("# TYPE uroce_%s gauge\nuroce_%s %zu\n", lists[i],
-		       lists[i], count);
-	}
+		       lists[i], ur_json_count(status, lists[i]));
 }
 
 int ur_cmd_metrics(struct ur_options *options)
 {
 	struct json_object *status, *devices;
-	size_t count;
 	int err;
 
 	status = ur_status_get(options, "");
@@ -114,15 +98,13 @@ int ur_cmd_metrics(struct ur_options *options)
 		return UR_EXIT_FAILED;
 	}
 	err = ur_status_select(status, options);
-	devices = ur_json_array(status, "devices", &count);
+	devices = ur_json_array(status, "devices");
 	puts("# TYPE uroce_up gauge\nuroce_up 1");
-	print_gauge(devices, count, "port_active", "1: the port is ACTIVE",
-		    is_active);
-	print_gauge(devices, count, "port_mtu_bytes", "active MTU", active_mtu);
-	print_gauge(devices, count, "gids", "entries of the GID table",
-		    gid_count);
+	print_gauge(devices, "port_active", "1: the port is ACTIVE", is_active);
+	print_gauge(devices, "port_mtu_bytes", "active MTU", active_mtu);
+	print_gauge(devices, "gids", "entries of the GID table", gid_count);
 	print_objects(status);
-	print_counters(devices, count);
+	print_counters(devices);
 	json_object_put(status);
 	return err ? UR_EXIT_FAILED : 0;
 }

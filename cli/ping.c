@@ -103,17 +103,14 @@ static void explain_silence(struct verdict *v, struct ur_peer *peer)
 static void check_mtu(struct verdict *v, const struct ur_options *options,
 		      struct ur_peer *peer)
 {
-	struct json_object *status, *devices;
+	struct json_object *status;
 	int64_t mtu = 0;
-	size_t count;
 
 	status = ur_status_get(options, "");
 	if (!status)
 		return;
-	devices = ur_json_array(status, "devices", &count);
-	for (size_t i = 0; i < count; i++) {
-		int64_t one = ur_json_number(
-			json_object_array_get_idx(devices, i), "active_mtu");
+	ur_json_each(device, ur_json_array(status, "devices")) {
+		int64_t one = ur_json_number(device, "active_mtu");
 
 		if (!mtu || one < mtu)
 			mtu = one;

@@ -58,13 +58,7 @@ find_object(struct json_object *status, const char *list,
 	    bool (*is)(struct json_object *one, const void *meant),
 	    const void *meant)
 {
-	struct json_object *all;
-	size_t count;
-
-	all = ur_json_array(status, list, &count);
-	for (size_t i = 0; i < count; i++) {
-		struct json_object *one = json_object_array_get_idx(all, i);
-
+	ur_json_each(one, ur_json_array(status, list)) {
 		if (is(one, meant))
 			return one;
 	}

@@ -30,22 +30,16 @@ static int set_one(const struct ur_options *options, const char *device,
 /* Sets the value for all devices, or for the named one. */
 static int set_some(const struct ur_options *options, const char *value)
 {
-	struct json_object *status, *devices;
+	struct json_object *status;
 	int ret = UR_EXIT_FAILED;
-	size_t count;
 
 	if (options->rest_count)
 		return set_one(options, options->rest[0], value);
 	status = ur_status_get(options, "");
 	if (!status)
 		return ret;
-	devices = ur_json_array(status, "devices", &count);
-	for (size_t i = 0; i < count; i++) {
-		ret = set_one(
-			options,
-			ur_status_text(json_object_array_get_idx(devices, i),
-				       "name"),
-			value);
+	ur_json_each(device, ur_json_array(status, "devices")) {
+		ret = set_one(options, ur_status_text(device, "name"), value);
 		if (ret)
 			break;
 	}

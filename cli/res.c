@@ -42,17 +42,10 @@ static void print_object(const char *word, struct json_object *object)
 
 static void print_list(struct json_object *status, size_t kind)
 {
-	struct json_object *list;
-	size_t count;
-
-	list = ur_json_array(status, kinds[kind].list, &count);
-	for (size_t i = 0; i < count; i++) {
-		struct json_object *one = json_object_array_get_idx(list, i);
-
+	ur_json_each(one, ur_json_array(status, kinds[kind].list))
 		if (!ur_json_hidden(one))
 			print_object(kinds[kind].word, one);
-	}
-	if (!count)
+	if (!ur_json_count(status, kinds[kind].list))
 		printf("%s: none\n", kinds[kind].word);
 	ur_status_print_hidden(status, kinds[kind].list, kinds[kind].word);
 }
@@ -60,27 +53,19 @@ static void print_list(struct json_object *status, size_t kind)
 static int64_t count_on(struct json_object *status, const char *list_name,
 			const char *device)
 {
-	struct json_object *list;
 	int64_t n = 0;
-	size_t count;
 
-	list = ur_json_array(status, list_name, &count);
-	for (size_t i = 0; i < count; i++)
-		n += !strcmp(device,
-			     ur_status_text(json_object_array_get_idx(list, i),
-					    "device"));
+	ur_json_each(one, ur_json_array(status, list_name))
+		n += !strcmp(device, ur_status_text(one, "device"));
 	return n;
 }
 
 static struct json_object *summary(struct json_object *status)
 {
-	struct json_object *all = json_object_new_array(), *devices;
-	size_t count;
+	struct json_object *all = json_object_new_array();
 
-	devices = ur_json_array(status, "devices", &count);
-	for (size_t i = 0; i < count; i++) {
-		const char *name = ur_status_text(
-			json_object_array_get_idx(devices, i), "name");
+	ur_json_each(device, ur_json_array(status, "devices")) {
+		const char *name = ur_status_text(device, "name");
 		struct json_object *one = json_object_new_object();
 
 		json_object_object_add(one, "device",
@@ -97,9 +82,7 @@ static struct json_object *summary(struct json_object *status)
 
 static void print_summary(struct json_object *all)
 {
-	for (size_t i = 0; i < json_object_array_length(all); i++) {
-		struct json_object *one = json_object_array_get_idx(all, i);
-
+	ur_json_each(one, all) {
 		printf("%s:", ur_status_text(one, "device"));
 		for (size_t k = 0; k < KINDS; k++)
 			printf(" %s %" PRId64, kinds[k].word,
@@ -123,9 +106,9 @@ static int show_summary(const struct ur_options *options,
 
 int ur_cmd_res(struct ur_options *options)
 {
-	struct json_object *status, *list;
+	struct json_object *status;
 	const char *word;
-	size_t kind, n;
+	size_t kind;
 	int ret = 0;
 
 	if (options->rest_count && !strcmp(options->rest[0], "show")) {
@@ -149,8 +132,7 @@ int ur_cmd_res(struct ur_options *options)
 	if (!word) {
 		ret = show_summary(options, status);
 	} else if (options->json) {
-		list = ur_json_array(status, kinds[kind].list, &n);
-		ur_json_print(list);
+		ur_json_print(ur_json_array(status, kinds[kind].list));
 	} else {
 		print_list(status, kind);
 	}

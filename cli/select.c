@@ -34,15 +34,11 @@ static struct json_object *ask_device(const struct ur_options *options)
 static void find_far_end(struct ur_select *select,
 			 const struct ur_options *options)
 {
-	struct json_object *status = ask_device(options), *qps;
-	size_t count;
+	struct json_object *status = ask_device(options);
 
 	if (!status)
 		return;
-	qps = ur_json_array(status, "qps", &count);
-	for (size_t i = 0; i < count; i++) {
-		struct json_object *qp = json_object_array_get_idx(qps, i);
-
+	ur_json_each(qp, ur_json_array(status, "qps")) {
 		if (ur_json_number(qp, "qpn") != select->qpn ||
 		    inet_pton(AF_INET6, ur_status_text(qp, "dgid"),
 			      select->far_gid) != 1)

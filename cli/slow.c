@@ -190,12 +190,8 @@ static void look_at_threads(struct slow *s)
 static struct load load_of(const struct ur_samples *s, int64_t pid)
 {
 	struct load w = {0};
-	struct json_object *qps;
-	size_t count;
 
-	qps = ur_json_array(s->after, "qps", &count);
-	for (size_t i = 0; i < count; i++) {
-		struct json_object *qp = json_object_array_get_idx(qps, i);
+	ur_json_each(qp, ur_json_array(s->after, "qps")) {
 		struct json_object *old = ur_status_same_qp(s->before, qp);
 		struct json_object *dev = ur_status_device(
 			s->after, ur_status_text(qp, "device"));
@@ -224,20 +220,12 @@ static struct load load_of(const struct ur_samples *s, int64_t pid)
 static double marks_of(const struct ur_samples *s, int64_t pid,
 		       const char *counter)
 {
-	struct json_object *devices, *qps;
-	size_t count, n;
 	double all = 0;
 
-	devices = ur_json_array(s->after, "devices", &count);
-	qps = ur_json_array(s->after, "qps", &n);
-	for (size_t i = 0; i < count; i++) {
-		struct json_object *d = json_object_array_get_idx(devices, i);
+	ur_json_each(d, ur_json_array(s->after, "devices")) {
 		const char *name = ur_status_text(d, "name");
 
-		for (size_t k = 0; k < n; k++) {
-			struct json_object *qp =
-				json_object_array_get_idx(qps, k);
-
+		ur_json_each(qp, ur_json_array(s->after, "qps")) {
 			if (ur_json_hidden(qp) ||
 			    ur_json_number(qp, "pid") != pid ||
 			    strcmp(ur_status_text(qp, "device"), name))
@@ -345,13 +333,9 @@ static struct program *add(struct program *list, size_t *count,
 static size_t find_programs(const struct ur_options *options,
 			    struct json_object *status, struct program *list)
 {
-	struct json_object *sessions;
-	size_t n, count = 0;
+	size_t count = 0;
 
-	sessions = ur_json_array(status, "sessions", &n);
-	for (size_t i = 0; i < n; i++) {
-		struct json_object *one =
-			json_object_array_get_idx(sessions, i);
+	ur_json_each(one, ur_json_array(status, "sessions")) {
 		struct program *p =
 			is_meant(options, one) ? add(list, &count, one) : NULL;
 
@@ -366,12 +350,9 @@ static size_t find_programs(const struct ur_options *options,
 static void print(const struct program *p, struct json_object *said)
 {
 	printf("%s (pid %" PRId64 ")\n", p->comm, p->pid);
-	for (size_t i = 0; i < json_object_array_length(said); i++) {
-		struct json_object *one = json_object_array_get_idx(said, i);
-
+	ur_json_each(one, said)
 		printf("  %-10s %s\n", ur_status_text(one, "limit"),
 		       ur_status_text(one, "text"));
-	}
 }
 
 static void show(const struct ur_options *options, const struct ur_samples *s,

@@ -79,13 +79,9 @@ static void print_qp(const struct ur_samples *s, struct json_object *qp)
 /* Returns the queue pairs of the devices in status. */
 static struct json_object *select_qps(struct json_object *status)
 {
-	struct json_object *kept = json_object_new_array(), *qps;
-	size_t count;
+	struct json_object *kept = json_object_new_array();
 
-	qps = ur_json_array(status, "qps", &count);
-	for (size_t i = 0; i < count; i++) {
-		struct json_object *qp = json_object_array_get_idx(qps, i);
-
+	ur_json_each(qp, ur_json_array(status, "qps")) {
 		if (ur_status_device(status, ur_status_text(qp, "device")))
 			json_object_array_add(kept, json_object_get(qp));
 	}
@@ -94,12 +90,9 @@ static struct json_object *select_qps(struct json_object *status)
 
 static void show_devices(const struct ur_samples *s, bool json)
 {
-	struct json_object *devices, *one;
-	size_t count;
+	struct json_object *devices = ur_json_array(s->after, "devices");
 
-	devices = ur_json_array(s->after, "devices", &count);
-	for (size_t i = 0; i < count; i++) {
-		one = json_object_array_get_idx(devices, i);
+	ur_json_each(one, devices) {
 		if (!json)
 			print_device(s, one);
 		else if (s->before)
@@ -115,12 +108,11 @@ static void show_devices(const struct ur_samples *s, bool json)
 
 static void show_qps(const struct ur_samples *s, bool json)
 {
-	struct json_object *qps = select_qps(s->after), *one;
+	struct json_object *qps = select_qps(s->after);
 
 	if (!json)
 		print_titles();
-	for (size_t i = 0; i < json_object_array_length(qps); i++) {
-		one = json_object_array_get_idx(qps, i);
+	ur_json_each(one, qps) {
 		if (ur_json_hidden(one))
 			continue;
 		if (!json)

@@ -30,16 +30,33 @@ int64_t ur_json_number(struct json_object *object, const char *name)
 	return json_object_get_int64(member);
 }
 
-struct json_object *ur_json_array(struct json_object *object, const char *name,
-				  size_t *ret_count)
+struct json_object *ur_json_array(struct json_object *object, const char *name)
 {
 	struct json_object *member = NULL;
 
-	*ret_count = 0;
-	if (json_object_object_get_ex(object, name, &member) &&
-	    json_object_is_type(member, json_type_array))
-		*ret_count = json_object_array_length(member);
+	json_object_object_get_ex(object, name, &member);
 	return member;
+}
+
+struct json_object **ur_json_first(struct json_object *array)
+{
+	if (!json_object_is_type(array, json_type_array))
+		return NULL;
+	return (struct json_object **)json_object_get_array(array)->array;
+}
+
+struct json_object **ur_json_past(struct json_object *array)
+{
+	struct json_object **first = ur_json_first(array);
+
+	return first ? first + json_object_array_length(array) : NULL;
+}
+
+size_t ur_json_count(struct json_object *object, const char *name)
+{
+	struct json_object *array = ur_json_array(object, name);
+
+	return (size_t)(ur_json_past(array) - ur_json_first(array));
 }
 
 bool ur_json_hidden(struct json_object *object)
@@ -53,12 +70,10 @@ bool ur_json_hidden(struct json_object *object)
 void ur_status_print_hidden(struct json_object *status, const char *list,
 			    const char *word)
 {
-	struct json_object *all;
-	size_t count, hidden = 0;
+	size_t hidden = 0;
 
-	all = ur_json_array(status, list, &count);
-	for (size_t i = 0; i < count; i++)
-		hidden += ur_json_hidden(json_object_array_get_idx(all, i));
+	ur_json_each(one, ur_json_array(status, list))
+		hidden += ur_json_hidden(one);
 	if (hidden)
 		printf("%s: %zu of other users, not shown\n", word, hidden);
 }
@@ -149,20 +164,18 @@ struct json_object *ur_status_get(const struct ur_options *options,
 }
 
 /* Returns whether a device has this member. */
-static bool has_device(struct json_object *devices, size_t count,
-		       const char *member, const char *value)
+static bool has_device(struct json_object *devices, const char *member,
+		       const char *value)
 {
-	for (size_t i = 0; i < count; i++)
-		if (!strcmp(value, ur_status_text(json_object_array_get_idx(
-							  devices, i),
-						  member)))
+	ur_json_each(device, devices)
+		if (!strcmp(value, ur_status_text(device, member)))
 			return true;
 	return false;
 }
 
 static int complain_other(const struct ur_options *options,
-			  struct json_object *devices, size_t count,
-			  const char *member, const char *value)
+			  struct json_object *devices, const char *member,
+			  const char *value)
 {
 	const char *is = !strcmp(member, "name")     ? "called"
 			 : !strcmp(member, "like")   ? "like"
@@ -170,13 +183,11 @@ static int complain_other(const struct ur_options *options,
 						     : "on node";
 	char present[512] = "";
 
-	for (size_t i = 0; i < count; i++) {
+	ur_json_each(device, devices) {
 		size_t used = strlen(present);
 
 		snprintf(present + used, sizeof(present) - used, "%s%s",
-			 used ? ", " : "",
-			 ur_status_text(json_object_array_get_idx(devices, i),
-					member));
+			 used ? ", " : "", ur_status_text(device, member));
 	}
 	ur_complain("the device at %s is %s %s, not %s %s; choose another "
 		    "--run-dir, or wait until it ends with its last user",
@@ -184,13 +195,21 @@ static int complain_other(const struct ur_options *options,
 	return -EBUSY;
 }
 
+/* Checks that a device has the member, if a value of it was asked for. */
+static int check_member(const struct ur_options *options,
+			struct json_object *devices, const char *member,
+			const char *value)
+{
+	return !value || has_device(devices, member, value)
+		       ? 0
+		       : complain_other(options, devices, member, value);
+}
+
 /* n: index of the options' netdev and node. */
 static int check_node(const struct ur_options *options,
-		      struct json_object *devices, size_t count, int n)
+		      struct json_object *devices, int n)
 {
-	for (size_t i = 0; i < count; i++) {
-		struct json_object *d = json_object_array_get_idx(devices, i);
-
+	ur_json_each(d, devices) {
 		if (options->netdev[n] && strcmp(ur_status_text(d, "netdev"),
 						 options->netdev[n]) != 0)
 			continue;
@@ -198,15 +217,13 @@ static int check_node(const struct ur_options *options,
 		    strtoll(options->node[n], NULL, 10))
 			return 0;
 	}
-	return complain_other(options, devices, count, "numa_node",
-			      options->node[n]);
+	return complain_other(options, devices, "numa_node", options->node[n]);
 }
 
 int ur_status_check_devices(int sock, const struct ur_options *options)
 {
 	struct json_object *status, *devices;
-	size_t count;
-	int err = 0;
+	int err;
 
 	if (!options->netdevs && !options->name[0] && !options->node[0] &&
 	    !options->like)
@@ -214,22 +231,16 @@ int ur_status_check_devices(int sock, const struct ur_options *options)
 	status = ask_status(options, sock, "");
 	if (!status)
 		return -EIO;
-	devices = ur_json_array(status, "devices", &count);
-	if (options->like && !has_device(devices, count, "like", options->like))
-		err = complain_other(options, devices, count, "like",
-				     options->like);
+	devices = ur_json_array(status, "devices");
+	err = check_member(options, devices, "like", options->like);
 	for (int n = 0; n < UR_NETDEVS_MAX && !err; n++) {
-		const char *netdev = options->netdev[n];
-		const char *name = options->name[n];
-
-		if (netdev && !has_device(devices, count, "netdev", netdev))
-			err = complain_other(options, devices, count, "netdev",
-					     netdev);
-		else if (name && !has_device(devices, count, "name", name))
-			err = complain_other(options, devices, count, "name",
-					     name);
-		else if (options->node[n])
-			err = check_node(options, devices, count, n);
+		err = check_member(options, devices, "netdev",
+				   options->netdev[n]);
+		if (!err)
+			err = check_member(options, devices, "name",
+					   options->name[n]);
+		if (!err && options->node[n])
+			err = check_node(options, devices, n);
 	}
 	json_object_put(status);
 	return err;
@@ -237,17 +248,12 @@ int ur_status_check_devices(int sock, const struct ur_options *options)
 
 void ur_status_print_netdev(int sock, const struct ur_options *options)
 {
-	struct json_object *status = ask_status(options, sock, ""), *device;
-	const char *name, *netdev;
-	size_t count;
+	struct json_object *status = ask_status(options, sock, "");
 
-	if (!status)
-		return;
-	device = ur_json_array(status, "devices", &count);
-	if (count) {
-		device = json_object_array_get_idx(device, 0);
-		name = ur_status_text(device, "name");
-		netdev = ur_status_text(device, "netdev");
+	ur_json_each(device, ur_json_array(status, "devices")) {
+		const char *name = ur_status_text(device, "name");
+		const char *netdev = ur_status_text(device, "netdev");
+
 		if (!strcmp(netdev, "lo"))
 			ur_complain("%s is on lo, since no interface has a "
 				    "default route: it reaches this host only; "
@@ -256,6 +262,7 @@ void ur_status_print_netdev(int sock, const struct ur_options *options)
 		else
 			ur_complain("%s is on %s, which has the default route",
 				    name, netdev);
+		break;
 	}
 	json_object_put(status);
 }
@@ -271,19 +278,13 @@ static bool is_named(const struct ur_options *options, const char *name)
 int ur_status_select(struct json_object *status,
 		     const struct ur_options *options)
 {
-	struct json_object *devices, *kept = json_object_new_array();
-	size_t count;
+	struct json_object *kept = json_object_new_array();
 	int err = 0;
 
-	devices = ur_json_array(status, "devices", &count);
-	for (size_t i = 0; i < count; i++) {
-		struct json_object *device =
-			json_object_array_get_idx(devices, i);
-
+	ur_json_each(device, ur_json_array(status, "devices"))
 		if (is_named(options, ur_status_text(device, "name")) ||
 		    is_named(options, ur_status_text(device, "netdev")))
 			json_object_array_add(kept, json_object_get(device));
-	}
 	if (options->rest_count &&
 	    json_object_array_length(kept) < (size_t)options->rest_count) {
 		ur_complain("no such device or netdev: %s; 'uroce link' shows "

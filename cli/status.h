@@ -54,9 +54,21 @@ void ur_status_print_netdev(int sock, const struct ur_options *options);
 const char *ur_status_text(struct json_object *object, const char *name);
 int64_t ur_json_number(struct json_object *object, const char *name);
 
-/* Returns the member name, an array with *ret_count elements; 0 if there is none. */
-struct json_object *ur_json_array(struct json_object *object, const char *name,
-				  size_t *ret_count);
+/* Returns the member name, an array, or NULL. */
+struct json_object *ur_json_array(struct json_object *object, const char *name);
+/* Returns the number of elements of that member. */
+size_t ur_json_count(struct json_object *object, const char *name);
+
+/* Return the place of an array's first element, and the one behind its last; equal for NULL. */
+struct json_object **ur_json_first(struct json_object *array);
+struct json_object **ur_json_past(struct json_object *array);
+
+/* Declares one, and goes through the elements of the array, or NULL, with it. The array stays
+ * as it is. */
+#define ur_json_each(one, array)                                           \
+	for (struct json_object * one, **one##_at = ur_json_first(array),  \
+				       **one##_past = ur_json_past(array); \
+	     one##_at < one##_past && ((one = *one##_at), true); one##_at++)
 
 /* Returns whether only the object's existence is visible to us. */
 bool ur_json_hidden(struct json_object *object);

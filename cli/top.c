@@ -49,12 +49,8 @@ struct work {
 static struct work work_of(const struct ur_samples *s, int64_t session)
 {
 	struct work w = {0};
-	struct json_object *qps;
-	size_t count;
 
-	qps = ur_json_array(s->after, "qps", &count);
-	for (size_t i = 0; i < count; i++) {
-		struct json_object *qp = json_object_array_get_idx(qps, i);
+	ur_json_each(qp, ur_json_array(s->after, "qps")) {
 		struct json_object *old;
 
 		if (ur_json_number(qp, "session") != session)
@@ -74,16 +70,10 @@ static struct work work_of(const struct ur_samples *s, int64_t session)
 
 static void print_programs(const struct ur_samples *s)
 {
-	struct json_object *sessions;
-	size_t n;
-
-	sessions = ur_json_array(s->after, "sessions", &n);
 	printf("\n%-16s %8s %-10s %-8s %6s %6s %10s %10s %10s\n", "PROGRAM",
 	       "PID", "DEVICE", "FILE", "OBJS", "QPS", "tx MB/s", "rx MB/s",
 	       "loop MB/s");
-	for (size_t i = 0; i < n; i++) {
-		struct json_object *one =
-			json_object_array_get_idx(sessions, i);
+	ur_json_each(one, ur_json_array(s->after, "sessions")) {
 		struct work w;
 
 		if (!strcmp(ur_status_text(one, "file"), "none"))
@@ -105,21 +95,15 @@ static void print_programs(const struct ur_samples *s)
 static void print_trouble(const struct ur_samples *s,
 			  struct json_object *failures)
 {
-	struct json_object *devices;
-	size_t count, all = 0;
+	size_t all = 0;
 
-	devices = ur_json_array(s->after, "devices", &count);
 	putchar('\n');
-	for (size_t i = 0; i < count; i++) {
-		struct json_object *d = json_object_array_get_idx(devices, i);
+	ur_json_each(d, ur_json_array(s->after, "devices")) {
 		struct json_object *said = ur_trouble(s, d, failures);
-		size_t n = json_object_array_length(said);
-
-		for (size_t j = 0; j < n; j++)
+		ur_json_each(line, said)
 			printf("%s: %s\n", ur_status_text(d, "name"),
-			       json_object_get_string(
-				       json_object_array_get_idx(said, j)));
-		all += n;
+			       json_object_get_string(line));
+		all += json_object_array_length(said);
 		json_object_put(said);
 	}
 	if (!all)
@@ -129,9 +113,7 @@ static void print_trouble(const struct ur_samples *s,
 
 static void print_text(const struct ur_samples *s, struct json_object *failures)
 {
-	struct json_object *devices;
 	double rates[COLUMNS];
-	size_t count;
 
 	if (isatty(STDOUT_FILENO))
 		fputs("\033[H\033[2J", stdout);
@@ -139,10 +121,7 @@ static void print_text(const struct ur_samples *s, struct json_object *failures)
 	for (size_t c = 0; c < COLUMNS; c++)
 		printf(" %10s", columns[c].title);
 	putchar('\n');
-	devices = ur_json_array(s->after, "devices", &count);
-	for (size_t i = 0; i < count; i++) {
-		struct json_object *d = json_object_array_get_idx(devices, i);
-
+	ur_json_each(d, ur_json_array(s->after, "devices")) {
 		rates_of(s, d, rates);
 		printf("%-10s %-10s %-7s", ur_status_text(d, "name"),
 		       ur_status_text(d, "netdev"), ur_status_text(d, "state"));
@@ -159,13 +138,10 @@ static void print_text(const struct ur_samples *s, struct json_object *failures)
 /* Prints one object per line, for programs that read a stream. */
 static void print_json(const struct ur_samples *s, struct json_object *failures)
 {
-	struct json_object *devices, *all = json_object_new_array();
+	struct json_object *all = json_object_new_array();
 	double rates[COLUMNS];
-	size_t count;
 
-	devices = ur_json_array(s->after, "devices", &count);
-	for (size_t i = 0; i < count; i++) {
-		struct json_object *d = json_object_array_get_idx(devices, i);
+	ur_json_each(d, ur_json_array(s->after, "devices")) {
 		struct json_object *one = json_object_new_object();
 
 		rates_of(s, d, rates);

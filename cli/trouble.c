@@ -42,15 +42,13 @@ static void look_at_port(struct trouble *t)
  * Returns the packets per second that all queue pairs retransmit. */
 static double look_at_queue_pairs(struct trouble *t)
 {
-	struct json_object *qps, *silent = NULL;
+	struct json_object *silent = NULL;
 	const struct ur_samples *s = t->samples;
 	struct ur_peer peer = {0};
-	size_t count, silents = 0;
+	size_t silents = 0;
 	double again = 0;
 
-	qps = ur_json_array(s->after, "qps", &count);
-	for (size_t i = 0; i < count; i++) {
-		struct json_object *qp = json_object_array_get_idx(qps, i);
+	ur_json_each(qp, ur_json_array(s->after, "qps")) {
 		struct json_object *old = ur_status_same_qp(s->before, qp);
 
 		if (!is_of(t, qp))
@@ -140,15 +138,11 @@ static void look_at_refusals(struct trouble *t)
 
 static void look_at_failures(struct trouble *t, struct json_object *failures)
 {
-	size_t all = failures ? json_object_array_length(failures) : 0;
 	struct json_object *last = NULL;
 	size_t count = 0;
 	const char *story;
 
-	for (size_t i = 0; i < all; i++) {
-		struct json_object *one =
-			json_object_array_get_idx(failures, i);
-
+	ur_json_each(one, failures) {
 		if (!is_of(t, one) || ur_json_number(one, "age_ms") > RECENT_MS)
 			continue;
 		count++;

@@ -28,11 +28,7 @@ static bool is_true(struct json_object *object, const char *name)
 static struct json_object *other_end(struct json_object *others,
 				     struct json_object *mine)
 {
-	size_t count = others ? json_object_array_length(others) : 0;
-
-	for (size_t i = 0; i < count; i++) {
-		struct json_object *o = json_object_array_get_idx(others, i);
-
+	ur_json_each(o, others)
 		if (!ur_json_hidden(o) &&
 		    is_true(o, "peers") != is_true(mine, "peers") &&
 		    ur_json_number(o, "qpn") ==
@@ -41,7 +37,6 @@ static struct json_object *other_end(struct json_object *others,
 			    ur_json_number(mine, "qpn") &&
 		    ur_json_number(o, "psn") == ur_json_number(mine, "psn"))
 			return o;
-	}
 	return NULL;
 }
 
@@ -112,24 +107,20 @@ static int show_failures(const struct ur_options *options,
 			 const struct wanted *wanted)
 {
 	struct json_object *shown = json_object_new_array();
-	size_t hidden = 0, count = json_object_array_length(failures);
+	size_t hidden = 0;
 
-	for (size_t i = 0; i < count; i++) {
-		struct json_object *one =
-			json_object_array_get_idx(failures, i);
-
+	ur_json_each(one, failures) {
 		hidden += ur_json_hidden(one);
 		if (is_wanted(one, wanted))
 			json_object_array_add(shown, json_object_get(one));
 	}
 	json_object_array_sort(shown, by_age);
-	count = json_object_array_length(shown);
 	if (options->json) {
 		ur_json_print(shown);
 	} else {
-		for (size_t i = 0; i < count; i++)
-			print_one(json_object_array_get_idx(shown, i), wanted);
-		if (!count)
+		ur_json_each(one, shown)
+			print_one(one, wanted);
+		if (!json_object_array_length(shown))
 			puts("nothing failed that is remembered");
 		if (hidden)
 			printf("%zu of other users, not shown\n", hidden);
