@@ -20,15 +20,24 @@ static int full_path(const struct ur_daemon *d, char buf[PATH_MAX],
 	return n;
 }
 
+/* Puts the path that a function's last arguments make into buf. Evaluates to the length of the
+ * run directory in it. */
+#define FULL_PATH(d, buf, fmt)                        \
+	({                                            \
+		va_list ap;                           \
+		int len;                              \
+                                                      \
+		va_start(ap, fmt);                    \
+		len = full_path((d), (buf), fmt, ap); \
+		va_end(ap);                           \
+		len;                                  \
+	})
+
 int ur_tree_mkdir(const struct ur_daemon *d, const char *fmt, ...)
 {
 	char path[PATH_MAX];
-	va_list ap;
-	int n;
+	int n = FULL_PATH(d, path, fmt);
 
-	va_start(ap, fmt);
-	n = full_path(d, path, fmt, ap);
-	va_end(ap);
 	/* Usually only the last directory is missing. */
 	if (!mkdir(path, 0755) || errno == EEXIST)
 		return 0;
@@ -95,11 +104,8 @@ int ur_tree_put(const struct ur_daemon *d, const char *text, const char *fmt,
 		...)
 {
 	char path[PATH_MAX];
-	va_list ap;
 
-	va_start(ap, fmt);
-	full_path(d, path, fmt, ap);
-	va_end(ap);
+	FULL_PATH(d, path, fmt);
 	return put_file(path, text, 0444);
 }
 
@@ -107,11 +113,8 @@ int ur_tree_put_setting(const struct ur_daemon *d, const char *text,
 			const char *fmt, ...)
 {
 	char path[PATH_MAX];
-	va_list ap;
 
-	va_start(ap, fmt);
-	full_path(d, path, fmt, ap);
-	va_end(ap);
+	FULL_PATH(d, path, fmt);
 	return put_file(path, text, 0644);
 }
 
@@ -119,22 +122,16 @@ int ur_tree_link(const struct ur_daemon *d, const char *target, const char *fmt,
 		 ...)
 {
 	char path[PATH_MAX];
-	va_list ap;
 
-	va_start(ap, fmt);
-	full_path(d, path, fmt, ap);
-	va_end(ap);
+	FULL_PATH(d, path, fmt);
 	return symlink(target, path) < 0 && errno != EEXIST ? -errno : 0;
 }
 
 void ur_tree_drop(const struct ur_daemon *d, const char *fmt, ...)
 {
 	char path[PATH_MAX];
-	va_list ap;
 
-	va_start(ap, fmt);
-	full_path(d, path, fmt, ap);
-	va_end(ap);
+	FULL_PATH(d, path, fmt);
 	unlink(path);
 }
 
@@ -148,11 +145,8 @@ static int remove_one(const char *path, const struct stat *st, int flag,
 void ur_tree_drop_all(const struct ur_daemon *d, const char *fmt, ...)
 {
 	char path[PATH_MAX];
-	va_list ap;
 
-	va_start(ap, fmt);
-	full_path(d, path, fmt, ap);
-	va_end(ap);
+	FULL_PATH(d, path, fmt);
 	nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
@@ -174,11 +168,8 @@ void ur_tree_bury(const struct ur_daemon *d, const char *fmt, ...)
 	static u32 number;
 	struct grave *g = malloc(sizeof(*g));
 	char path[PATH_MAX];
-	va_list ap;
 
-	va_start(ap, fmt);
-	full_path(d, path, fmt, ap);
-	va_end(ap);
+	FULL_PATH(d, path, fmt);
 	/* The new name is in the same directory, hidden from programs that look for
 	 * devices: after confine/ we may not move files to other directories. */
 	if (g)
