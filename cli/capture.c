@@ -20,6 +20,7 @@
 #include "cli/capture.h"
 #include "cli/port.h"
 #include "transport/frame.h"
+#include "util/os/clock.h"
 
 #define BURST_MAX (64 << 10)
 
@@ -87,14 +88,6 @@ static int open_socket(const char *netdev)
 		return err;
 	}
 	return fd;
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
 static void pass_packet(struct capture *capture,
@@ -177,7 +170,7 @@ static int receive(int fd, struct capture *capture)
 	if (n <= UR_CAPTURE_ETH + 48 ||
 	    (meta.out && from.sll_hatype == ARPHRD_LOOPBACK))
 		return 0;
-	meta.ns = now_ns();
+	meta.ns = ur_clock_ns(CLOCK_REALTIME);
 	meta.priority = priority_of(&msg);
 	if ((vnet->gso_type & ~VIRTIO_NET_HDR_GSO_ECN) == GSO_UDP_L4 &&
 	    vnet->gso_size)

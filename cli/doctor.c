@@ -102,70 +102,49 @@ static void check_run_dir(struct doctor *doctor)
 	}
 }
 
+/* Why programs see no device, behind their name, and what to do; NULL: that is no problem. */
+static const struct {
+	const char *todo, *what;
+} unfit[] = {
+	[UR_ELF_STATIC] = {"use a dynamically linked build of it",
+			   "is statically linked: no library can be put in "
+			   "front of it"},
+	[UR_ELF_PRIVILEGED] = {"run a copy without the setuid bit and "
+			       "capabilities, as the user that it needs",
+			       "runs with more rights than you have: the "
+			       "dynamic linker ignores LD_PRELOAD"},
+	[UR_ELF_FOREIGN] = {"use a build of it for this machine, of 64 bits",
+			    "is a program of another machine: the library "
+			    "does not fit into it"},
+	[UR_ELF_MUSL] = {"use a build of it for glibc",
+			 "is of another C library, musl: the library does not "
+			 "fit into it"},
+	[UR_ELF_OTHER] = {NULL, "is a script or of another kind; look at what "
+				"it runs"},
+	[UR_ELF_DENIED] = {"make it executable: chmod +x",
+			   "may not be executed"},
+	[UR_ELF_MISSING] = {"give its full name, or install it",
+			    "is not there"},
+};
+
 static void check_program(struct doctor *doctor, const char *program)
 {
 	char path[PATH_MAX];
+	enum ur_elf kind = ur_elf_kind(program, path, sizeof(path));
 
-	switch (ur_elf_kind(program, path, sizeof(path))) {
-	case UR_ELF_DYNAMIC:
-		ur_doctor_print(doctor, "program", "ok", NULL, "%s", path);
-		if (ur_elf_opens_libraries(path))
-			ur_doctor_print(
-				doctor, "dlopen", "note", NULL,
+	if (kind != UR_ELF_DYNAMIC) {
+		ur_doctor_print(doctor, "program",
+				unfit[kind].todo ? "problem" : "note",
+				unfit[kind].todo, "%s %s", path,
+				unfit[kind].what);
+		return;
+	}
+	ur_doctor_print(doctor, "program", "ok", NULL, "%s", path);
+	if (ur_elf_opens_libraries(path))
+		ur_doctor_print(doctor, "dlopen", "note", NULL,
 				"%s opens libraries itself: with RTLD_DEEPBIND "
 				"or dlmopen() those see no device, uroce(7)",
 				path);
-		break;
-	case UR_ELF_STATIC:
-		ur_doctor_print(
-			doctor, "program", "problem",
-			"use a dynamically linked build of it",
-			"%s is statically linked: no library can be put in front "
-			"of it",
-			path);
-		break;
-	case UR_ELF_PRIVILEGED:
-		ur_doctor_print(
-			doctor, "program", "problem",
-			"run a copy without the setuid bit and capabilities, as "
-			"the user that it needs",
-			"%s runs with more rights than you have: the dynamic "
-			"linker ignores LD_PRELOAD",
-			path);
-		break;
-	case UR_ELF_FOREIGN:
-		ur_doctor_print(
-			doctor, "program", "problem",
-			"use a build of it for this machine, of 64 bits",
-			"%s is a program of another machine: the library does "
-			"not fit into it",
-			path);
-		break;
-	case UR_ELF_MUSL:
-		ur_doctor_print(
-			doctor, "program", "problem",
-			"use a build of it for glibc",
-			"%s is of another C library, musl: the library does not "
-			"fit into it",
-			path);
-		break;
-	case UR_ELF_OTHER:
-		ur_doctor_print(
-			doctor, "program", "note", NULL,
-			"%s is a script or of another kind; look at what it runs",
-			path);
-		break;
-	case UR_ELF_DENIED:
-		ur_doctor_print(doctor, "program", "problem",
-				"make it executable: chmod +x",
-				"%s may not be executed", path);
-		break;
-	case UR_ELF_MISSING:
-		ur_doctor_print(doctor, "program", "problem",
-				"give its full name, or install it",
-				"%s is not there", path);
-		break;
-	}
 }
 
 int ur_cmd_doctor(struct ur_options *options)

@@ -6,12 +6,12 @@
 #include <poll.h>
 #include <rdma/rdma_user_cm.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/client.h"
 #include "cli/ping_cm.h"
 #include "kernel-abi/uroce-tunnel.h"
+#include "util/os/clock.h"
 
 /* enum rdma_cm_event_type, which only librdmacm's headers have. */
 enum {
@@ -178,20 +178,12 @@ static int expect(struct ur_ping_cm *cm, int want, int ms)
 	return status < 0 ? status : -EHOSTUNREACH;
 }
 
-static double now_us(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec * 1e6 + (double)ts.tv_nsec / 1e3;
-}
-
 static int converse(struct ur_ping_cm *cm, uint32_t id,
 		    const struct sockaddr *peer, socklen_t size, int ms,
 		    enum ur_ping_step *step, double *us)
 {
 	int err, status = 0;
-	double start;
+	uint64_t start;
 
 	*step = UR_PING_ADDRESS;
 	err = resolve_addr(cm, id, peer, size, RESOLVE_MS);
@@ -206,12 +198,12 @@ static int converse(struct ur_ping_cm *cm, uint32_t id,
 	if (err)
 		return err;
 	*step = UR_PING_ANSWER;
-	start = now_us();
+	start = ur_clock_ns(CLOCK_MONOTONIC);
 	err = connect_id(cm, id);
 	if (err)
 		return err;
 	err = next_event(cm, ms, &status);
-	*us = now_us() - start;
+	*us = (double)(ur_clock_ns(CLOCK_MONOTONIC) - start) / 1e3;
 	if (err < 0)
 		return err;
 	if (err == EVENT_UNREACHABLE && status == -ETIMEDOUT)

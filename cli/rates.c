@@ -3,25 +3,17 @@
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
-#include <time.h>
 
 #include "cli/rates.h"
-
-static double now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
+#include "util/os/clock.h"
 
 static struct json_object *sample(const struct ur_options *options,
 				  double *ret_when)
 {
-	double start = now();
+	uint64_t start = ur_clock_ns(CLOCK_MONOTONIC);
 	struct json_object *status = ur_status_get(options, "");
 
-	*ret_when = (start + now()) / 2;
+	*ret_when = (double)(start + ur_clock_ns(CLOCK_MONOTONIC)) / 2e9;
 	return status;
 }
 

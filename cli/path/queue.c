@@ -21,14 +21,6 @@
 #define MEMORY	    (FILLER_AT + UR_PATH_MTU_MAX)
 #define SEND_MAX_NS 1000000000ull
 
-uint64_t ur_path_now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
 static int post_receive(struct ur_path_queue *q, uint64_t slot)
 {
 	struct ibv_sge sge = {.addr = (uintptr_t)(q->memory + slot * STRIDE),

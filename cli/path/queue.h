@@ -6,6 +6,7 @@
 #include <rdma/rdma_cma.h>
 
 #include "cli/path/tally.h"
+#include "util/os/clock.h"
 
 /* Maximum packets of a burst, which is posted at once, and number of receives. */
 #define UR_PATH_BURST_MAX 512
@@ -37,7 +38,10 @@ struct ur_path_received {
 };
 
 /* Returns the clock's time. */
-uint64_t ur_path_now(void);
+static inline uint64_t ur_path_now(void)
+{
+	return ur_clock_ns(CLOCK_MONOTONIC);
+}
 
 /* Makes the queue pair of @id, whose device is known, and posts its receives.
  * Returns 0 or -errno, with nothing left behind. */

@@ -18,10 +18,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/rcping/rcping.h"
+#include "util/os/clock.h"
 #include "util/os/standard_fds.h"
 
 #define STEP_MS	    2000
@@ -33,14 +33,6 @@
 /* Memory that no one has registered. */
 #define NOWHERE (UINT64_MAX - (1 << 20) + 1)
 #define NO_KEY	0x5ca1ab1e
-
-static double now_us(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec * 1e6 + (double)ts.tv_nsec / 1e3;
-}
 
 static int fail(const char *word, const char *detail)
 {
@@ -132,14 +124,15 @@ static int probe(struct rdma_cm_id *id, int count)
 	if (!mr)
 		return fail(UR_RCPING_LOCAL, "memory registration");
 	for (int i = 0; i < count; i++) {
-		double start = now_us();
+		uint64_t start = ur_clock_ns(CLOCK_MONOTONIC);
 		int status = write_bytes(id, buf, 0, mr);
 
 		if (status)
 			return fail(UR_RCPING_LOST,
 				    status < 0 ? strerror(-status)
 					       : ibv_wc_status_str(status));
-		printf("%s %.1f\n", UR_RCPING_ANSWER, now_us() - start);
+		printf("%s %.1f\n", UR_RCPING_ANSWER,
+		       (double)(ur_clock_ns(CLOCK_MONOTONIC) - start) / 1e3);
 	}
 	return check_mtu(id, buf, mr);
 }

@@ -14,6 +14,7 @@
 #include "device/memory.h"
 #include "device/report/record_section.h"
 #include "util/assert.h"
+#include "util/os/clock.h"
 
 /* Maximum number of owners in a section, ended and present ones. */
 #define MAX_OWNERS 512
@@ -70,14 +71,6 @@ static void add_owners(struct ur_section *s, const struct ur_device *dev)
 	for (u32 i = 0; i < n; i++)
 		add_owner(s, &rec->past[(rec->n_past - 1 - i) %
 					UR_RECORD_PAST_OWNERS]);
-}
-
-static u64 now_of(clockid_t id)
-{
-	struct timespec ts;
-
-	clock_gettime(id, &ts);
-	return (u64)ts.tv_sec * 1000000000u + (u64)ts.tv_nsec;
 }
 
 struct ur_section *ur_section_open(struct ur_device *dev)
@@ -174,8 +167,8 @@ int ur_section_fill(struct ur_section *s, const struct ur_session *asker)
 	s->head.n_slots = ur_recorder_copy(s->rec->ring, s->slots, &lost);
 	s->head.lost = lost;
 	add_engine_slots(s);
-	s->head.monotonic_ns = now_of(CLOCK_MONOTONIC);
-	s->head.realtime_ns = now_of(CLOCK_REALTIME);
+	s->head.monotonic_ns = ur_clock_ns(CLOCK_MONOTONIC);
+	s->head.realtime_ns = ur_clock_ns(CLOCK_REALTIME);
 	if (asker)
 		leave_own(s, asker);
 	return 0;
