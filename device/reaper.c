@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* A thread for each user with sockets to close; it ends after the last one. */
 #include <limits.h>
-#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -9,6 +8,7 @@
 #include "engine/ground/log.h"
 #include "device/quota.h"
 #include "device/reaper.h"
+#include "util/os/thread.h"
 
 struct waiting {
 	struct waiting *next;
@@ -63,16 +63,7 @@ static void *reap(void *arg)
 
 static int start_thread(void *(*fn)(void *arg), void *arg)
 {
-	pthread_attr_t attr;
-	pthread_t thread;
-	int err;
-
-	pthread_attr_init(&attr);
-	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	pthread_attr_setstacksize(&attr, (size_t)PTHREAD_STACK_MIN * 4);
-	err = pthread_create(&thread, &attr, fn, arg);
-	pthread_attr_destroy(&attr);
-	return err;
+	return ur_thread_start((size_t)PTHREAD_STACK_MIN * 4, fn, arg);
 }
 
 static struct reaper *reaper_of(struct ur_loop *loop, uid_t uid)

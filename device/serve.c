@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Connections, their threads and the messages on them. */
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -23,6 +22,7 @@
 #include "engine/ground/keep.h"
 #include "util/assert.h"
 #include "util/os/scm.h"
+#include "util/os/thread.h"
 #include "util/text.h"
 
 #define THREAD_STACK (512 * 1024)
@@ -348,8 +348,6 @@ int ur_session_start(struct ur_daemon *daemon, int sock)
 	struct ucred cred;
 	socklen_t len = sizeof(cred);
 	int sndbuf = 2 * UROCE_TUN_WINDOW;
-	pthread_attr_t attr;
-	pthread_t thread;
 	int err;
 
 	s = calloc(1, sizeof(*s));
@@ -363,24 +361,20 @@ int ur_session_start(struct ur_daemon *daemon, int sock)
 		s->pid = cred.pid;
 		s->uid = cred.uid;
 	}
-	err = EMFILE;
+	err = -EMFILE;
 	if (ur_quota_take(&connections, s->uid, 1))
 		goto err_free;
 	if (ur_quota_take_fds(s->uid, UR_FDS_SESSION))
 		goto err_give;
-	err = ENOMEM;
+	err = -ENOMEM;
 	if (ur_memory_take(s->uid, UR_KIB_SESSION))
 		goto err_fds;
 	/* Bounds the memory of unread replies. */
 	setsockopt(sock, SOL_SOCKET, SO_SNDBUF, &sndbuf, sizeof(sndbuf));
 	read_comm(s);
-	pthread_attr_init(&attr);
-	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	pthread_attr_setstacksize(&attr, THREAD_STACK);
 	ur_list_add_tail(&daemon->sessions, &s->node);
 	daemon->n_sessions++;
-	err = pthread_create(&thread, &attr, session_thread, s);
-	pthread_attr_destroy(&attr);
+	err = ur_thread_start(THREAD_STACK, session_thread, s);
 	if (err) {
 		ur_list_del(&s->node);
 		daemon->n_sessions--;
@@ -396,7 +390,7 @@ err_give:
 	ur_quota_give(&connections, s->uid, 1);
 err_free:
 	free(s);
-	return -err;
+	return err;
 }
 
 /* Hangs up all connections except those that stay for the next uroced. Returns the number

@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include "device/stopper.h"
 #include "engine/ground/keep.h"
+#include "util/os/thread.h"
 
 /* Time limit of a stop; UR_STOP_NS is most of it. Sanitizers are slow. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -89,10 +90,7 @@ static void *stop_in_time(void *arg)
 
 int ur_stopper_start(struct ur_daemon *daemon)
 {
-	pthread_attr_t attr;
-	pthread_t thread;
 	sigset_t set;
-	int err;
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
@@ -102,12 +100,8 @@ int ur_stopper_start(struct ur_daemon *daemon)
 	stopper.begin_fd = eventfd(0, EFD_CLOEXEC);
 	if (stopper.fd < 0 || stopper.begin_fd < 0)
 		return -errno;
-	pthread_attr_init(&attr);
-	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	pthread_attr_setstacksize(&attr, (size_t)PTHREAD_STACK_MIN * 4);
-	err = pthread_create(&thread, &attr, stop_in_time, NULL);
-	pthread_attr_destroy(&attr);
-	return -err;
+	return ur_thread_start((size_t)PTHREAD_STACK_MIN * 4, stop_in_time,
+			       NULL);
 }
 
 void ur_stopper_begin(void)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* A context of the engine process, and the thread that serves its program. */
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include "device/apart/apart.h"
 #include "util/os/scm.h"
+#include "util/os/thread.h"
 
 #define STACK_BYTES (256u << 10)
 
@@ -150,21 +150,6 @@ static int open_engine(struct ur_apart_client *c,
 	return err;
 }
 
-static int start_thread(struct ur_apart_client *c)
-{
-	pthread_attr_t attr;
-	pthread_t thread;
-	int err = -pthread_attr_init(&attr);
-
-	if (err)
-		return err;
-	pthread_attr_setstacksize(&attr, STACK_BYTES);
-	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	err = -pthread_create(&thread, &attr, serve, c);
-	pthread_attr_destroy(&attr);
-	return err;
-}
-
 int ur_apart_begin(const struct uroce_door *door,
 		   const struct uroce_apart_context *in, int *fds,
 		   void (*ended)(void))
@@ -185,7 +170,7 @@ int ur_apart_begin(const struct uroce_door *door,
 	if (!err)
 		err = open_engine(c, in, fds);
 	if (!err)
-		err = start_thread(c);
+		err = ur_thread_start(STACK_BYTES, serve, c);
 	if (!err)
 		fds[UROCE_APART_SOCKET] = -1;
 	else if (c)

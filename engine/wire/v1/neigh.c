@@ -11,7 +11,6 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -23,6 +22,7 @@
 #include "util/assert.h"
 #include "util/os/clock.h"
 #include "util/os/high_fd.h"
+#include "util/os/thread.h"
 
 #define PLACES 1024u
 _Static_assert(UR_IS_POW2(PLACES), "a place is bits of a hash");
@@ -281,25 +281,6 @@ static void *serve(void *arg)
 
 /* ---- for the engine ---- */
 
-static int start(struct ur_neigh *n)
-{
-	pthread_attr_t attr;
-	sigset_t all, before;
-	pthread_t thread;
-	int err = -pthread_attr_init(&attr);
-
-	if (err)
-		return err;
-	pthread_attr_setstacksize(&attr, STACK_BYTES);
-	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = -pthread_create(&thread, &attr, serve, n);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attr);
-	return err;
-}
-
 int ur_neigh_create(int fd, struct ur_neigh **neigh)
 {
 	struct ur_neigh *n = calloc(1, sizeof(*n));
@@ -313,7 +294,7 @@ int ur_neigh_create(int fd, struct ur_neigh **neigh)
 	pthread_cond_init(&n->more, NULL);
 	n->fd = fd;
 	n->answer = ur_high_fd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-	err = n->answer < 0 ? -errno : start(n);
+	err = n->answer < 0 ? -errno : ur_thread_start(STACK_BYTES, serve, n);
 	if (err)
 		free_all(n);
 	else
