@@ -129,7 +129,12 @@ int ur_m_async_event_alloc(struct ur_cmd *cmd)
 			   (u64)fd);
 }
 
+/* Attribute 0 is the object. That of some has events, whose number is the response, attribute
+ * 1: the provider counts them itself, and gets zeros. */
 int ur_m_destroy(struct ur_cmd *cmd)
 {
-	return ur_object_destroy(ur_attr_obj(cmd, 0));
+	static const struct ib_uverbs_destroy_cq_resp none;
+	int err = ur_object_destroy(ur_attr_obj(cmd, 0));
+
+	return err ? err : ur_attr_out(cmd, 1, &none, sizeof(none));
 }

@@ -82,12 +82,3 @@ int ur_w_create_ah(struct ur_cmd *cmd, const void *in, void *out)
 	resp->ah_handle = ah->obj.handle;
 	return ur_udata_out(cmd, &udata, sizeof(udata));
 }
-
-int ur_w_destroy_ah(struct ur_cmd *cmd, const void *in, void *out)
-{
-	const struct ib_uverbs_destroy_ah *req = in;
-	struct ur_obj_ah *ah =
-		ur_object_get(cmd->file, UVERBS_OBJECT_AH, req->ah_handle);
-
-	return ah ? ur_object_destroy(&ah->obj) : -EINVAL;
-}

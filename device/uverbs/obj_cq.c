@@ -185,22 +185,3 @@ int ur_x_modify_cq(struct ur_cmd *cmd, const void *in, void *out)
 		return -EOPNOTSUPP;
 	return cq ? 0 : -EINVAL;
 }
-
-int ur_w_destroy_cq(struct ur_cmd *cmd, const void *in, void *out)
-{
-	const struct ib_uverbs_destroy_cq *req = in;
-	struct ur_obj_cq *cq = get_cq(cmd, req->cq_handle);
-
-	return cq ? ur_object_destroy(&cq->obj) : -EINVAL;
-}
-
-int ur_m_destroy_cq(struct ur_cmd *cmd)
-{
-	struct ib_uverbs_destroy_cq_resp resp = {0};
-	int err = ur_object_destroy(
-		ur_attr_obj(cmd, UVERBS_ATTR_DESTROY_CQ_HANDLE));
-
-	return err ? err
-		   : ur_attr_out(cmd, UVERBS_ATTR_DESTROY_CQ_RESP, &resp,
-				 sizeof(resp));
-}

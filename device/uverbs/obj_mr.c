@@ -117,15 +117,6 @@ int ur_mr_make(struct ur_cmd *cmd, struct ur_obj_pd *pd, struct ur_obj_dm *dm,
 	return 0;
 }
 
-int ur_w_dereg_mr(struct ur_cmd *cmd, const void *in, void *out)
-{
-	const struct ib_uverbs_dereg_mr *req = in;
-	struct ur_obj_mr *mr =
-		ur_object_get(cmd->file, UVERBS_OBJECT_MR, req->mr_handle);
-
-	return mr ? ur_object_destroy(&mr->obj) : -EINVAL;
-}
-
 /* Checks a range to be advised. The pages are in the client's page table, and its provider has them put there. */
 static int check_advice(const struct ur_cmd *cmd, const struct ur_obj_pd *pd,
 			bool write, const struct ib_uverbs_sge *sge)

@@ -47,12 +47,3 @@ int ur_w_alloc_mw(struct ur_cmd *cmd, const void *in, void *out)
 	resp->rkey = mw->rkey;
 	return 0;
 }
-
-int ur_w_dealloc_mw(struct ur_cmd *cmd, const void *in, void *out)
-{
-	const struct ib_uverbs_dealloc_mw *req = in;
-	struct ur_obj_mw *mw =
-		ur_object_get(cmd->file, UVERBS_OBJECT_MW, req->mw_handle);
-
-	return mw ? ur_object_destroy(&mw->obj) : -EINVAL;
-}

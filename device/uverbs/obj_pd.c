@@ -48,12 +48,3 @@ int ur_m_engine_pd(struct ur_cmd *cmd)
 
 	return ur_attr_out(cmd, UROCE_ATTR_ENGINE_PD_RESP, &resp, sizeof(resp));
 }
-
-int ur_w_dealloc_pd(struct ur_cmd *cmd, const void *in, void *out)
-{
-	const struct ib_uverbs_dealloc_pd *req = in;
-	struct ur_obj_pd *pd =
-		ur_object_get(cmd->file, UVERBS_OBJECT_PD, req->pd_handle);
-
-	return pd ? ur_object_destroy(&pd->obj) : -EINVAL;
-}

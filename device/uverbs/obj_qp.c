@@ -333,22 +333,3 @@ int ur_w_open_qp(struct ur_cmd *cmd, const void *in, void *out)
 	resp->qpn = req->qpn;
 	return ur_udata_out(cmd, &udata, sizeof(udata));
 }
-
-int ur_w_destroy_qp(struct ur_cmd *cmd, const void *in, void *out)
-{
-	const struct ib_uverbs_destroy_qp *req = in;
-	struct ur_obj_qp *qp = ur_qp_get(cmd->file, req->qp_handle);
-
-	return qp ? ur_object_destroy(&qp->obj) : -EINVAL;
-}
-
-int ur_m_destroy_qp(struct ur_cmd *cmd)
-{
-	struct ib_uverbs_destroy_qp_resp resp = {0};
-	int err = ur_object_destroy(
-		ur_attr_obj(cmd, UVERBS_ATTR_DESTROY_QP_HANDLE));
-
-	return err ? err
-		   : ur_attr_out(cmd, UVERBS_ATTR_DESTROY_QP_RESP, &resp,
-				 sizeof(resp));
-}

@@ -231,22 +231,3 @@ int ur_w_query_srq(struct ur_cmd *cmd, const void *in, void *out)
 	resp->srq_limit = srq->limit;
 	return 0;
 }
-
-int ur_w_destroy_srq(struct ur_cmd *cmd, const void *in, void *out)
-{
-	const struct ib_uverbs_destroy_srq *req = in;
-	struct ur_obj_srq *srq = get_srq(cmd, req->srq_handle);
-
-	return srq ? ur_object_destroy(&srq->obj) : -EINVAL;
-}
-
-int ur_m_destroy_srq(struct ur_cmd *cmd)
-{
-	struct ib_uverbs_destroy_srq_resp resp = {0};
-	int err = ur_object_destroy(
-		ur_attr_obj(cmd, UVERBS_ATTR_DESTROY_SRQ_HANDLE));
-
-	return err ? err
-		   : ur_attr_out(cmd, UVERBS_ATTR_DESTROY_SRQ_RESP, &resp,
-				 sizeof(resp));
-}

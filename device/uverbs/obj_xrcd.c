@@ -225,12 +225,3 @@ int ur_w_open_xrcd(struct ur_cmd *cmd, const void *in, void *out)
 		udata.number = x->number;
 	return ur_udata_out(cmd, &udata, sizeof(udata));
 }
-
-int ur_w_close_xrcd(struct ur_cmd *cmd, const void *in, void *out)
-{
-	const struct ib_uverbs_close_xrcd *req = in;
-	struct ur_obj_xrcd *x =
-		ur_object_get(cmd->file, UVERBS_OBJECT_XRCD, req->xrcd_handle);
-
-	return x ? ur_object_destroy(&x->obj) : -EINVAL;
-}

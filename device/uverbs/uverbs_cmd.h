@@ -67,18 +67,15 @@ UR_METHOD_HANDLER(ur_m_query_gid_entry);
 UR_METHOD_HANDLER(ur_m_info_handles);
 /* obj_pd.c */
 UR_WRITE_HANDLER(ur_w_alloc_pd);
-UR_WRITE_HANDLER(ur_w_dealloc_pd);
 UR_METHOD_HANDLER(ur_m_engine_pd);
 /* mr_reg.c, obj_mr.c, obj_mw.c, obj_dm.c */
 UR_WRITE_HANDLER(ur_w_reg_mr);
 UR_WRITE_HANDLER(ur_w_rereg_mr);
-UR_WRITE_HANDLER(ur_w_dereg_mr);
 UR_METHOD_HANDLER(ur_m_advise_mr);
 UR_METHOD_HANDLER(ur_m_query_mr);
 UR_METHOD_HANDLER(ur_m_reg_dmabuf_mr);
 UR_METHOD_HANDLER(ur_m_reg_dm_mr);
 UR_WRITE_HANDLER(ur_w_alloc_mw);
-UR_WRITE_HANDLER(ur_w_dealloc_mw);
 UR_METHOD_HANDLER(ur_m_alloc_dm);
 UR_METHOD_HANDLER(ur_m_query_dm);
 /* program_engine.c */
@@ -102,16 +99,12 @@ UR_METHOD_HANDLER(ur_m_create_cq);
 UR_WRITE_HANDLER(ur_w_resize_cq);
 UR_WRITE_HANDLER(ur_w_req_notify_cq);
 UR_WRITE_HANDLER(ur_x_modify_cq);
-UR_WRITE_HANDLER(ur_w_destroy_cq);
-UR_METHOD_HANDLER(ur_m_destroy_cq);
 /* obj_srq.c */
 UR_WRITE_HANDLER(ur_w_create_srq);
 UR_WRITE_HANDLER(ur_w_create_xsrq);
 UR_METHOD_HANDLER(ur_m_create_srq);
 UR_WRITE_HANDLER(ur_w_modify_srq);
 UR_WRITE_HANDLER(ur_w_query_srq);
-UR_WRITE_HANDLER(ur_w_destroy_srq);
-UR_METHOD_HANDLER(ur_m_destroy_srq);
 /* obj_qp.c, qp_create.c, qp_modify.c */
 UR_WRITE_HANDLER(ur_w_create_qp);
 UR_WRITE_HANDLER(ur_x_create_qp);
@@ -120,15 +113,11 @@ UR_WRITE_HANDLER(ur_w_open_qp);
 UR_WRITE_HANDLER(ur_w_query_qp);
 UR_WRITE_HANDLER(ur_w_modify_qp);
 UR_WRITE_HANDLER(ur_x_modify_qp);
-UR_WRITE_HANDLER(ur_w_destroy_qp);
-UR_METHOD_HANDLER(ur_m_destroy_qp);
 /* obj_ah.c, obj_mcast.c, obj_xrcd.c */
 UR_WRITE_HANDLER(ur_w_create_ah);
-UR_WRITE_HANDLER(ur_w_destroy_ah);
 UR_WRITE_HANDLER(ur_w_attach_mcast);
 UR_WRITE_HANDLER(ur_w_detach_mcast);
 UR_WRITE_HANDLER(ur_w_open_xrcd);
-UR_WRITE_HANDLER(ur_w_close_xrcd);
 /* raw/obj_counters.c */
 UR_METHOD_HANDLER(ur_m_create_counters);
 UR_METHOD_HANDLER(ur_m_read_counters);
@@ -147,7 +136,6 @@ UR_WRITE_HANDLER(ur_x_create_wq);
 UR_METHOD_HANDLER(ur_m_create_wq);
 UR_WRITE_HANDLER(ur_x_modify_wq);
 UR_WRITE_HANDLER(ur_x_destroy_wq);
-UR_METHOD_HANDLER(ur_m_destroy_wq);
 UR_WRITE_HANDLER(ur_x_create_rwq_table);
 UR_WRITE_HANDLER(ur_x_destroy_rwq_table);
 /* Destroys any object whose DESTROY has no response: attribute 0 is the handle. */

@@ -8,7 +8,9 @@
  * be zero in the rest.
  */
 #include <errno.h>
+#include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/ib_user_verbs.h>
+#include <string.h>
 #include "device/uverbs/dereg_hint.h"
 #include "device/uverbs/uverbs_cmd.h"
 
@@ -20,6 +22,9 @@ struct method {
 	u16 out_min, out_full;
 	int (*fn)(struct ur_cmd *cmd, const void *in, void *out);
 	bool without_context; /* allowed before GET_CONTEXT */
+	/* In place of fn: the type of object that the command destroys, and where its handle
+	 * is. The response is zeros. */
+	u16 destroys, handle_at;
 };
 
 #define END_OF(type, member) \
@@ -37,6 +42,10 @@ struct method {
 	.out_min = END_OF(struct ib_uverbs_##type, last), \
 	.out_full = sizeof(struct ib_uverbs_##type)
 
+#define DESTROYS(type, object, handle)                \
+	IN(type), .destroys = UVERBS_OBJECT_##object, \
+		  .handle_at = offsetof(struct ib_uverbs_##type, handle)
+
 static const struct method legacy[] = {
 	[IB_USER_VERBS_CMD_GET_CONTEXT] = {IN(get_context),
 					   OUT(get_context_resp),
@@ -49,21 +58,18 @@ static const struct method legacy[] = {
 					  ur_w_query_port},
 	[IB_USER_VERBS_CMD_ALLOC_PD] = {IN(alloc_pd), OUT(alloc_pd_resp),
 					ur_w_alloc_pd},
-	[IB_USER_VERBS_CMD_DEALLOC_PD] = {IN(dealloc_pd),
-					  .fn = ur_w_dealloc_pd},
+	[IB_USER_VERBS_CMD_DEALLOC_PD] = {DESTROYS(dealloc_pd, PD, pd_handle)},
 	[IB_USER_VERBS_CMD_CREATE_AH] = {IN(create_ah), OUT(create_ah_resp),
 					 ur_w_create_ah},
-	[IB_USER_VERBS_CMD_DESTROY_AH] = {IN(destroy_ah),
-					  .fn = ur_w_destroy_ah},
+	[IB_USER_VERBS_CMD_DESTROY_AH] = {DESTROYS(destroy_ah, AH, ah_handle)},
 	[IB_USER_VERBS_CMD_REG_MR] = {IN(reg_mr), OUT(reg_mr_resp),
 				      ur_w_reg_mr},
 	[IB_USER_VERBS_CMD_REREG_MR] = {IN(rereg_mr), OUT(rereg_mr_resp),
 					ur_w_rereg_mr},
-	[IB_USER_VERBS_CMD_DEREG_MR] = {IN(dereg_mr), .fn = ur_w_dereg_mr},
+	[IB_USER_VERBS_CMD_DEREG_MR] = {DESTROYS(dereg_mr, MR, mr_handle)},
 	[IB_USER_VERBS_CMD_ALLOC_MW] = {IN(alloc_mw), OUT(alloc_mw_resp),
 					ur_w_alloc_mw},
-	[IB_USER_VERBS_CMD_DEALLOC_MW] = {IN(dealloc_mw),
-					  .fn = ur_w_dealloc_mw},
+	[IB_USER_VERBS_CMD_DEALLOC_MW] = {DESTROYS(dealloc_mw, MW, mw_handle)},
 	[IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL] =
 		{IN(create_comp_channel), OUT(create_comp_channel_resp),
 		 ur_w_create_comp_channel},
@@ -75,8 +81,8 @@ static const struct method legacy[] = {
 					 .out_min = 4,
 					 .out_full = 8,
 					 .fn = ur_w_resize_cq},
-	[IB_USER_VERBS_CMD_DESTROY_CQ] = {IN(destroy_cq), OUT(destroy_cq_resp),
-					  ur_w_destroy_cq},
+	[IB_USER_VERBS_CMD_DESTROY_CQ] = {DESTROYS(destroy_cq, CQ, cq_handle),
+					  OUT(destroy_cq_resp)},
 	[IB_USER_VERBS_CMD_REQ_NOTIFY_CQ] = {IN(req_notify_cq),
 					     .fn = ur_w_req_notify_cq},
 	[IB_USER_VERBS_CMD_CREATE_QP] = {IN(create_qp), OUT(create_qp_resp),
@@ -86,8 +92,8 @@ static const struct method legacy[] = {
 	[IB_USER_VERBS_CMD_QUERY_QP] = {IN(query_qp), OUT(query_qp_resp),
 					ur_w_query_qp},
 	[IB_USER_VERBS_CMD_MODIFY_QP] = {IN(modify_qp), .fn = ur_w_modify_qp},
-	[IB_USER_VERBS_CMD_DESTROY_QP] = {IN(destroy_qp), OUT(destroy_qp_resp),
-					  ur_w_destroy_qp},
+	[IB_USER_VERBS_CMD_DESTROY_QP] = {DESTROYS(destroy_qp, QP, qp_handle),
+					  OUT(destroy_qp_resp)},
 	[IB_USER_VERBS_CMD_ATTACH_MCAST] = {IN(attach_mcast),
 					    .fn = ur_w_attach_mcast},
 	[IB_USER_VERBS_CMD_DETACH_MCAST] = {IN(detach_mcast),
@@ -101,13 +107,13 @@ static const struct method legacy[] = {
 					  .fn = ur_w_modify_srq},
 	[IB_USER_VERBS_CMD_QUERY_SRQ] = {IN(query_srq), OUT(query_srq_resp),
 					 ur_w_query_srq},
-	[IB_USER_VERBS_CMD_DESTROY_SRQ] = {IN(destroy_srq),
-					   OUT(destroy_srq_resp),
-					   ur_w_destroy_srq},
+	[IB_USER_VERBS_CMD_DESTROY_SRQ] = {DESTROYS(destroy_srq, SRQ,
+						    srq_handle),
+					   OUT(destroy_srq_resp)},
 	[IB_USER_VERBS_CMD_OPEN_XRCD] = {IN(open_xrcd), OUT(open_xrcd_resp),
 					 ur_w_open_xrcd},
-	[IB_USER_VERBS_CMD_CLOSE_XRCD] = {IN(close_xrcd),
-					  .fn = ur_w_close_xrcd},
+	[IB_USER_VERBS_CMD_CLOSE_XRCD] = {DESTROYS(close_xrcd, XRCD,
+						   xrcd_handle)},
 };
 
 static const struct method extended[] = {
@@ -173,13 +179,26 @@ static const struct method *find_method(u32 command)
 	} else if (n < UR_ARRAY_SIZE(legacy)) {
 		m = &legacy[n];
 	}
-	return m && m->fn ? m : NULL;
+	return m && (m->fn || m->destroys) ? m : NULL;
 }
 
 static bool command_known(u32 command)
 {
 	return !(command & ~(IB_USER_VERBS_CMD_COMMAND_MASK |
 			     IB_USER_VERBS_CMD_FLAG_EXTENDED));
+}
+
+static int run(struct ur_cmd *cmd, const struct method *m, const u8 *in,
+	       u8 *out)
+{
+	struct ur_object *obj;
+	u32 handle;
+
+	if (m->fn)
+		return m->fn(cmd, in, out);
+	memcpy(&handle, in + m->handle_at, sizeof(handle));
+	obj = ur_object_get(cmd->file, m->destroys, handle);
+	return obj ? ur_object_destroy(obj) : -EINVAL;
 }
 
 /* Copies the core up to the known size; the rest must be zero. */
@@ -235,7 +254,7 @@ int ur_write_invoke(struct ur_cmd *cmd, u32 command, const struct ur_core *core)
 	if (!cmd->file->has_context && !m->without_context)
 		err = -EINVAL;
 	else
-		err = m->fn(cmd, in, out);
+		err = run(cmd, m, in, out);
 	ur_loop_unlock(loop);
 	out_len = core->out_len < m->out_full ? core->out_len : m->out_full;
 	if (!err)

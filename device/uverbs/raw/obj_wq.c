@@ -217,15 +217,3 @@ int ur_x_destroy_wq(struct ur_cmd *cmd, const void *in, void *out)
 	resp->response_length = ur_min_u32(cmd->out_len, sizeof(*resp));
 	return ur_object_destroy(wq);
 }
-
-int ur_m_destroy_wq(struct ur_cmd *cmd)
-{
-	struct ib_uverbs_ex_destroy_wq_resp resp = {0};
-	int err = ur_object_destroy(
-		ur_attr_obj(cmd, UVERBS_ATTR_DESTROY_WQ_HANDLE));
-
-	return err ? err
-		   : ur_attr_out(cmd, UVERBS_ATTR_DESTROY_WQ_RESP,
-				 &resp.events_reported,
-				 sizeof(resp.events_reported));
-}
