@@ -15,7 +15,6 @@
 #include <unistd.h>
 #include "device/engine_starter.h"
 #include "device/fork_apart.h"
-#include "device/own_name.h"
 #include "engine/ground/log.h"
 #include "kernel-abi/uroce-apart.h"
 #include "util/bytes.h"
@@ -137,25 +136,6 @@ static _Noreturn void serve(int sock)
 	_exit(0);
 }
 
-/* Closes uroced's descriptors, which include its lock. */
-static int leave_uroced(int sock)
-{
-	sigset_t none;
-	int own = fcntl(sock, F_DUPFD_CLOEXEC, 3), null;
-
-	setsid(); /* first: uroced waits until its descriptors are closed */
-	syscall(SYS_close_range, 3, (unsigned int)own - 1, 0);
-	syscall(SYS_close_range, (unsigned int)own + 1, ~0u, 0);
-	null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	for (int fd = 0; null >= 0 && fd < 3; fd++)
-		dup2(null, fd);
-	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-	signal(SIGPIPE, SIG_DFL);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	return own;
-}
-
 /* ---- in uroced ---- */
 
 void ur_engine_starter_begin(char **argv)
@@ -169,9 +149,11 @@ void ur_engine_starter_begin(char **argv)
 	}
 	pid = ur_fork_apart();
 	if (!pid) {
-		int own = leave_uroced(pair[1]);
+		int own = fcntl(pair[1], F_DUPFD_CLOEXEC, 3);
 
-		ur_own_name(argv, NAME);
+		ur_leave_uroced(argv, NAME, own, own);
+		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+		signal(SIGPIPE, SIG_DFL);
 		serve(own);
 	}
 	close(pair[1]);

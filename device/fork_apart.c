@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Processes that uroced forks, and which outlive it. */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include "device/fork_apart.h"
 
@@ -21,4 +26,43 @@ pid_t ur_fork_apart(void)
 		;
 	close(ends[0]);
 	return pid;
+}
+
+/* ps reads the command line from the memory of the arguments. If that does not end in a
+ * zero byte, ps reads on in the environment behind it (proc_pid_cmdline(5)), which is not
+ * needed here. */
+static void set_name(char **argv, const char *name)
+{
+	char *begin, *end;
+
+	prctl(PR_SET_NAME, name);
+	if (!argv || !argv[0])
+		return;
+	begin = end = argv[0];
+	for (char **word = argv; *word; word++)
+		if (*word == end)
+			end += strlen(*word) + 1;
+	for (char **word = environ; word && *word; word++)
+		if (*word == end)
+			end += strlen(*word) + 1;
+	if ((size_t)(end - begin) <= strlen(name))
+		return;
+	memset(begin, 0, (size_t)(end - begin));
+	memcpy(begin, name, strlen(name) + 1);
+}
+
+void ur_leave_uroced(char **argv, const char *name, int low, int high)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	sigset_t none;
+
+	setsid(); /* first: uroced waits until its descriptors are closed */
+	for (int fd = 0; null >= 0 && fd < 3; fd++)
+		dup2(null, fd);
+	syscall(SYS_close_range, 3, (unsigned int)low - 1, 0);
+	syscall(SYS_close_range, low + 1, (unsigned int)high - 1, 0);
+	syscall(SYS_close_range, high + 1, ~0u, 0);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	set_name(argv, name);
 }

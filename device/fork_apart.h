@@ -9,4 +9,10 @@
  * another process. In uroced the function returns only after that. Returns as fork(). */
 pid_t ur_fork_apart(void);
 
+/* Makes that process one of its own: it has a session, no signals blocked, /dev/null as its
+ * standard files, and closes all other descriptors but low and high, which are at least 3 and
+ * may be the same. Sets its name in ps, both comm and command line. argv: of main(), or
+ * NULL. */
+void ur_leave_uroced(char **argv, const char *name, int low, int high);
+
 #endif

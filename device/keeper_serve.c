@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The keeper's own process. */
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 #include "device/confine/confine.h"
+#include "device/fork_apart.h"
 #include "device/keeper.h"
-#include "device/own_name.h"
 #include "engine/engine.h"
 #include "engine/ground/keep.h"
 #include "util/assert.h"
@@ -267,26 +263,6 @@ static void wait_for_next(struct keeper *k)
 
 /* ---- the process ---- */
 
-/* Closes all of uroced's descriptors, and leaves its session so that its signals do not
- * arrive here. */
-static void leave_uroced(struct keeper *k)
-{
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC), low, high;
-	sigset_t none;
-
-	for (int fd = 0; fd < 3; fd++)
-		if (null >= 0)
-			dup2(null, fd);
-	setsid(); /* first: uroced waits until its descriptors are closed */
-	low = k->link < k->listener ? k->link : k->listener;
-	high = k->link < k->listener ? k->listener : k->link;
-	syscall(SYS_close_range, 3, low - 1, 0);
-	syscall(SYS_close_range, low + 1, high - 1, 0);
-	syscall(SYS_close_range, high + 1, ~0u, 0);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
 /* Leaves some descriptors for the link, the listener and what is on its way. */
 static u32 most_kept(void)
 {
@@ -304,8 +280,8 @@ _Noreturn void ur_keeper_serve(int link, int listener,
 	struct keeper k = {
 		.link = link, .listener = listener, .most = most_kept()};
 
-	leave_uroced(&k);
-	ur_own_name(daemon->argv, NAME);
+	ur_leave_uroced(daemon->argv, NAME, link < listener ? link : listener,
+			link < listener ? listener : link);
 	ur_confine_keeper(daemon->run_dir);
 	if (answer_uroced(&k, link, 0))
 		_exit(0);
