@@ -23,10 +23,7 @@ static void borrow(struct ur_session *s, int *fds)
 	const struct ur_user_mem *mem = NULL;
 
 	ur_loop_lock(s->daemon->loop);
-	ur_list_for_each(it, &s->daemon->sessions) {
-		const struct ur_session *o =
-			ur_list_entry(it, struct ur_session, node);
-
+	ur_list_each(const struct ur_session, o, &s->daemon->sessions, node) {
 		if (o != s && o->pid == s->pid && o->mem &&
 		    ur_user_mem_reaches(o->mem))
 			mem = o->mem; /* the last one is the newest */

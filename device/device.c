@@ -349,10 +349,7 @@ void ur_device_event(struct ur_device *dev, u64 element, u32 type)
 	/* If the device is gone, the file's end already means DEVICE_FATAL. */
 	if (dev->gone)
 		return;
-	ur_list_for_each(it, &dev->files) {
-		struct ur_device_file *file =
-			ur_list_entry(it, struct ur_device_file, node);
-
+	ur_list_each(struct ur_device_file, file, &dev->files, node) {
 		file->ops->event(file, element, type);
 	}
 }
@@ -360,10 +357,7 @@ void ur_device_event(struct ur_device *dev, u64 element, u32 type)
 void ur_device_class_changed(struct ur_device *dev)
 {
 	ur_assert(ur_loop_mine(dev->daemon->loop));
-	ur_list_for_each(it, &dev->files) {
-		struct ur_device_file *file =
-			ur_list_entry(it, struct ur_device_file, node);
-
+	ur_list_each(struct ur_device_file, file, &dev->files, node) {
 		if (file->ops->class_changed)
 			file->ops->class_changed(file);
 	}

@@ -57,10 +57,7 @@ static void on_end(void *arg, u32 events)
 
 static struct ur_engine_process *find(uid_t uid, uid_t as)
 {
-	ur_list_for_each(it, &processes) {
-		struct ur_engine_process *p =
-			ur_list_entry(it, struct ur_engine_process, node);
-
+	ur_list_each(struct ur_engine_process, p, &processes, node) {
 		if (p->uid == uid && p->as == as && !p->ended)
 			return p;
 	}

@@ -115,9 +115,7 @@ static bool is_at_once(enum ur_fault_action action)
 
 static struct ur_fault *by_id(struct ur_daemon *daemon, u32 id)
 {
-	ur_list_for_each(it, &daemon->faults) {
-		struct ur_fault *f = ur_list_entry(it, struct ur_fault, node);
-
+	ur_list_each(struct ur_fault, f, &daemon->faults, node) {
 		if (f->id == id)
 			return f;
 	}
@@ -176,9 +174,7 @@ static int add_rule(struct ur_device *dev, const char *text,
 bool ur_fault_of_device(struct ur_device *dev, enum ur_fault_action action,
 			u64 *value)
 {
-	ur_list_for_each(it, &dev->daemon->faults) {
-		struct ur_fault *f = ur_list_entry(it, struct ur_fault, node);
-
+	ur_list_each(struct ur_fault, f, &dev->daemon->faults, node) {
 		if (f->dev != dev || f->rule.action != action ||
 		    !ur_fault_strikes(&f->state, &f->rule))
 			continue;
@@ -325,10 +321,7 @@ int ur_fault_add_option(struct ur_daemon *daemon, const char *text)
 		fprintf(stderr, "uroced: --fault: %s\n", why);
 		return -EINVAL;
 	}
-	ur_list_for_each(it, &daemon->devices) {
-		struct ur_device *dev =
-			ur_list_entry(it, struct ur_device, node);
-
+	ur_list_each(struct ur_device, dev, &daemon->devices, node) {
 		if (!all && dev != named)
 			continue;
 		/* A rule that acts at once is useless before there are clients. */
@@ -351,10 +344,7 @@ bool ur_status_next_fault(struct ur_listing *w, struct json_object **o)
 	u64 matched, done;
 
 	/* The list is not sorted by number, since numbers are reused. */
-	ur_list_for_each(it, &w->daemon->faults) {
-		struct ur_fault *next =
-			ur_list_entry(it, struct ur_fault, node);
-
+	ur_list_each(struct ur_fault, next, &w->daemon->faults, node) {
 		if (next->id > w->last && (!f || next->id < f->id))
 			f = next;
 	}

@@ -27,9 +27,7 @@ void ur_groups_init(struct ur_groups *g, const char *where)
 
 static struct group *find_group(struct ur_groups *g, const u8 *gid)
 {
-	ur_list_for_each(it, &g->list) {
-		struct group *group = ur_list_entry(it, struct group, node);
-
+	ur_list_each(struct group, group, &g->list, node) {
 		if (!memcmp(group->gid, gid, 16))
 			return group;
 	}

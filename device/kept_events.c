@@ -25,10 +25,7 @@ static bool put(const struct ur_kept_channel *c)
 
 static bool has_objects(const struct ur_session *of)
 {
-	ur_list_for_each(it, &of->daemon->sessions) {
-		const struct ur_session *s =
-			ur_list_entry(it, struct ur_session, node);
-
+	ur_list_each(const struct ur_session, s, &of->daemon->sessions, node) {
 		if (s->pid == of->pid && s->has_objects)
 			return true;
 	}
@@ -95,10 +92,7 @@ void ur_kept_events_object(struct ur_session *s)
 	if (s->has_objects)
 		return;
 	s->has_objects = true;
-	ur_list_for_each(it, &channels) {
-		struct ur_kept_channel *c =
-			ur_list_entry(it, struct ur_kept_channel, node);
-
+	ur_list_each(struct ur_kept_channel, c, &channels, node) {
 		struct ur_kept what;
 
 		if (c->pid != s->pid || !c->alone)

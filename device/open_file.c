@@ -123,10 +123,7 @@ int ur_open_file_join(struct ur_session *s, const struct uroce_tun_msg *msg,
 		if (fd < 0)
 			return fd;
 	}
-	ur_list_for_each(it, &s->daemon->files) {
-		struct ur_open_file *o =
-			ur_list_entry(it, struct ur_open_file, node);
-
+	ur_list_each(struct ur_open_file, o, &s->daemon->files, node) {
 		if (o->kind != msg->kind)
 			continue;
 		if (msg->open.cookie
@@ -201,10 +198,7 @@ void ur_open_file_leave(struct ur_session *s)
 	 * session's memory. */
 	if (o->current != s)
 		return;
-	ur_list_for_each(it, &s->daemon->sessions) {
-		struct ur_session *other =
-			ur_list_entry(it, struct ur_session, node);
-
+	ur_list_each(struct ur_session, other, &s->daemon->sessions, node) {
 		if (other == s || other->open != o)
 			continue;
 		o->ops->attach(o->file, other);

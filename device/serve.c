@@ -158,9 +158,7 @@ static struct ur_device *next_device(struct ur_daemon *daemon, u32 *index)
 {
 	struct ur_device *next = NULL;
 
-	ur_list_for_each(it, &daemon->devices) {
-		struct ur_device *d = ur_list_entry(it, struct ur_device, node);
-
+	ur_list_each(struct ur_device, d, &daemon->devices, node) {
 		if (d->index >= *index && (!next || d->index < next->index))
 			next = d;
 	}
@@ -399,10 +397,7 @@ static u32 hang_up_all(struct ur_daemon *daemon)
 {
 	u32 stay = 0;
 
-	ur_list_for_each(it, &daemon->sessions) {
-		struct ur_session *s =
-			ur_list_entry(it, struct ur_session, node);
-
+	ur_list_each(struct ur_session, s, &daemon->sessions, node) {
 		if (ur_keep_stays(s->pid, s->uid))
 			stay++;
 		else
@@ -422,10 +417,7 @@ bool ur_session_stop_all(struct ur_daemon *daemon)
 		nanosleep(&ms, NULL);
 		ur_loop_lock(daemon->loop);
 	}
-	ur_list_for_each(it, &daemon->sessions) {
-		struct ur_session *s =
-			ur_list_entry(it, struct ur_session, node);
-
+	ur_list_each(struct ur_session, s, &daemon->sessions, node) {
 		if (s->open && s->giving && !ur_keep_stays(s->pid, s->uid)) {
 			ur_open_file_leave(s);
 			s->open = NULL;

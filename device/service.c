@@ -15,9 +15,7 @@ static void feed(void *arg)
 {
 	struct ur_daemon *daemon = arg;
 
-	ur_list_for_each(it, &daemon->devices) {
-		struct ur_device *d = ur_list_entry(it, struct ur_device, node);
-
+	ur_list_each(struct ur_device, d, &daemon->devices, node) {
 		ur_engine_sync(d->engine);
 	}
 	sd_notify(0, "WATCHDOG=1");

@@ -69,10 +69,7 @@ bool ur_outs_cache_reply(u8 *outs, u32 *len,
 void ur_session_hang_up(const struct ur_device *dev)
 {
 	ur_assert(ur_loop_mine(dev->daemon->loop));
-	ur_list_for_each(it, &dev->daemon->sessions) {
-		struct ur_session *s =
-			ur_list_entry(it, struct ur_session, node);
-
+	ur_list_each(struct ur_session, s, &dev->daemon->sessions, node) {
 		if (s->open && s->open->ops->device &&
 		    s->open->ops->device(s->open->file) == dev)
 			shutdown(s->sock, SHUT_RDWR);
@@ -82,10 +79,7 @@ void ur_session_hang_up(const struct ur_device *dev)
 void ur_session_hang_up_file(const struct ur_daemon *daemon, const void *file)
 {
 	ur_assert(ur_loop_mine(daemon->loop));
-	ur_list_for_each(it, &daemon->sessions) {
-		const struct ur_session *s =
-			ur_list_entry(it, struct ur_session, node);
-
+	ur_list_each(const struct ur_session, s, &daemon->sessions, node) {
 		if (s->open && s->open->file == file)
 			shutdown(s->sock, SHUT_RDWR);
 	}

@@ -66,7 +66,14 @@ static inline void ur_list_splice(struct ur_list *head, struct ur_list *from)
 #define ur_list_for_each(it, head) \
 	for (struct ur_list *it = (head)->next; it != (head); it = it->next)
 
-/* The same for a body that may remove the node under the cursor. */
+/* Declares it, and goes through the list with it: objects of that type, which have their node in
+ * that member. */
+#define ur_list_each(type, it, head, member)                       \
+	for (type *it = ur_list_entry((head)->next, type, member); \
+	     &it->member != (head);                                \
+	     it = ur_list_entry(it->member.next, type, member))
+
+/* As ur_list_for_each(), for a body that may remove the node under the cursor. */
 #define ur_list_for_each_safe(it, head)                                \
 	for (struct ur_list *it = (head)->next, *it##_next = it->next; \
 	     it != (head); it = it##_next, it##_next = it->next)

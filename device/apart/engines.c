@@ -39,10 +39,7 @@ static struct ur_list engines = {&engines, &engines};
 /* Lock held. */
 static struct ur_apart_engine *find(u32 number)
 {
-	ur_list_for_each(it, &engines) {
-		struct ur_apart_engine *e =
-			ur_list_entry(it, struct ur_apart_engine, node);
-
+	ur_list_each(struct ur_apart_engine, e, &engines, node) {
 		if (e->number == number && !e->done)
 			return e;
 	}

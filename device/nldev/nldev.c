@@ -63,10 +63,7 @@ struct ur_device *ur_nl_device(const struct ur_nl_request *r)
 	if (!ur_nl_has(&r->attrs, RDMA_NLDEV_ATTR_DEV_INDEX))
 		return NULL;
 	index = ur_nl_u32(&r->attrs, RDMA_NLDEV_ATTR_DEV_INDEX);
-	ur_list_for_each(it, &r->nl->daemon->devices) {
-		struct ur_device *dev =
-			ur_list_entry(it, struct ur_device, node);
-
+	ur_list_each(struct ur_device, dev, &r->nl->daemon->devices, node) {
 		if (dev->nl_index == index)
 			return dev;
 	}

@@ -37,10 +37,7 @@ static void send_event(const struct ur_device *dev, enum ur_nl_event event)
 	struct ur_nl_msg m = {0};
 
 	put_device(&m, dev, event);
-	ur_list_for_each(it, &dev->daemon->sessions) {
-		struct ur_session *s =
-			ur_list_entry(it, struct ur_session, node);
-
+	ur_list_each(struct ur_session, s, &dev->daemon->sessions, node) {
 		if (s->nl && s->nl->groups & 1ull << (UR_NL_GROUP_NOTIFY - 1) &&
 		    send(s->sock, m.buf, m.len, MSG_DONTWAIT | MSG_NOSIGNAL) <
 			    0)

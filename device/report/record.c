@@ -146,10 +146,7 @@ static void begin_to_look(struct ur_device *dev)
 void ur_record_write_all(struct ur_daemon *daemon)
 {
 	ur_assert(ur_loop_mine(daemon->loop));
-	ur_list_for_each(it, &daemon->devices) {
-		struct ur_device *dev =
-			ur_list_entry(it, struct ur_device, node);
-
+	ur_list_each(struct ur_device, dev, &daemon->devices, node) {
 		if (dev->record)
 			write_file(dev, "asked for");
 	}

@@ -59,9 +59,8 @@ static void add_owners(struct ur_section *s, const struct ur_device *dev)
 	const struct ur_device_record *rec = s->rec;
 	u32 n = ur_min_u32(rec->n_past, UR_RECORD_PAST_OWNERS);
 
-	ur_list_for_each(it, &dev->daemon->sessions) {
-		const struct ur_session *client =
-			ur_list_entry(it, struct ur_session, node);
+	ur_list_each(const struct ur_session, client, &dev->daemon->sessions,
+		     node) {
 		struct uroce_record_owner o = ur_record_owner(client);
 
 		if (client->kind == UROCE_TUN_UVERBS ||
@@ -214,10 +213,7 @@ static int open_sections(struct ur_daemon *daemon,
 {
 	*n = 0;
 	*bytes = 0;
-	ur_list_for_each(it, &daemon->devices) {
-		struct ur_device *dev =
-			ur_list_entry(it, struct ur_device, node);
-
+	ur_list_each(struct ur_device, dev, &daemon->devices, node) {
 		if (!dev->record || *n == UR_MAX_DEVICES)
 			continue;
 		s[*n] = ur_section_open(dev);

@@ -179,10 +179,7 @@ static bool next_device(struct ur_listing *w, struct json_object **o)
 /* The list is sorted by id. */
 static bool next_session(struct ur_listing *w, struct json_object **o)
 {
-	ur_list_for_each(it, &w->daemon->sessions) {
-		struct ur_session *s =
-			ur_list_entry(it, struct ur_session, node);
-
+	ur_list_each(struct ur_session, s, &w->daemon->sessions, node) {
 		if (s->id <= w->last)
 			continue;
 		w->last = s->id;

@@ -107,9 +107,7 @@ void ur_why_keep_qp(struct ur_obj_qp *qp)
 const struct ur_why *ur_why_next(struct ur_daemon *daemon, u64 after)
 {
 	ur_assert(ur_loop_mine(daemon->loop));
-	ur_list_for_each(it, &daemon->whys) {
-		const struct ur_why *y = ur_list_entry(it, struct ur_why, node);
-
+	ur_list_each(const struct ur_why, y, &daemon->whys, node) {
 		if (y->id > after && ur_loop_now() - y->failure.at <= KEEP_NS)
 			return y;
 	}

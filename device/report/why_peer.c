@@ -8,10 +8,7 @@
 
 struct ur_device *ur_why_device_at(struct ur_daemon *daemon, const u8 *gid)
 {
-	ur_list_for_each(it, &daemon->devices) {
-		struct ur_device *dev =
-			ur_list_entry(it, struct ur_device, node);
-
+	ur_list_each(struct ur_device, dev, &daemon->devices, node) {
 		for (u32 i = 0; i < UR_GID_MAX; i++) {
 			const struct ur_gid *g = ur_gid_get(dev, i);
 
@@ -48,10 +45,7 @@ bool ur_why_of_peer(struct ur_daemon *daemon, struct ur_device *dev,
 
 	if (qp && ur_why_of_qp(qp, !y->failure.peers, found) && fits(found, y))
 		return true;
-	ur_list_for_each(it, &daemon->whys) {
-		const struct ur_why *old =
-			ur_list_entry(it, struct ur_why, node);
-
+	ur_list_each(const struct ur_why, old, &daemon->whys, node) {
 		if (ur_may_see(asker, old->uid) && !old->cm && fits(old, y)) {
 			*found = *old;
 			return true;

@@ -107,10 +107,7 @@ static bool find_kept(const struct ur_session *s, u32 qpn, struct ur_why *y)
 {
 	bool found = false;
 
-	ur_list_for_each(it, &s->daemon->whys) {
-		const struct ur_why *kept =
-			ur_list_entry(it, struct ur_why, node);
-
+	ur_list_each(const struct ur_why, kept, &s->daemon->whys, node) {
 		if (ur_may_see(s, kept->uid) &&
 		    (qpn ? !kept->cm && kept->qpn == qpn
 			 : kept->cm && kept->pid == s->pid)) {
@@ -123,9 +120,7 @@ static bool find_kept(const struct ur_session *s, u32 qpn, struct ur_why *y)
 
 static bool find_live(const struct ur_session *s, u32 qpn, struct ur_why *y)
 {
-	ur_list_for_each(it, &s->daemon->devices) {
-		struct ur_device *dev =
-			ur_list_entry(it, struct ur_device, node);
+	ur_list_each(struct ur_device, dev, &s->daemon->devices, node) {
 		struct ur_obj_qp *qp = ur_qpc_owner(dev, qpn);
 
 		if (qp && ur_may_see(s, qp->obj.file->session->uid) &&

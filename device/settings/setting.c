@@ -27,10 +27,7 @@ static const char *owner(const struct ur_device *dev, enum ur_setting_root root)
 /* A device whose netdev is gone keeps the name, which another netdev may have now. */
 static bool others_has_it(const struct ur_device *dev)
 {
-	ur_list_for_each(it, &dev->daemon->devices) {
-		struct ur_device *other =
-			ur_list_entry(it, struct ur_device, node);
-
+	ur_list_each(struct ur_device, other, &dev->daemon->devices, node) {
 		if (other != dev && !strcmp(other->netdev, dev->netdev))
 			return true;
 	}
@@ -151,9 +148,7 @@ static const struct ur_setting *find_setting(struct ur_device *dev,
 static const struct ur_setting *find_any(struct ur_daemon *d, const char *path,
 					 struct ur_device **dev)
 {
-	ur_list_for_each(it, &d->devices) {
-		struct ur_device *at =
-			ur_list_entry(it, struct ur_device, node);
+	ur_list_each(struct ur_device, at, &d->devices, node) {
 		const struct ur_setting *set = find_setting(at, path);
 
 		*dev = at;

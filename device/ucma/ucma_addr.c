@@ -120,10 +120,7 @@ bool ucma_sa_same_addr(const union ur_sa *a, const union ur_sa *b)
 
 struct ur_device *ucma_device_by_index(struct ur_daemon *daemon, u32 index)
 {
-	ur_list_for_each(n, &daemon->devices) {
-		struct ur_device *dev =
-			ur_list_entry(n, struct ur_device, node);
-
+	ur_list_each(struct ur_device, dev, &daemon->devices, node) {
 		if (dev->index == index)
 			return dev;
 	}
@@ -139,9 +136,7 @@ static enum ur_gid_type gid_type(const struct ur_device *dev)
 struct ur_device *ucma_device_of(struct ur_daemon *daemon, const u8 gid[16],
 				 u32 scope_id, u32 *index)
 {
-	ur_list_for_each(n, &daemon->devices) {
-		struct ur_device *dev =
-			ur_list_entry(n, struct ur_device, node);
+	ur_list_each(struct ur_device, dev, &daemon->devices, node) {
 		int i = ur_gid_find(dev, gid, gid_type(dev));
 
 		if (i < 0 || (scope_id && scope_id != dev->ifindex))
@@ -157,10 +152,7 @@ struct ur_device *ucma_device_of(struct ur_daemon *daemon, const u8 gid[16],
 static struct ur_device *loopback_device(struct ur_daemon *daemon, bool v4,
 					 u32 *index)
 {
-	ur_list_for_each(n, &daemon->devices) {
-		struct ur_device *dev =
-			ur_list_entry(n, struct ur_device, node);
-
+	ur_list_each(struct ur_device, dev, &daemon->devices, node) {
 		for (u32 i = 0; i < UR_GID_MAX; i++) {
 			const struct ur_gid *g = ur_gid_get(dev, i);
 

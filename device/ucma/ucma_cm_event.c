@@ -183,10 +183,7 @@ static bool may_ask(const struct ur_ucma *ucma, const struct ucma_id *listener,
 
 	if (!ucma->daemon->by_user)
 		return true;
-	ur_list_for_each(n, &ucma->daemon->devices) {
-		struct ur_device *dev =
-			ur_list_entry(n, struct ur_device, node);
-
+	ur_list_each(struct ur_device, dev, &ucma->daemon->devices, node) {
 		for (u32 i = 0; i < UR_GID_MAX; i++) {
 			const struct ur_gid *g = ur_gid_get(dev, i);
 

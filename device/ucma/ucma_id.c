@@ -252,10 +252,7 @@ int ucma_destroy_id(struct ucma_cmd *cmd)
 static struct ucma_file *file_of_id(struct ur_ucma *ucma,
 				    const struct ur_file_id *id)
 {
-	ur_list_for_each(n, &ucma->files) {
-		struct ucma_file *file =
-			ur_list_entry(n, struct ucma_file, node);
-
+	ur_list_each(struct ucma_file, file, &ucma->files, node) {
 		if (ur_file_id_same(&file->shown, id))
 			return file;
 	}

@@ -420,10 +420,7 @@ bool ucma_journal_find_file(struct ucma_file *file)
 
 static bool is_found(const struct ur_ucma *ucma, u32 number)
 {
-	ur_list_for_each(n, &ucma->files) {
-		const struct ucma_file *file =
-			ur_list_entry(n, struct ucma_file, node);
-
+	ur_list_each(const struct ucma_file, file, &ucma->files, node) {
 		if (file->record && ucma_kept_number(file) == number)
 			return true;
 	}

@@ -108,9 +108,8 @@ static int conflict(const struct ucma_id *a, const struct ucma_id *b,
 static int check_port(struct ur_ucma *ucma, const struct ucma_id *id, u16 port,
 		      bool reuse, bool ephemeral)
 {
-	ur_list_for_each(n, bucket(ucma, id->ps, port)) {
-		const struct ucma_id *other =
-			ur_list_entry(n, struct ucma_id, port_node);
+	ur_list_each(const struct ucma_id, other, bucket(ucma, id->ps, port),
+		     port_node) {
 		int err;
 
 		if (other == id || other->ps != id->ps || other->port != port)

@@ -64,10 +64,7 @@ static void copy_back(struct ucma_id *id, const struct ucma_record *r)
 
 static struct ur_device *device_on(struct ur_daemon *daemon, u32 ifindex)
 {
-	ur_list_for_each(n, &daemon->devices) {
-		struct ur_device *dev =
-			ur_list_entry(n, struct ur_device, node);
-
+	ur_list_each(struct ur_device, dev, &daemon->devices, node) {
 		if (dev->ifindex == ifindex)
 			return dev;
 	}
@@ -283,10 +280,7 @@ static void inherit_files(struct ur_daemon *daemon)
 
 static struct ucma_file *file_by_number(const struct ur_ucma *ucma, u32 number)
 {
-	ur_list_for_each(n, &ucma->files) {
-		struct ucma_file *file =
-			ur_list_entry(n, struct ucma_file, node);
-
+	ur_list_each(struct ucma_file, file, &ucma->files, node) {
 		if (ucma_kept_number(file) == number)
 			return file;
 	}
@@ -354,10 +348,7 @@ static struct ucma_file *find_absent(const struct ur_session *s,
 {
 	const struct ur_ucma *ucma = s->daemon->cm;
 
-	ur_list_for_each(n, &ucma->files) {
-		struct ucma_file *file =
-			ur_list_entry(n, struct ucma_file, node);
-
+	ur_list_each(struct ucma_file, file, &ucma->files, node) {
 		if (file->absent && ur_file_id_same(&file->shown, id) &&
 		    file->kept->pid == s->pid && file->kept->uid == s->uid)
 			return file;

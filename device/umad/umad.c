@@ -236,10 +236,7 @@ static int make_queue(struct umad_file *file)
 
 static struct ur_device *find_device(struct ur_daemon *daemon, u32 n)
 {
-	ur_list_for_each(it, &daemon->devices) {
-		struct ur_device *dev =
-			ur_list_entry(it, struct ur_device, node);
-
+	ur_list_each(struct ur_device, dev, &daemon->devices, node) {
 		if (dev->umad == n)
 			return dev;
 	}

@@ -86,10 +86,7 @@ static bool is_taken(const struct umad_file *file,
 	    r->class_version == CM_CLASS_VERSION &&
 	    has_method(r->methods, UR_MAD_SEND))
 		return true;
-	ur_list_for_each(it, &umad_of(file)->agents) {
-		const struct umad_agent *a =
-			ur_list_entry(it, struct umad_agent, node);
-
+	ur_list_each(const struct umad_agent, a, &umad_of(file)->agents, node) {
 		if (a->file->dev == file->dev &&
 		    same_kind(a, r->mgmt_class, r->class_version, r->oui) &&
 		    (a->methods[0] & r->methods[0] ||
@@ -171,10 +168,7 @@ struct umad_agent *umad_agent_for(const struct ur_device *dev,
 	const struct ur_umad *umad = dev->daemon->umad;
 
 	ur_assert(ur_loop_mine(dev->daemon->loop));
-	ur_list_for_each(it, &umad->agents) {
-		struct umad_agent *a =
-			ur_list_entry(it, struct umad_agent, node);
-
+	ur_list_each(struct umad_agent, a, &umad->agents, node) {
 		if (a->file->dev == dev &&
 		    same_kind(a, h->mgmt_class, h->class_version,
 			      mad + OUI_OFFSET) &&
@@ -189,10 +183,7 @@ struct umad_agent *umad_agent_by_tid(const struct ur_device *dev, u32 hi_tid)
 	const struct ur_umad *umad = dev->daemon->umad;
 
 	ur_assert(ur_loop_mine(dev->daemon->loop));
-	ur_list_for_each(it, &umad->agents) {
-		struct umad_agent *a =
-			ur_list_entry(it, struct umad_agent, node);
-
+	ur_list_each(struct umad_agent, a, &umad->agents, node) {
 		if (a->file->dev == dev && a->hi_tid == hi_tid)
 			return a;
 	}

@@ -73,9 +73,7 @@ static bool is_duplicate(const struct umad_file *file,
 {
 	struct ur_mad_header h = ur_mad_parse(new->mad);
 
-	ur_list_for_each(it, &file->sends) {
-		const struct umad_send *s =
-			ur_list_entry(it, struct umad_send, node);
+	ur_list_each(const struct umad_send, s, &file->sends, node) {
 		struct ur_mad_header old = ur_mad_parse(s->mad);
 		bool response = ur_mad_is_response(&h);
 
@@ -160,9 +158,7 @@ struct umad_send *umad_send_find(struct umad_agent *agent,
 				 const struct ur_mad_header *h, const u8 *to)
 {
 	ur_assert(ur_loop_mine(agent->file->dev->daemon->loop));
-	ur_list_for_each(it, &agent->file->sends) {
-		struct umad_send *s = ur_list_entry(it, struct umad_send, node);
-
+	ur_list_each(struct umad_send, s, &agent->file->sends, node) {
 		if (s->agent == agent && !s->given_up &&
 		    ur_get_be64(s->mad + 8) == h->tid &&
 		    s->mad[1] == h->mgmt_class && fits(s, to))

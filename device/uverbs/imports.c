@@ -29,10 +29,8 @@ struct ur_import {
 
 static const struct ur_session *opener_of(const struct ur_ufile *file)
 {
-	ur_list_for_each(it, &file->dev->daemon->sessions) {
-		const struct ur_session *s =
-			ur_list_entry(it, struct ur_session, node);
-
+	ur_list_each(const struct ur_session, s, &file->dev->daemon->sessions,
+		     node) {
 		if (s->id == file->opener)
 			return s;
 	}

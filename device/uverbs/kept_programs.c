@@ -118,9 +118,7 @@ static void end_programs(struct ur_device *dev)
 int ur_kept_program_take(struct ur_device *dev, u32 slot, uid_t uid, pid_t pid)
 {
 	ur_assert(ur_loop_mine(dev->daemon->loop));
-	ur_list_for_each(it, &dev->files) {
-		struct ur_device_file *file =
-			ur_list_entry(it, struct ur_device_file, node);
+	ur_list_each(struct ur_device_file, file, &dev->files, node) {
 		struct kept_program *p;
 		int life;
 

@@ -310,10 +310,7 @@ int ur_w_open_qp(struct ur_cmd *cmd, const void *in, void *out)
 
 	if (!x || req->qp_type != IB_UVERBS_QPT_XRC_TGT)
 		return -EINVAL;
-	ur_list_for_each(it, &x->xrcd->targets) {
-		struct ur_xrc_target *t =
-			ur_list_entry(it, struct ur_xrc_target, node);
-
+	ur_list_each(struct ur_xrc_target, t, &x->xrcd->targets, node) {
 		if (t->qpc->qpn == req->qpn)
 			target = t;
 	}

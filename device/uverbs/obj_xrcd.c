@@ -60,9 +60,7 @@ static const struct ur_object_type xrcd_type = {
 static struct ur_xrcd *find_inode(struct ur_device *dev,
 				  const struct ur_file_id *id)
 {
-	ur_list_for_each(it, &dev->daemon->xrcds) {
-		struct ur_xrcd *x = ur_list_entry(it, struct ur_xrcd, node);
-
+	ur_list_each(struct ur_xrcd, x, &dev->daemon->xrcds, node) {
 		if (x->dev == dev && x->shared && ur_file_id_same(&x->id, id))
 			return x;
 	}
@@ -119,10 +117,7 @@ static u32 number_of(const struct ur_file_id *id)
 static bool is_taken(const struct ur_device *dev,
 		     const struct ur_shared_engine *home, u32 number)
 {
-	ur_list_for_each(it, &dev->daemon->xrcds) {
-		const struct ur_xrcd *x =
-			ur_list_entry(it, struct ur_xrcd, node);
-
+	ur_list_each(const struct ur_xrcd, x, &dev->daemon->xrcds, node) {
 		if (x->home == home && x->home_number == number)
 			return true;
 	}
