@@ -212,7 +212,8 @@ struct ur_device {
 	struct ur_table srqs;		/* their objects */
 	struct ur_secret secret;	/* draws their numbers */
 	struct ur_quota dm_bytes;	/* device memory handed out */
-	struct ur_quota lent, lent_small; /* slots of engines in programs */
+	struct ur_quota granted,
+		granted_small; /* slots of engines in programs */
 	/* By type (enum uverbs_default_objects). */
 	struct ur_quota objects[32];
 	u32 object_numbers[32]; /* next number, by type */

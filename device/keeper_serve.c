@@ -177,7 +177,7 @@ static bool look_at_programs(struct keeper *k)
 	for (u32 i = k->n; i--;) {
 		struct pollfd p = {.fd = k->kept[i].fd};
 
-		if (!ur_kept_is_life(&k->kept[i].what))
+		if (!ur_kept_is_liveness(&k->kept[i].what))
 			continue;
 		if (poll(&p, 1, 0) == 1 && (p.revents & (POLLHUP | POLLERR)))
 			drop(k, &k->kept[i]);
@@ -191,7 +191,7 @@ static bool look_at_programs(struct keeper *k)
 static bool has_program(const struct keeper *k, u64 process)
 {
 	for (u32 i = 0; i < k->n; i++)
-		if (k->kept[i].what.kind == UR_KEPT_LIFE &&
+		if (k->kept[i].what.kind == UR_KEPT_LIVENESS &&
 		    k->kept[i].what.value == process)
 			return true;
 	return false;
@@ -208,7 +208,7 @@ static void uroced_has_gone(struct keeper *k)
 	look_at_programs(k);
 	for (u32 i = k->n; i--;)
 		if (k->kept[i].what.kind == UR_KEPT_EVENTS &&
-		    !ur_kept_is_life(&k->kept[i].what) &&
+		    !ur_kept_is_liveness(&k->kept[i].what) &&
 		    !has_program(k, k->kept[i].what.value))
 			drop(k, &k->kept[i]);
 }
@@ -254,7 +254,7 @@ static void wait_for_next(struct keeper *k)
 		end_keeper(k);
 	p[0] = (struct pollfd){k->listener, POLLIN, 0};
 	for (u32 i = 0; i < k->n; i++)
-		if (ur_kept_is_life(&k->kept[i].what))
+		if (ur_kept_is_liveness(&k->kept[i].what))
 			p[n++] = (struct pollfd){k->kept[i].fd, 0, 0};
 	if (poll(p, n, -1) > 0 && (p[0].revents & POLLIN))
 		greet(k);

@@ -173,7 +173,7 @@ static bool store_has_program(u64 process)
 	for (u32 i = 0; i < room; i++) {
 		const struct ledger_entry *e = &ledger->entry[i];
 
-		if (e->used && ur_kept_is_life(&e->what) &&
+		if (e->used && ur_kept_is_liveness(&e->what) &&
 		    (!process || (e->what.value & ~UR_KEPT_ALONE) == process))
 			return true;
 	}

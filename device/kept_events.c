@@ -81,8 +81,8 @@ struct ur_kept_channel *ur_kept_events_next(u32 *at, bool *has_ended)
 	c->uid = (uid_t)(what.value >> 32);
 	c->alone = what.value & UR_KEPT_ALONE;
 	c->sock = ur_keep_take(&what);
-	*has_ended = !c->alone &&
-		     !ur_keep_has_left_life(ur_kept_process(c->pid, c->uid));
+	*has_ended = !c->alone && !ur_keep_has_left_liveness(
+					  ur_kept_process(c->pid, c->uid));
 	ur_list_add_tail(&channels, &c->node);
 	return c;
 }

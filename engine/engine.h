@@ -6,7 +6,7 @@
  *
  * Threads: all functions are called with the control lock held (engine/ground/loop.h). They hand
  * their work to the engine's thread, and wait for it where a result is needed (engine/core/call.h).
- * In a program the lock of its engines takes the place of the control lock (inproc/door/process.h).
+ * In a program the lock of its engines takes the place of the control lock (inproc/ops/process.h).
  * The engine never takes the control lock: it reports through ur_loop_post().
  *
  * Results: 0 or -errno, as the kernel's verbs give them; outputs change on success only. An object
@@ -51,7 +51,7 @@ struct ur_engine_events {
 	/* A MAD of 256 bytes for QP1. */
 	void (*gsi_rx)(void *ctx, const struct ur_rx_meta *meta, u32 src_qpn,
 		       const u8 *mad);
-	/* The engine has woken, as ur_engine_tell_waking() requested. May be NULL. */
+	/* The engine has woken, as ur_engine_report_waking() requested. May be NULL. */
 	void (*woken)(void *ctx);
 };
 
@@ -67,26 +67,26 @@ enum {
 	UR_V1_SOCKETS
 };
 
-/* A grant of a device to an engine in a program (engine_lend.h). The descriptors stay the granting
+/* A grant of a device to an engine in a program (engine_grant.h). The descriptors stay the granting
  * engine's. */
-struct ur_lent {
+struct ur_grant {
 	u32 slot;   /* first bits of the numbers of its queue pairs */
 	u32 device; /* number of the device, as in file */
-	int file;   /* the table of ports (wire/udp_own.h) */
+	int file;   /* the table of ports (wire/udp_local.h) */
 	/* Sockets from which it sends to engines of this host, for IPv6 and
 	 * IPv4, both bound to that port; -1: the kernel has no IPv6. */
 	int out[2];
 	u16 port;
-	int counters; /* memory for its counters: lend_counters.h */
-	int settings; /* settings that it reads: lend_settings.h */
-	int record;   /* ring for its records: lend_record.h */
+	int counters; /* memory for its counters: program_counters.h */
+	int settings; /* settings that it reads: program_settings.h */
+	int record;   /* ring for its records: program_records.h */
 	/* For an engine without receiving sockets: the file of the relay's ring, and the file of
 	 * words (local/udp_relay.h). Else -1. */
 	int relay, relay_words;
 	/* For a process in another network namespace, which gets no sockets at all: the file of the
 	 * outbox, an eventfd that wakes the device, and a socket by which the device wakes the
 	 * process (local/udp_outbox.h). Else -1. */
-	int outbox, door, bell;
+	int outbox, wake_fd, bell;
 	/* Packet sockets of RoCEv1, for an engine process (wire/v1/v1_sockets.h). Else -1. */
 	int v1[UR_V1_SOCKETS];
 	u32 realm; /* the user's realm on that device; 0: users are not isolated */
@@ -113,14 +113,14 @@ struct ur_engine_config {
 	const char *options;
 	/* &ur_program_kind; NULL: uroced's, without queue pairs */
 	const struct ur_engine_kind *kind;
-	/* An engine in a program or an engine process (guest.h), with this grant; then loop and
+	/* An engine in a program or an engine process (inproc.h), with this grant; then loop and
 	 * events are NULL. */
-	bool guest;
-	/* With guest: the contexts belong to other processes, whose threads never run the engine. */
+	bool inproc;
+	/* With inproc: the contexts belong to other processes, whose threads never run the engine. */
 	bool apart;
-	struct ur_lent lent;
+	struct ur_grant grant;
 	u32 slot_bits;
-	/* With guest: the program's uverbs file; the grant ends when it is closed. */
+	/* With inproc: the program's uverbs file; the grant ends when it is closed. */
 	int file;
 };
 
@@ -209,7 +209,7 @@ bool ur_engine_sl_refused(struct ur_engine *engine);
 void ur_engine_counters(struct ur_engine *engine, u64 *values, u64 *programs);
 /* Requests the event woken, once, for the next time that the engine wakes or is called. May miss a
  * wake-up that is on its way already. */
-void ur_engine_tell_waking(struct ur_engine *engine);
+void ur_engine_report_waking(struct ur_engine *engine);
 /* Returns whether the engine sleeps. */
 bool ur_engine_asleep(struct ur_engine *engine);
 
@@ -275,7 +275,7 @@ int ur_ectx_set_adverse(struct ur_ectx *ectx, u32 what, u32 seed);
  * answer. Works in pieces: *run is 0 at first, and then the function's. Returns true if there is
  * more: the caller releases the control lock for others and calls again. After the last piece the
  * client's memory may go. */
-bool ur_ectx_settle(struct ur_ectx *ectx, u64 *run);
+bool ur_ectx_drain(struct ur_ectx *ectx, u64 *run);
 
 /* Makes the engine call room(arg, bytes) before it takes memory for a ring. If room returns -errno,
  * the creation of the ring returns that. */
@@ -293,9 +293,9 @@ struct ur_events_left {
 	u64 sent; /* 0: sock may be NULL */
 };
 
-/* The engine sends nothing to that event file until ur_events_resume(). */
-void ur_events_hold(const struct ur_events_left *left);
-void ur_events_resume(const struct ur_events_left *left);
+/* The engine sends nothing to that event file until ur_events_thaw(). */
+void ur_events_freeze(const struct ur_events_left *left);
+void ur_events_thaw(const struct ur_events_left *left);
 /* Withdraws the events that were not read. Returns how many there were. A
  * process that shares the client's end can make this wait, so no lock may be
  * held. To be called between the two others, and for one file by one thread at
@@ -311,7 +311,7 @@ int ur_echan_destroy(struct ur_echan *chan);
 int ur_easync_destroy(struct ur_easync *async);
 
 /* The objects of a context: the rest of this interface. */
-#include "engine/engine_lend.h"
+#include "engine/engine_grant.h"
 #include "engine/engine_memory.h"
 #include "engine/engine_queues.h"
 

@@ -106,10 +106,10 @@ int ur_eqp_may_modify(struct ur_eqp *qp, const struct ur_qp_attr *attr,
 int ur_eqp_modify(struct ur_eqp *qp, const struct ur_qp_attr *attr,
 		  const struct ur_epath *path, u32 mask);
 /* Describes a queue pair by its attributes and its path (or NULL) in *to; other fields are 0. Pure; any thread. */
-void ur_qp_tell(const struct ur_qp_attr *attr, const struct ur_epath *path,
-		struct uroce_engine_qp *to);
+void ur_qp_describe(const struct ur_qp_attr *attr, const struct ur_epath *path,
+		    struct uroce_engine_qp *to);
 /* Describes the queue pair in *to. peer_slot is 0: only the device knows it. */
-void ur_eqp_tell(struct ur_eqp *qp, struct uroce_engine_qp *to);
+void ur_eqp_describe(struct ur_eqp *qp, struct uroce_engine_qp *to);
 /* Returns the owner of the queue pair with that number, or NULL. */
 void *ur_engine_qp_owner(struct ur_engine *engine, u32 qpn);
 /* Destroys the queue pair. *async: its events that may be unread. Returns 0, or -EBUSY while it is

@@ -31,7 +31,7 @@ int ur_engine_options_parse(struct ur_engine_options *o, const char *text);
 u32 ur_engine_options_off(const struct ur_engine_options *o);
 /* In such an engine: takes these bits, and the bytes of the burst buffer; a size that is
  * out of range leaves the default. */
-void ur_engine_options_borrow(struct ur_engine_options *o, u32 off,
-			      u32 tx_bytes);
+void ur_engine_options_apply(struct ur_engine_options *o, u32 off,
+			     u32 tx_bytes);
 
 #endif

@@ -388,13 +388,13 @@ struct uroce_engine_open {
 	__u32 max_qp;
 	__u32 max_mr;
 	__u32 flags;  /* UROCE_ENGINE_* */
-	__u32 device; /* index of the device in own_fd */
+	__u32 device; /* index of the device in local_fd */
 	__u64 node_guid;
 	char netdev[16];
-	/* Descriptors that become the process's and are closed by the provider. own_fd: a
+	/* Descriptors that become the process's and are closed by the provider. local_fd: a
 	 * file of the ports in use. out_fd: sockets (IPv6, IPv4; -1: none) bound to one
 	 * port, from which the engine sends to engines of this host. */
-	__s32 own_fd;
+	__s32 local_fd;
 	__s32 out_fd[2];
 	__u32 port;
 	/* Likewise: memory for its counters, memory with the device's settings, and memory
@@ -412,10 +412,10 @@ struct uroce_engine_open {
 	/* Likewise. -1: the process is in the device's network namespace. Otherwise it gets
 	 * no sockets at all, not even out_fd. It puts packets to send into outbox_fd, a
 	 * ring like relay_fd that the engine alone writes. It wakes the device by the
-	 * eventfd door_fd, and reads the device's wake-ups from the socket bell_fd. A
+	 * eventfd wake_fd, and reads the device's wake-ups from the socket bell_fd. A
 	 * caller whose struct ends before these fields gets no engine in that case. */
 	__s32 outbox_fd;
-	__s32 door_fd;
+	__s32 wake_fd;
 	__s32 bell_fd;
 	__u32 rsv;
 };
@@ -429,7 +429,7 @@ struct uroce_engine_open {
  */
 struct uroce_engine_async {
 	__s32 tx;
-	__s32 life;
+	__s32 liveness;
 	__s32 dereg_hint;
 	__u32 rsv;
 };
@@ -445,8 +445,8 @@ struct uroce_engine_socket {
  * that both engines write; out_fd: written by this one; in_fd: written by the other one,
  * read-only. */
 struct uroce_engine_ring {
-	__u32 slot; /* of the other engine */
-	__u32 loan; /* how often that slot was lent */
+	__u32 slot;	/* of the other engine */
+	__u32 grant_id; /* how often that slot was granted */
 	__s32 words_fd;
 	__s32 out_fd;
 	__s32 in_fd;

@@ -28,7 +28,7 @@ enum uroce_apart_fd {
 	UROCE_APART_SOCKET, /* the program has the other end */
 	UROCE_APART_MEM,
 	UROCE_APART_MAPS,
-	UROCE_APART_OWN, /* from here on those of struct uroce_engine_open */
+	UROCE_APART_LOCAL, /* from here on those of struct uroce_engine_open */
 	UROCE_APART_OUT6,
 	UROCE_APART_OUT4,
 	UROCE_APART_COUNT,
@@ -37,11 +37,11 @@ enum uroce_apart_fd {
 	UROCE_APART_RELAY,
 	UROCE_APART_RELAY_WORDS,
 	UROCE_APART_OUTBOX,
-	UROCE_APART_DOOR,
+	UROCE_APART_WAKE,
 	UROCE_APART_BELL,
 	UROCE_APART_ASYNC_TX, /* of a shared engine: those of set_async() */
 	UROCE_APART_ASYNC_RX,
-	UROCE_APART_LIFE,
+	UROCE_APART_LIVENESS,
 	UROCE_APART_LISTED, /* see struct uroce_apart_context */
 	UROCE_APART_V1, /* the first of UROCE_V1_FDS, on a device with RoCEv1 */
 	UROCE_APART_FDS = UROCE_APART_V1 + UROCE_V1_FDS
@@ -59,7 +59,7 @@ struct uroce_apart_context {
 	__u32 adverse; /* UROCE_ADVERSE_* */
 	__u32 adverse_seed;
 	__u32 realm; /* if users are isolated; else 0 */
-	/* Number of regions in the file UROCE_APART_LISTED, each a struct uroce_guest_mr_init.
+	/* Number of regions in the file UROCE_APART_LISTED, each a struct uroce_emr_init.
 	 * The context begins with them. Its program claims each by REG_MR with the key, and
 	 * CLAIMED ends the others. */
 	__u32 listed;
@@ -74,11 +74,11 @@ enum uroce_apart_op {
 	/* the reply carries the file of rings and the wake-up eventfd */
 	UROCE_APART_BEGIN = 1,
 	UROCE_APART_HAS_GID,
-	UROCE_APART_BORROW, /* with a socket, or none */
+	UROCE_APART_USE_GID, /* with a socket, or none */
 	UROCE_APART_HAS_RING,
-	UROCE_APART_BORROW_RING, /* with words, out, in */
-	UROCE_APART_SET_ASYNC,	 /* with tx, rx, life */
-	UROCE_APART_CREATE_CQ,	 /* with tx, rx if the channel is new */
+	UROCE_APART_USE_RING,  /* with words, out, in */
+	UROCE_APART_SET_ASYNC, /* with tx, rx, liveness */
+	UROCE_APART_CREATE_CQ, /* with tx, rx if the channel is new */
 	UROCE_APART_MODIFY_CQ,
 	UROCE_APART_RESIZE_CQ,
 	/* the reply may carry a sending end: left_sender() */
@@ -97,7 +97,7 @@ enum uroce_apart_op {
 	UROCE_APART_QUERY_QP,
 	UROCE_APART_MCAST,
 	UROCE_APART_DESTROY_QP,
-	UROCE_APART_REG_MR, /* with the file of UROCE_GUEST_MR_FILE */
+	UROCE_APART_REG_MR, /* with the file of UROCE_EMR_FILE */
 	UROCE_APART_REREG_MR,
 	UROCE_APART_DEREG_MR,
 	UROCE_APART_ALLOC_MW,
@@ -105,7 +105,7 @@ enum uroce_apart_op {
 	UROCE_APART_CLAIMED,
 	UROCE_APART_SET_PARENT, /* with mem; value: the process */
 	UROCE_APART_HAS_RAW,
-	UROCE_APART_BORROW_RAW, /* with the receiving socket and the sending one */
+	UROCE_APART_USE_RAW, /* with the receiving socket and the sending one */
 	UROCE_APART_MODIFY_WQ, /* value: enum ibv_wq_state */
 	UROCE_APART_CREATE_FLOW,
 	UROCE_APART_READ_FLOW,	  /* the reply has what the rule has counted */
@@ -127,7 +127,7 @@ struct uroce_apart_gid {
 
 struct uroce_apart_cq {
 	__u32 entries;
-	__u32 flags; /* UROCE_GUEST_CQ_* */
+	__u32 flags; /* UROCE_ECQ_* */
 	__u64 user_handle;
 	__u64 channel; /* a number chosen by the program; 0: none */
 };
@@ -135,8 +135,8 @@ struct uroce_apart_cq {
 /* n_wqs: number of work queues that a queue pair spreads frames over; 0: it does not. Their object
  * numbers, each a __u32, follow the message. */
 struct uroce_apart_qp {
-	struct uroce_guest_qp_init init; /* its pointers are ignored */
-	__u32 send_cq, recv_cq, srq;	 /* object numbers; 0: none */
+	struct uroce_eqp_init init;  /* its pointers are ignored */
+	__u32 send_cq, recv_cq, srq; /* object numbers; 0: none */
 	__u32 n_wqs;
 	__u8 rss_key[UROCE_RX_HASH_KEY_BYTES];
 	__u32 rss_fields; /* enum ibv_rx_hash_fields */
@@ -155,7 +155,7 @@ struct uroce_apart_ah {
 };
 
 struct uroce_apart_mr {
-	struct uroce_guest_mr_init init;
+	struct uroce_emr_init init;
 	__u32 flags;
 	__u32 rsv;
 };
@@ -181,7 +181,7 @@ struct uroce_apart_msg {
 		struct uroce_apart_gid gid;
 		struct uroce_engine_ring ring;
 		struct uroce_apart_cq cq;
-		struct uroce_guest_srq_init srq;
+		struct uroce_esrq_init srq;
 		struct uroce_apart_ah ah;
 		struct uroce_apart_qp qp;
 		struct uroce_apart_modify modify;
@@ -196,7 +196,7 @@ struct uroce_apart_msg {
 		struct uroce_create_qp_resp new_qp;
 		struct uroce_engine_qp now;
 		__u32 read[2];
-		struct uroce_guest_counts counts;
+		struct uroce_eflow_counts counts;
 		__u8 room[192];
 	};
 };

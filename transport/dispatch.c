@@ -189,7 +189,7 @@ u32 ur_port_rx_run(struct ur_port *port, ur_time now,
 	return rx_run(port, now, meta, &run);
 }
 
-u32 ur_port_rx_apart(struct ur_port *port, ur_time now,
+u32 ur_port_rx_split(struct ur_port *port, ur_time now,
 		     const struct ur_rx_meta *meta, const u8 *bth, u32 stride,
 		     const u8 *payload, u32 len, u32 n, bool frail)
 {

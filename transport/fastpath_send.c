@@ -143,7 +143,7 @@ static u32 room_for(const struct ur_qp *qp, const struct ur_tx *tx)
 			  (tx->cap - tx->used) / bytes);
 }
 
-static bool is_apart(enum payloads where)
+static bool is_split(enum payloads where)
 {
 	return where == IN_ROOM || where == IN_PLACE;
 }
@@ -151,7 +151,7 @@ static bool is_apart(enum payloads where)
 static void put_packet(struct ur_qp *qp, struct ur_tx *tx, u8 opc, bool ackreq,
 		       u32 psn, const u8 *payload, enum payloads where)
 {
-	bool apart = is_apart(where);
+	bool split = is_split(where);
 	struct ur_tx_desc *d = &tx->desc[tx->n_desc++];
 	u8 *p = tx->buf + tx->used;
 
@@ -162,20 +162,20 @@ static void put_packet(struct ur_qp *qp, struct ur_tx *tx, u8 opc, bool ackreq,
 	d->off = tx->used;
 	d->len = UR_BTH_BYTES + qp->mtu;
 	d->av = qp->attr.av;
-	d->apart = apart ? payload : NULL;
-	tx->used += (apart ? UR_BTH_BYTES : d->len) + UR_ICRC_BYTES;
+	d->split = split ? payload : NULL;
+	tx->used += (split ? UR_BTH_BYTES : d->len) + UR_ICRC_BYTES;
 	ur_trace(qp->port, UR_TRACE_TX, qp->attr.dest_qpn, qp->svc | opc, psn);
 }
 
 /* Bytes in tx are counted at the end of the turn; payloads apart from tx are counted here. */
-static void count_sent(struct ur_qp *qp, u32 packets, bool apart)
+static void count_sent(struct ur_qp *qp, u32 packets, bool split)
 {
 	u64 bytes = (u64)packets * (UR_BTH_BYTES + qp->mtu);
 
 	ur_count_tx_prio(qp->port->counters, qp->attr.av, packets, bytes);
 	ur_count_many(qp->port, UR_CNT_sent_pkts, packets);
 	ur_count_many(qp->port, UR_CNT_port_xmit_data, bytes / 4);
-	if (apart)
+	if (split)
 		ur_qp_count(qp, UR_QP_CNT_sent_bytes,
 			    (u64)packets << qp->mtu_shift);
 }
@@ -274,7 +274,7 @@ u32 ur_fastpath_send(struct ur_qp *qp, struct ur_swqe *e, struct ur_tx *tx,
 			ur_retry_sent(qp, last);
 	}
 	ur_burst_count(tx, n);
-	count_sent(qp, n, is_apart(copies.where));
+	count_sent(qp, n, is_split(copies.where));
 	return n;
 }
 
@@ -313,6 +313,6 @@ u32 ur_fastpath_answer(struct ur_qp *qp, struct ur_resp_item *it,
 		it->next = ur_psn_add(it->next, 1);
 	}
 	ur_burst_count(tx, n);
-	count_sent(qp, n, is_apart(copies.where));
+	count_sent(qp, n, is_split(copies.where));
 	return n;
 }

@@ -73,7 +73,7 @@ struct ur_rx_meta {
 	u16 slot;
 	u8 slot_bits;
 	/* Distinguishes successive owners of that prefix; 0 without one. */
-	u32 loan;
+	u32 grant_id;
 };
 
 /* Fills *meta as for a packet to av that arrives on the port it left. */
@@ -91,7 +91,7 @@ static inline void ur_av_meta(const struct ur_av *av, struct ur_rx_meta *meta)
 	meta->realm = av->realm;
 	meta->slot = 0;
 	meta->slot_bits = 0;
-	meta->loan = av->loan;
+	meta->grant_id = av->grant_id;
 }
 
 /* Returns whether a switch has marked the packet. Congestion is marked in IP headers; a GRH has
@@ -159,7 +159,7 @@ struct ur_host_ops {
 	void (*qp_event)(void *qp_ctx, enum ur_event ev);
 	void (*srq_event)(void *srq_ctx, enum ur_event ev);
 	/* Returns room for len payload bytes, separate from the headers, for
-	 * the next packets by av to that queue pair (struct ur_tx_desc, apart).
+	 * the next packets by av to that queue pair (struct ur_tx_desc, split).
 	 * NULL: none. len 0 only asks whether there may be room, and reserves
 	 * none. May be NULL. */
 	u8 *(*payload_room)(void *port_ctx, const struct ur_av *av, u32 dqpn,

@@ -122,7 +122,7 @@ void ur_tx_commit(struct ur_port *port, struct ur_tx *tx,
 	d->off = tx->used;
 	d->len = bytes;
 	d->av = av;
-	d->apart = NULL;
+	d->split = NULL;
 	ur_trace(port, UR_TRACE_TX, ur_bth_dqpn(tx->buf + d->off),
 		 ur_bth_opcode(tx->buf + d->off), ur_bth_psn(tx->buf + d->off));
 	tx->used += bytes + UR_ICRC_BYTES;

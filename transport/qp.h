@@ -331,7 +331,7 @@ static inline bool ur_qp_addresses_fit(const struct ur_qp *qp,
 {
 	const struct ur_av *av = qp->attr.av;
 
-	return av && av->v1 == meta->v1 && av->loan == meta->loan &&
+	return av && av->v1 == meta->v1 && av->grant_id == meta->grant_id &&
 	       ur_qp_sender_fits(qp, meta, qp->attr.dest_qpn) &&
 	       memcmp(meta->saddr, av->dgid, 16) == 0 &&
 	       memcmp(meta->daddr, av->sgid, 16) == 0;

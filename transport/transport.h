@@ -165,7 +165,7 @@ u32 ur_port_rx_run(struct ur_port *port, ur_time now,
  * len - UR_BTH_BYTES each, lie contiguous at payload. payload may change meanwhile. frail: reading
  * it may fail, so only regions whose operations bear that (host.h) take it.
  */
-u32 ur_port_rx_apart(struct ur_port *port, ur_time now,
+u32 ur_port_rx_split(struct ur_port *port, ur_time now,
 		     const struct ur_rx_meta *meta, const u8 *bth, u32 stride,
 		     const u8 *payload, u32 len, u32 n, bool frail);
 
@@ -188,7 +188,7 @@ struct ur_tx_desc {
 	const struct ur_av *av;
 	/* NULL; or the payload, in payload_room() or by payload_place(): then
 	 * it is not in buf behind the BTH. */
-	const u8 *apart;
+	const u8 *split;
 };
 
 /* Space for packets: contiguous, each followed by 4 bytes for its ICRC, so that

@@ -42,7 +42,7 @@ struct ur_sge {
 	u32 lkey;
 };
 
-#define UR_NO_LOAN UINT32_MAX /* the peer's prefix belongs to nobody */
+#define UR_NO_GRANT_ID UINT32_MAX /* the peer's prefix belongs to nobody */
 
 /*
  * Address vector: where a packet goes. Filled by the host; the transport keeps
@@ -66,8 +66,8 @@ struct ur_av {
 	bool mcast;
 	bool raw;  /* raw Ethernet frames; only wire is used */
 	u32 realm; /* as in ur_qp_init; 0: unrestricted */
-	/* of a connection: the peer's ur_rx_meta.loan, or UR_NO_LOAN */
-	u32 loan;
+	/* of a connection: the peer's ur_rx_meta.grant_id, or UR_NO_GRANT_ID */
+	u32 grant_id;
 	u32 lqpn; /* for the host: only this queue pair uses it; 0: any */
 	u32 refs;
 	u64 wire; /* for the wire backend: cached route; 0: none */

@@ -41,12 +41,12 @@ struct ur_apart_file;
 
 /* A context and its program. */
 struct ur_apart_client {
-	const struct uroce_door *door;
+	const struct uroce_engine_ops *ops;
 	/* The engine shared with other contexts; NULL: home is the context's own. */
 	struct ur_apart_engine *engine;
 	struct uroce_home *home;
-	struct uroce_guest *guest; /* NULL before BEGIN */
-	struct uroce_guest_info info;
+	struct uroce_ectx *ctx; /* NULL before BEGIN */
+	struct uroce_ectx_info info;
 	int sock;
 	u32 slot;
 	struct ur_apart_object *objects;
@@ -64,18 +64,18 @@ struct ur_apart_client {
 /* client.c: starts a context from uroced's message, and a thread that serves its program
  * until the program hangs up. fds: UROCE_APART_FDS descriptors, -1 for none; the callee
  * takes them over. Returns 0, or -errno with the program's socket closed. */
-int ur_apart_begin(const struct uroce_door *door,
+int ur_apart_begin(const struct uroce_engine_ops *ops,
 		   const struct uroce_apart_context *context, int *fds,
 		   void (*ended)(void));
 
 /* engines.c: engines that several contexts share. Any thread. */
 
-/* Finds the engine with that number, or creates it from open and life, and counts one more
- * context in it. v1: see make_home() of uroce-engine.h. life: see enum uroce_apart_fd; a copy
+/* Finds the engine with that number, or creates it from open and liveness, and counts one more
+ * context in it. v1: see make_home() of uroce-engine.h. liveness: see enum uroce_apart_fd; a copy
  * is taken. Returns 0 or -errno. */
-int ur_apart_engine_get(const struct uroce_door *door, u32 number,
+int ur_apart_engine_get(const struct uroce_engine_ops *ops, u32 number,
 			const struct uroce_engine_open *open, const int *v1,
-			bool isolated, int life,
+			bool isolated, int liveness,
 			struct ur_apart_engine **engine);
 void ur_apart_engine_put(struct ur_apart_engine *engine);
 struct uroce_home *ur_apart_engine_home(struct ur_apart_engine *engine);
@@ -126,7 +126,7 @@ int ur_apart_made(const struct ur_apart_call *c, enum ur_apart_kind kind,
 /* raw.c: messages about raw packets, and one that creates a raw packet queue pair or a work queue. Each returns its
  * result. */
 int ur_apart_has_raw(const struct ur_apart_call *c);
-int ur_apart_borrow_raw(const struct ur_apart_call *c);
+int ur_apart_use_raw(const struct ur_apart_call *c);
 int ur_apart_create_raw(const struct ur_apart_call *c);
 int ur_apart_modify_wq(const struct ur_apart_call *c);
 int ur_apart_create_flow(const struct ur_apart_call *c);
@@ -184,34 +184,33 @@ void ur_apart_leave(struct ur_apart_client *client, struct ur_apart_object *qp,
 		    const u8 gid[16]);
 /* An object of kind UR_APART_FLOW: a rule, and what it has counted. */
 struct ur_apart_rule {
-	struct uroce_guest_flow *it;
-	struct uroce_guest_counts counts;
+	struct uroce_eflow *it;
+	struct uroce_eflow_counts counts;
 };
 /* Destroys the rule it, an object of kind UR_APART_FLOW. Returns what it has counted. */
-struct uroce_guest_counts ur_apart_end_flow(struct ur_apart_client *client,
+struct uroce_eflow_counts ur_apart_end_flow(struct ur_apart_client *client,
 					    void *it);
 /* Destroys all objects. */
 void ur_apart_destroy_all(struct ur_apart_client *client);
 
 /* checks.c: validation of arguments before they reach the engine. uroced makes the same
  * checks when it serves an engine in a program. */
-bool ur_apart_qp_is_good(const struct uroce_guest_qp_init *qp, u32 slot);
+bool ur_apart_qp_is_good(const struct uroce_eqp_init *qp, u32 slot);
 /* Checks a raw packet queue pair or a work queue, with all its pointers but rss. n_wqs: number of work queues
  * that it spreads frames over. */
-bool ur_apart_raw_is_good(const struct uroce_guest_qp_init *qp, u32 n_wqs,
-			  u32 slot);
+bool ur_apart_raw_is_good(const struct uroce_eqp_init *qp, u32 n_wqs, u32 slot);
 bool ur_apart_flow_is_good(const struct uroce_engine_flow *flow);
 /* Returns whether the descriptor is a packet socket. */
 bool ur_apart_is_packet_socket(int fd);
 /* Checks an XRC target that is created or opened. */
-bool ur_apart_target_is_good(const struct uroce_guest_qp_init *qp, u32 slot);
+bool ur_apart_target_is_good(const struct uroce_eqp_init *qp, u32 slot);
 /* Checks the arguments of MAY_MODIFY_QP. */
 bool ur_apart_states_are_good(const struct uroce_apart_modify *modify);
 bool ur_apart_modify_is_good(const struct uroce_apart_modify *modify);
-bool ur_apart_mr_is_good(const struct uroce_guest_mr_init *mr);
+bool ur_apart_mr_is_good(const struct uroce_emr_init *mr);
 bool ur_apart_cq_is_good(const struct uroce_apart_cq *cq);
 /* xrc: srq is an XRC SRQ, and its completion queue exists. */
-bool ur_apart_srq_is_good(const struct uroce_guest_srq_init *srq, bool xrc);
+bool ur_apart_srq_is_good(const struct uroce_esrq_init *srq, bool xrc);
 /* Returns whether the file is sealed so that it cannot shrink below its mapping. */
 bool ur_apart_file_is_good(int fd);
 

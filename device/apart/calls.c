@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Carries out the messages of a program, each a function of struct uroce_door. */
+/* Carries out the messages of a program, each a function of struct uroce_engine_ops. */
 #include <errno.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <unistd.h>
@@ -31,7 +31,7 @@ static int begin(const struct ur_apart_call *c)
 
 static int drain(const struct ur_apart_call *c)
 {
-	c->client->door->settle(c->client->guest);
+	c->client->ops->drain(c->client->ctx);
 	return 0;
 }
 
@@ -40,17 +40,17 @@ static int has_gid(const struct ur_apart_call *c)
 	const struct uroce_apart_gid *g = &c->in->gid;
 
 	return g->index < GIDS &&
-	       c->client->door->has_gid(c->client->guest, g->index, g->gid);
+	       c->client->ops->has_gid(c->client->ctx, g->index, g->gid);
 }
 
-static int borrow(const struct ur_apart_call *c)
+static int use_gid(const struct ur_apart_call *c)
 {
 	const struct uroce_apart_gid *g = &c->in->gid;
 	int err;
 
 	if (g->index >= GIDS)
 		return -EINVAL;
-	err = c->client->door->borrow(c->client->guest, g->index, g->gid,
+	err = c->client->ops->use_gid(c->client->ctx, g->index, g->gid,
 				      c->fds[0]);
 	if (!err)
 		c->fds[0] = -1;
@@ -60,10 +60,10 @@ static int borrow(const struct ur_apart_call *c)
 static int has_ring(const struct ur_apart_call *c)
 {
 	return c->in->value < 32 &&
-	       c->client->door->has_ring(c->client->guest, c->in->value);
+	       c->client->ops->has_ring(c->client->ctx, c->in->value);
 }
 
-static int borrow_ring(const struct ur_apart_call *c)
+static int use_ring(const struct ur_apart_call *c)
 {
 	struct uroce_engine_ring ring = c->in->ring;
 
@@ -73,15 +73,14 @@ static int borrow_ring(const struct ur_apart_call *c)
 	ring.words_fd = c->fds[0];
 	ring.out_fd = c->fds[1];
 	ring.in_fd = c->fds[2];
-	return ring.slot < 32
-		       ? c->client->door->borrow_ring(c->client->guest, &ring)
-		       : -EINVAL;
+	return ring.slot < 32 ? c->client->ops->use_ring(c->client->ctx, &ring)
+			      : -EINVAL;
 }
 
 static int set_async(const struct ur_apart_call *c)
 {
-	return c->client->door->set_async(c->client->guest, c->fds[0],
-					  c->fds[1], c->fds[2]);
+	return c->client->ops->set_async(c->client->ctx, c->fds[0], c->fds[1],
+					 c->fds[2]);
 }
 
 /* ---- completion queues ---- */
@@ -89,7 +88,7 @@ static int set_async(const struct ur_apart_call *c)
 static int create_cq(const struct ur_apart_call *c)
 {
 	const struct uroce_apart_cq *in = &c->in->cq;
-	const struct uroce_guest_cq_init init = {
+	const struct uroce_ecq_init init = {
 		.entries = in->entries,
 		.flags = in->flags,
 		.user_handle = in->user_handle,
@@ -97,36 +96,36 @@ static int create_cq(const struct ur_apart_call *c)
 		.rx = c->fds[1],
 		.channel = (const void *)(uintptr_t)in->channel,
 	};
-	struct uroce_guest_cq *cq;
+	struct uroce_ecq *cq;
 	int err;
 
 	if (!ur_apart_cq_is_good(in))
 		return -EINVAL;
-	err = c->client->door->create_cq(c->client->guest, &init, &cq,
-					 &c->reply->msg.new_cq);
+	err = c->client->ops->create_cq(c->client->ctx, &init, &cq,
+					&c->reply->msg.new_cq);
 	return ur_apart_made(c, UR_APART_CQ, cq, err);
 }
 
 static int modify_cq(const struct ur_apart_call *c)
 {
-	return c->client->door->modify_cq(c->it, (u16)c->in->value,
-					  (u16)(c->in->value >> 16));
+	return c->client->ops->modify_cq(c->it, (u16)c->in->value,
+					 (u16)(c->in->value >> 16));
 }
 
 static int resize_cq(const struct ur_apart_call *c)
 {
-	return c->client->door->resize_cq(c->it, c->in->value,
-					  &c->reply->msg.new_ring);
+	return c->client->ops->resize_cq(c->it, c->in->value,
+					 &c->reply->msg.new_ring);
 }
 
 static int destroy_cq(const struct ur_apart_call *c)
 {
-	int err = ended(c,
-			c->client->door->destroy_cq(c->it, c->reply->msg.read));
+	int err =
+		ended(c, c->client->ops->destroy_cq(c->it, c->reply->msg.read));
 
 	if (err)
 		return err;
-	c->reply->fds[0] = c->client->door->left_sender(c->client->guest);
+	c->reply->fds[0] = c->client->ops->left_sender(c->client->ctx);
 	c->reply->close = true;
 	return 0;
 }
@@ -135,8 +134,8 @@ static int destroy_cq(const struct ur_apart_call *c)
 
 static int create_srq(const struct ur_apart_call *c)
 {
-	struct uroce_guest_srq_init init = c->in->srq;
-	struct uroce_guest_srq *srq;
+	struct uroce_esrq_init init = c->in->srq;
+	struct uroce_esrq *srq;
 	int err;
 
 	if (init.cq)
@@ -147,32 +146,31 @@ static int create_srq(const struct ur_apart_call *c)
 	err = ur_apart_find_domain(c->client, &init.pdn);
 	if (err)
 		return err;
-	err = c->client->door->create_srq(c->client->guest, &init, &srq,
-					  &c->reply->msg.new_srq);
+	err = c->client->ops->create_srq(c->client->ctx, &init, &srq,
+					 &c->reply->msg.new_srq);
 	return ur_apart_made(c, UR_APART_SRQ, srq, err);
 }
 
 static int resize_srq(const struct ur_apart_call *c)
 {
-	return c->client->door->resize_srq(c->it, c->in->value,
-					   &c->reply->msg.new_srq);
+	return c->client->ops->resize_srq(c->it, c->in->value,
+					  &c->reply->msg.new_srq);
 }
 
 static int limit_srq(const struct ur_apart_call *c)
 {
-	return c->client->door->limit_srq(c->it, c->in->value);
+	return c->client->ops->limit_srq(c->it, c->in->value);
 }
 
 static int query_srq(const struct ur_apart_call *c)
 {
-	c->reply->msg.value = c->client->door->query_srq(c->it);
+	c->reply->msg.value = c->client->ops->query_srq(c->it);
 	return 0;
 }
 
 static int destroy_srq(const struct ur_apart_call *c)
 {
-	return ended(c,
-		     c->client->door->destroy_srq(c->it, c->reply->msg.read));
+	return ended(c, c->client->ops->destroy_srq(c->it, c->reply->msg.read));
 }
 
 /* ---- address handles ---- */
@@ -180,7 +178,7 @@ static int destroy_srq(const struct ur_apart_call *c)
 static int create_ah(const struct ur_apart_call *c)
 {
 	const struct uroce_engine_path *path = &c->in->ah.path;
-	struct uroce_guest_ah *ah;
+	struct uroce_eah *ah;
 	u32 pdn = c->in->ah.pdn;
 	int err;
 
@@ -189,14 +187,14 @@ static int create_ah(const struct ur_apart_call *c)
 	err = ur_apart_find_domain(c->client, &pdn);
 	if (err)
 		return err;
-	err = c->client->door->create_ah(c->client->guest, pdn, path, &ah,
-					 &c->reply->msg.value);
+	err = c->client->ops->create_ah(c->client->ctx, pdn, path, &ah,
+					&c->reply->msg.value);
 	return ur_apart_made(c, UR_APART_AH, ah, err);
 }
 
 static int destroy_ah(const struct ur_apart_call *c)
 {
-	c->client->door->destroy_ah(c->it);
+	c->client->ops->destroy_ah(c->it);
 	return ended(c, 0);
 }
 
@@ -204,36 +202,36 @@ static int destroy_ah(const struct ur_apart_call *c)
 
 static int create_target(const struct ur_apart_call *c)
 {
-	const struct uroce_guest_qp_init init = {
+	const struct uroce_eqp_init init = {
 		.type = c->in->qp.init.type,
 		.qpn = c->in->qp.init.qpn,
 		.xrcdn = c->in->qp.init.xrcdn,
 		.user_handle = c->in->qp.init.user_handle,
 	};
-	const struct uroce_door *door = c->client->door;
-	struct uroce_guest_qp *qp;
+	const struct uroce_engine_ops *ops = c->client->ops;
+	struct uroce_eqp *qp;
 	int err;
 
 	if (!ur_apart_target_is_good(&init, c->client->slot))
 		return -EINVAL;
 	err = c->in->op == UROCE_APART_OPEN_QP
-		      ? door->open_qp(c->client->guest, &init, &qp)
-		      : door->create_qp(c->client->guest, &init, &qp,
-					&c->reply->msg.new_qp);
+		      ? ops->open_qp(c->client->ctx, &init, &qp)
+		      : ops->create_qp(c->client->ctx, &init, &qp,
+				       &c->reply->msg.new_qp);
 	return ur_apart_made(c, UR_APART_QP, qp, err);
 }
 
 static int create_qp(const struct ur_apart_call *c)
 {
-	struct uroce_guest_qp_init init = c->in->qp.init;
-	struct uroce_guest_qp *qp;
+	struct uroce_eqp_init init = c->in->qp.init;
+	struct uroce_eqp *qp;
 	int err;
 
 	if (init.type == IB_UVERBS_QPT_XRC_TGT)
 		return create_target(c);
 	if (init.type == IB_UVERBS_QPT_RAW_PACKET)
-		return c->client->door->borrow_raw ? ur_apart_create_raw(c)
-						   : -EOPNOTSUPP;
+		return c->client->ops->use_raw ? ur_apart_create_raw(c)
+					       : -EOPNOTSUPP;
 	init.send_cq = ur_apart_given(c, UR_APART_CQ, c->in->qp.send_cq);
 	init.recv_cq = ur_apart_given(c, UR_APART_CQ, c->in->qp.recv_cq);
 	init.srq = ur_apart_given(c, UR_APART_SRQ, c->in->qp.srq);
@@ -245,8 +243,8 @@ static int create_qp(const struct ur_apart_call *c)
 	err = ur_apart_find_domain(c->client, &init.pdn);
 	if (err)
 		return err;
-	err = c->client->door->create_qp(c->client->guest, &init, &qp,
-					 &c->reply->msg.new_qp);
+	err = c->client->ops->create_qp(c->client->ctx, &init, &qp,
+					&c->reply->msg.new_qp);
 	return ur_apart_made(c, UR_APART_QP, qp, err);
 }
 
@@ -256,7 +254,7 @@ static int may_modify_qp(const struct ur_apart_call *c)
 
 	if (!ur_apart_states_are_good(m))
 		return -EINVAL;
-	return c->client->door->may_modify_qp(c->it, &m->attr, m->mask);
+	return c->client->ops->may_modify_qp(c->it, &m->attr, m->mask);
 }
 
 static int modify_qp(const struct ur_apart_call *c)
@@ -265,19 +263,19 @@ static int modify_qp(const struct ur_apart_call *c)
 
 	if (!ur_apart_modify_is_good(m) || m->attr.sgid_index >= GIDS)
 		return -EINVAL;
-	return c->client->door->modify_qp(c->it, &m->attr, m->mask);
+	return c->client->ops->modify_qp(c->it, &m->attr, m->mask);
 }
 
 static int query_qp(const struct ur_apart_call *c)
 {
-	c->client->door->query_qp(c->it, &c->reply->msg.now);
+	c->client->ops->query_qp(c->it, &c->reply->msg.now);
 	return 0;
 }
 
 static int mcast(const struct ur_apart_call *c)
 {
 	const struct uroce_apart_gid *g = &c->in->gid;
-	int err = c->client->door->mcast(c->it, g->gid, g->index);
+	int err = c->client->ops->mcast(c->it, g->gid, g->index);
 
 	if (err)
 		return err;
@@ -287,32 +285,32 @@ static int mcast(const struct ur_apart_call *c)
 	}
 	err = ur_apart_join(c->client, c->named, g->gid);
 	if (err)
-		c->client->door->mcast(c->it, g->gid, 0);
+		c->client->ops->mcast(c->it, g->gid, 0);
 	return err;
 }
 
 static int destroy_qp(const struct ur_apart_call *c)
 {
-	return ended(c, c->client->door->destroy_qp(c->it, c->reply->msg.read));
+	return ended(c, c->client->ops->destroy_qp(c->it, c->reply->msg.read));
 }
 
 /* ---- regions and windows ---- */
 
 /* Claims a region that uroced has named, as the program has it now. */
 static int claim_mr(const struct ur_apart_call *c, u32 number,
-		    const struct uroce_guest_mr_init *init)
+		    const struct uroce_emr_init *init)
 {
 	struct ur_apart_object *mr =
 		ur_apart_find(c->client, UR_APART_MR, number);
 
 	c->reply->msg.number = number;
-	return c->client->door->rereg_mr(mr->it, ALL_OF_REGION, init);
+	return c->client->ops->rereg_mr(mr->it, ALL_OF_REGION, init);
 }
 
 static int reg_mr(const struct ur_apart_call *c)
 {
-	struct uroce_guest_mr_init init = c->in->mr.init;
-	struct uroce_guest_mr *mr;
+	struct uroce_emr_init init = c->in->mr.init;
+	struct uroce_emr *mr;
 	u32 listed;
 	int err;
 
@@ -322,39 +320,39 @@ static int reg_mr(const struct ur_apart_call *c)
 	err = ur_apart_find_domain(c->client, &init.pdn);
 	if (err)
 		return err;
-	listed = init.flags & UROCE_GUEST_MR_FILE
+	listed = init.flags & UROCE_EMR_FILE
 			 ? 0
 			 : ur_apart_claim(c->client, init.key);
 	if (listed)
 		return claim_mr(c, listed, &init);
-	err = c->client->door->reg_mr(c->client->guest, &init, &mr);
+	err = c->client->ops->reg_mr(c->client->ctx, &init, &mr);
 	return ur_apart_made(c, UR_APART_MR, mr, err);
 }
 
 static int rereg_mr(const struct ur_apart_call *c)
 {
-	struct uroce_guest_mr_init init = c->in->mr.init;
+	struct uroce_emr_init init = c->in->mr.init;
 	int err;
 
 	if (c->in->mr.flags > ALL_OF_REGION || !ur_apart_mr_is_good(&init) ||
-	    (init.flags & UROCE_GUEST_MR_FILE))
+	    (init.flags & UROCE_EMR_FILE))
 		return -EINVAL;
 	err = ur_apart_find_domain(c->client, &init.pdn);
 	return err ? err
-		   : c->client->door->rereg_mr(c->it, c->in->mr.flags, &init);
+		   : c->client->ops->rereg_mr(c->it, c->in->mr.flags, &init);
 }
 
 static int set_parent(const struct ur_apart_call *c)
 {
 	if (c->fds[0] < 0)
 		return -EINVAL;
-	return c->client->door->set_parent(c->client->guest, c->fds[0],
-					   c->in->value);
+	return c->client->ops->set_parent(c->client->ctx, c->fds[0],
+					  c->in->value);
 }
 
 static int dereg_mr(const struct ur_apart_call *c)
 {
-	return ended(c, c->client->door->dereg_mr(c->it));
+	return ended(c, c->client->ops->dereg_mr(c->it));
 }
 
 static int claimed(const struct ur_apart_call *c)
@@ -366,7 +364,7 @@ static int claimed(const struct ur_apart_call *c)
 static int alloc_mw(const struct ur_apart_call *c)
 {
 	const struct uroce_apart_mw *in = &c->in->mw;
-	struct uroce_guest_mw *mw;
+	struct uroce_emw *mw;
 	u32 pdn = in->pdn;
 	int err;
 
@@ -375,14 +373,14 @@ static int alloc_mw(const struct ur_apart_call *c)
 	err = ur_apart_find_domain(c->client, &pdn);
 	if (err)
 		return err;
-	err = c->client->door->alloc_mw(c->client->guest, pdn, in->type,
-					in->rkey, &mw);
+	err = c->client->ops->alloc_mw(c->client->ctx, pdn, in->type, in->rkey,
+				       &mw);
 	return ur_apart_made(c, UR_APART_MW, mw, err);
 }
 
 static int dealloc_mw(const struct ur_apart_call *c)
 {
-	c->client->door->dealloc_mw(c->it);
+	c->client->ops->dealloc_mw(c->it);
 	return ended(c, 0);
 }
 
@@ -394,9 +392,9 @@ static const struct operation {
 } operations[UROCE_APART_OPS] = {
 	[UROCE_APART_BEGIN] = {begin},
 	[UROCE_APART_HAS_GID] = {has_gid},
-	[UROCE_APART_BORROW] = {borrow},
+	[UROCE_APART_USE_GID] = {use_gid},
 	[UROCE_APART_HAS_RING] = {has_ring},
-	[UROCE_APART_BORROW_RING] = {borrow_ring},
+	[UROCE_APART_USE_RING] = {use_ring},
 	[UROCE_APART_SET_ASYNC] = {set_async},
 	[UROCE_APART_CREATE_CQ] = {create_cq, .makes = UR_APART_CQ},
 	[UROCE_APART_MODIFY_CQ] = {modify_cq, .about = UR_APART_CQ},
@@ -424,7 +422,7 @@ static const struct operation {
 	[UROCE_APART_CLAIMED] = {claimed},
 	[UROCE_APART_SET_PARENT] = {set_parent},
 	[UROCE_APART_HAS_RAW] = {ur_apart_has_raw, .raw = true},
-	[UROCE_APART_BORROW_RAW] = {ur_apart_borrow_raw, .raw = true},
+	[UROCE_APART_USE_RAW] = {ur_apart_use_raw, .raw = true},
 	[UROCE_APART_MODIFY_WQ] = {ur_apart_modify_wq, .about = UR_APART_WQ,
 				   .raw = true},
 	[UROCE_APART_CREATE_FLOW] = {ur_apart_create_flow,
@@ -454,7 +452,7 @@ static int carry_out(struct ur_apart_call *c)
 	const struct operation *o = &operations[c->in->op];
 	int err = 0;
 
-	if (!o->fn || (o->raw && !c->client->door->borrow_raw))
+	if (!o->fn || (o->raw && !c->client->ops->use_raw))
 		return -EOPNOTSUPP;
 	if (c->asked->n_wqs &&
 	    (c->in->op != UROCE_APART_CREATE_QP ||

@@ -18,7 +18,7 @@ static bool is_in_slot(u32 qpn, u32 slot)
 	return qpn < 1u << QPN_BITS && ur_slot_of(qpn) == slot;
 }
 
-static bool sizes_are_good(const struct uroce_guest_qp_init *qp)
+static bool sizes_are_good(const struct uroce_eqp_init *qp)
 {
 	return qp->max_send_wr <= UR_MAX_QP_WR &&
 	       qp->max_recv_wr <= UR_MAX_QP_WR &&
@@ -28,7 +28,7 @@ static bool sizes_are_good(const struct uroce_guest_qp_init *qp)
 }
 
 /* Refuses fields of other types: their pointers would be the program's. */
-bool ur_apart_qp_is_good(const struct uroce_guest_qp_init *qp, u32 slot)
+bool ur_apart_qp_is_good(const struct uroce_eqp_init *qp, u32 slot)
 {
 	if (qp->rss || qp->wq || qp->xrcdn)
 		return false;
@@ -42,8 +42,7 @@ bool ur_apart_qp_is_good(const struct uroce_guest_qp_init *qp, u32 slot)
 }
 
 /* A queue without completion queue is empty. */
-bool ur_apart_raw_is_good(const struct uroce_guest_qp_init *qp, u32 n_wqs,
-			  u32 slot)
+bool ur_apart_raw_is_good(const struct uroce_eqp_init *qp, u32 n_wqs, u32 slot)
 {
 	bool sends = qp->max_send_wr, receives = qp->max_recv_wr || qp->srq;
 
@@ -76,7 +75,7 @@ bool ur_apart_is_packet_socket(int fd)
 	       domain == AF_PACKET && type == SOCK_RAW;
 }
 
-bool ur_apart_target_is_good(const struct uroce_guest_qp_init *qp, u32 slot)
+bool ur_apart_target_is_good(const struct uroce_eqp_init *qp, u32 slot)
 {
 	return qp->type == IB_UVERBS_QPT_XRC_TGT && qp->xrcdn && !qp->rss &&
 	       is_in_slot(qp->qpn, slot);
@@ -109,17 +108,16 @@ bool ur_apart_modify_is_good(const struct uroce_apart_modify *m)
 	       a->rate_limit <= UR_MAX_RATE_KBPS;
 }
 
-bool ur_apart_mr_is_good(const struct uroce_guest_mr_init *mr)
+bool ur_apart_mr_is_good(const struct uroce_emr_init *mr)
 {
-	u32 known = UROCE_GUEST_MR_ON_DEMAND | UROCE_GUEST_MR_IMPLICIT |
-		    UROCE_GUEST_MR_NULL | UROCE_GUEST_MR_PARENTS |
-		    UROCE_GUEST_MR_FILE;
+	u32 known = UROCE_EMR_ON_DEMAND | UROCE_EMR_IMPLICIT | UROCE_EMR_NULL |
+		    UROCE_EMR_PARENTS | UROCE_EMR_FILE;
 
-	if (mr->flags & UROCE_GUEST_MR_FILE)
-		known = UROCE_GUEST_MR_FILE;
+	if (mr->flags & UROCE_EMR_FILE)
+		known = UROCE_EMR_FILE;
 	if ((mr->flags & ~known) || (mr->access & ~ACCESS_ALL))
 		return false;
-	if (mr->flags & (UROCE_GUEST_MR_IMPLICIT | UROCE_GUEST_MR_NULL))
+	if (mr->flags & (UROCE_EMR_IMPLICIT | UROCE_EMR_NULL))
 		return mr->length == UINT64_MAX && !mr->addr;
 	return mr->addr + mr->length >= mr->addr &&
 	       mr->iova + mr->length >= mr->iova;
@@ -127,13 +125,13 @@ bool ur_apart_mr_is_good(const struct uroce_guest_mr_init *mr)
 
 bool ur_apart_cq_is_good(const struct uroce_apart_cq *cq)
 {
-	u32 known = UROCE_GUEST_CQ_IGNORE_OVERRUN | UROCE_GUEST_CQ_STAMPED;
+	u32 known = UROCE_ECQ_IGNORE_OVERRUN | UROCE_ECQ_STAMPED;
 
 	return cq->entries && cq->entries <= UR_MAX_CQE &&
 	       !(cq->flags & ~known);
 }
 
-bool ur_apart_srq_is_good(const struct uroce_guest_srq_init *srq, bool xrc)
+bool ur_apart_srq_is_good(const struct uroce_esrq_init *srq, bool xrc)
 {
 	return !xrc == !srq->xrcdn && !xrc == !srq->srqn && srq->max_wr &&
 	       srq->srqn < 1u << QPN_BITS && srq->max_wr <= UR_MAX_SRQ_WR &&

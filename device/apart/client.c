@@ -41,14 +41,14 @@ static int answer(int sock, struct ur_apart_reply *reply)
 
 static void end_engine(struct ur_apart_client *c)
 {
-	if (c->guest)
-		c->door->close(c->guest);
+	if (c->ctx)
+		c->ops->close(c->ctx);
 	if (c->file)
 		ur_apart_file_put(c->file);
 	if (c->engine)
 		ur_apart_engine_put(c->engine);
 	else if (c->home)
-		c->door->end_home(c->home);
+		c->ops->end_home(c->home);
 }
 
 static void end(struct ur_apart_client *c)
@@ -79,9 +79,9 @@ static void *serve(void *arg)
 	return NULL;
 }
 
-static void take_lent(struct uroce_engine_open *open, const int *fds)
+static void take_granted(struct uroce_engine_open *open, const int *fds)
 {
-	open->own_fd = fds[UROCE_APART_OWN];
+	open->local_fd = fds[UROCE_APART_LOCAL];
 	open->out_fd[0] = fds[UROCE_APART_OUT6];
 	open->out_fd[1] = fds[UROCE_APART_OUT4];
 	open->count_fd = fds[UROCE_APART_COUNT];
@@ -90,7 +90,7 @@ static void take_lent(struct uroce_engine_open *open, const int *fds)
 	open->relay_fd = fds[UROCE_APART_RELAY];
 	open->relay_words_fd = fds[UROCE_APART_RELAY_WORDS];
 	open->outbox_fd = fds[UROCE_APART_OUTBOX];
-	open->door_fd = fds[UROCE_APART_DOOR];
+	open->wake_fd = fds[UROCE_APART_WAKE];
 	open->bell_fd = fds[UROCE_APART_BELL];
 }
 
@@ -101,12 +101,12 @@ static int find_engine(struct ur_apart_client *c,
 	const int *v1 = fds + UROCE_APART_V1;
 	int err;
 
-	take_lent(&open, fds);
+	take_granted(&open, fds);
 	if (!in->engine)
-		return c->door->make_home(&open, v1, in->realm, c->sock,
-					  &c->home);
-	err = ur_apart_engine_get(c->door, in->engine, &open, v1, in->realm,
-				  fds[UROCE_APART_LIFE], &c->engine);
+		return c->ops->make_home(&open, v1, in->realm, c->sock,
+					 &c->home);
+	err = ur_apart_engine_get(c->ops, in->engine, &open, v1, in->realm,
+				  fds[UROCE_APART_LIVENESS], &c->engine);
 	if (err)
 		return err;
 	c->home = ur_apart_engine_home(c->engine);
@@ -119,15 +119,15 @@ static int set_async(const struct ur_apart_client *c, const int *fds)
 {
 	if (!c->engine || fds[UROCE_APART_ASYNC_TX] < 0)
 		return 0;
-	return c->door->set_async(c->guest, fds[UROCE_APART_ASYNC_TX],
-				  fds[UROCE_APART_ASYNC_RX],
-				  fds[UROCE_APART_LIFE]);
+	return c->ops->set_async(c->ctx, fds[UROCE_APART_ASYNC_TX],
+				 fds[UROCE_APART_ASYNC_RX],
+				 fds[UROCE_APART_LIVENESS]);
 }
 
 static int open_engine(struct ur_apart_client *c,
 		       const struct uroce_apart_context *in, int *fds)
 {
-	const struct uroce_guest_client client = {
+	const struct uroce_ectx_client client = {
 		.mem = fds[UROCE_APART_MEM],
 		.maps = fds[UROCE_APART_MAPS],
 		.pid = in->pid,
@@ -141,7 +141,7 @@ static int open_engine(struct ur_apart_client *c,
 	if (err)
 		return err;
 	fds[UROCE_APART_MEM] = fds[UROCE_APART_MAPS] = -1;
-	err = c->door->open_apart(c->home, &client, &c->guest, &c->info);
+	err = c->ops->open_apart(c->home, &client, &c->ctx, &c->info);
 	if (!err)
 		err = set_async(c, fds);
 	if (!err && fds[UROCE_APART_LISTED] >= 0)
@@ -150,7 +150,7 @@ static int open_engine(struct ur_apart_client *c,
 	return err;
 }
 
-int ur_apart_begin(const struct uroce_door *door,
+int ur_apart_begin(const struct uroce_engine_ops *ops,
 		   const struct uroce_apart_context *in, int *fds,
 		   void (*ended)(void))
 {
@@ -160,7 +160,7 @@ int ur_apart_begin(const struct uroce_door *door,
 	if (fds[UROCE_APART_SOCKET] < 0)
 		err = -EPROTO;
 	if (c) {
-		c->door = door;
+		c->ops = ops;
 		c->ended = ended;
 		c->sock = fds[UROCE_APART_SOCKET];
 		c->slot = in->open.slot;

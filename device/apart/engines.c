@@ -23,10 +23,10 @@ struct ur_apart_file {
 
 struct ur_apart_engine {
 	struct ur_list node;
-	const struct uroce_door *door;
+	const struct uroce_engine_ops *ops;
 	struct uroce_home *home;
 	u32 number;
-	int life;
+	int liveness;
 	u32 users;   /* contexts, and uroced */
 	u32 domains; /* so far */
 	struct ur_list files;
@@ -49,28 +49,28 @@ static struct ur_apart_engine *find(u32 number)
 static void end(struct ur_apart_engine *e)
 {
 	if (e->home)
-		e->door->end_home(e->home);
-	if (e->life >= 0)
-		close(e->life);
+		e->ops->end_home(e->home);
+	if (e->liveness >= 0)
+		close(e->liveness);
 	free(e);
 }
 
-static int make(const struct uroce_door *door, u32 number,
+static int make(const struct uroce_engine_ops *ops, u32 number,
 		const struct uroce_engine_open *open, const int *v1,
-		bool isolated, int life, struct ur_apart_engine **ret)
+		bool isolated, int liveness, struct ur_apart_engine **ret)
 {
 	struct ur_apart_engine *e = calloc(1, sizeof(*e));
 	int err;
 
 	if (!e)
 		return -ENOMEM;
-	e->door = door;
+	e->ops = ops;
 	e->number = number;
 	e->users = 1;
 	ur_list_init(&e->files);
-	e->life = err = ur_high_fd_copy(life);
+	e->liveness = err = ur_high_fd_copy(liveness);
 	if (err >= 0)
-		err = door->make_home(open, v1, isolated, e->life, &e->home);
+		err = ops->make_home(open, v1, isolated, e->liveness, &e->home);
 	if (err) {
 		end(e);
 		return err;
@@ -80,18 +80,19 @@ static int make(const struct uroce_door *door, u32 number,
 	return 0;
 }
 
-int ur_apart_engine_get(const struct uroce_door *door, u32 number,
+int ur_apart_engine_get(const struct uroce_engine_ops *ops, u32 number,
 			const struct uroce_engine_open *open, const int *v1,
-			bool isolated, int life, struct ur_apart_engine **ret)
+			bool isolated, int liveness,
+			struct ur_apart_engine **ret)
 {
 	int err = 0;
 
 	pthread_mutex_lock(&lock);
 	*ret = find(number);
 	if (!*ret)
-		err = life < 0 ? -EINVAL
-			       : make(door, number, open, v1, isolated, life,
-				      ret);
+		err = liveness < 0 ? -EINVAL
+				   : make(ops, number, open, v1, isolated,
+					  liveness, ret);
 	if (!err)
 		(*ret)->users++;
 	pthread_mutex_unlock(&lock);

@@ -4,8 +4,8 @@
 #include <unistd.h>
 #include "device/apart/apart.h"
 
-static int reg(struct ur_apart_client *c, struct uroce_guest_mr_init *init,
-	       struct uroce_guest_mr **mr)
+static int reg(struct ur_apart_client *c, struct uroce_emr_init *init,
+	       struct uroce_emr **mr)
 {
 	int err;
 
@@ -13,13 +13,13 @@ static int reg(struct ur_apart_client *c, struct uroce_guest_mr_init *init,
 	    ur_apart_make_room(c, UR_APART_LISTED_MR))
 		return -1;
 	err = ur_apart_find_domain(c, &init->pdn);
-	return err ? err : c->door->reg_mr(c->guest, init, mr);
+	return err ? err : c->ops->reg_mr(c->ctx, init, mr);
 }
 
 void ur_apart_register_listed(struct ur_apart_client *c, int fd, u32 n)
 {
-	struct uroce_guest_mr_init init;
-	struct uroce_guest_mr *mr;
+	struct uroce_emr_init init;
+	struct uroce_emr *mr;
 
 	c->listed =
 		n <= UR_APART_OBJECTS ? calloc(n, sizeof(*c->listed)) : NULL;
@@ -57,7 +57,7 @@ void ur_apart_claimed(struct ur_apart_client *c)
 			c, UR_APART_LISTED_MR, c->listed[--c->n_listed].number);
 
 		/* A region that windows are bound to stays. */
-		if (!c->door->dereg_mr(o->it))
+		if (!c->ops->dereg_mr(o->it))
 			ur_apart_del(c, o);
 	}
 	free(c->listed);

@@ -56,19 +56,19 @@ static void *load_library(void)
 	slash = strrchr(self, '/');
 	for (size_t i = 0; slash && !lib && i < UR_ARRAY_SIZE(where); i++) {
 		snprintf(path, sizeof(path), where[i], (int)(slash - self),
-			 self, UROCE_DOOR_LIBRARY);
+			 self, UROCE_ENGINE_LIBRARY);
 		lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	}
 	return lib;
 }
 
-static const struct uroce_door *find_door(void)
+static const struct uroce_engine_ops *find_ops(void)
 {
 	void *lib = load_library();
-	const struct uroce_door *door =
-		lib ? dlsym(lib, UROCE_DOOR_SYMBOL) : NULL;
+	const struct uroce_engine_ops *ops =
+		lib ? dlsym(lib, UROCE_ENGINE_OPS_SYMBOL) : NULL;
 
-	return door && door->version == UROCE_DOOR_VERSION ? door : NULL;
+	return ops && ops->version == UROCE_ENGINE_OPS_VERSION ? ops : NULL;
 }
 
 _Static_assert(UROCE_APART_FDS <= UR_SCM_MOST, "they come in one message");
@@ -96,7 +96,7 @@ static bool receive(struct uroce_apart_context *in, int *fds)
 	return true;
 }
 
-static void take(const struct uroce_door *door,
+static void take(const struct uroce_engine_ops *ops,
 		 const struct uroce_apart_context *in, int *fds)
 {
 	if (!in->has && in->engine) {
@@ -104,21 +104,21 @@ static void take(const struct uroce_door *door,
 		return;
 	}
 	begun();
-	if (ur_apart_begin(door, in, fds, ended))
+	if (ur_apart_begin(ops, in, fds, ended))
 		ended();
 }
 
 int main(void)
 {
-	const struct uroce_door *door = find_door();
+	const struct uroce_engine_ops *ops = find_ops();
 	struct uroce_apart_context in;
 	int fds[UROCE_APART_FDS];
 
-	if (!door)
+	if (!ops)
 		return 1;
 	ur_confine_engine();
 	while (receive(&in, fds))
-		take(door, &in, fds);
+		take(ops, &in, fds);
 	close(UROCE_APART_FD);
 	ur_apart_engine_done(0);
 	wait_for_contexts();

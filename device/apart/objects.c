@@ -16,7 +16,7 @@ static u32 kib_of(enum ur_apart_kind kind)
 
 bool ur_apart_fits(const struct ur_apart_client *c, u32 kib)
 {
-	u64 max = c->max_kib + (c->door->room(c->guest) >> 10);
+	u64 max = c->max_kib + (c->ops->room(c->ctx) >> 10);
 
 	return c->kib <= max && kib <= max - c->kib;
 }
@@ -131,18 +131,18 @@ void ur_apart_leave(struct ur_apart_client *c, struct ur_apart_object *qp,
 static void leave_all(struct ur_apart_client *c, struct ur_apart_object *qp)
 {
 	while (qp->n_groups) {
-		c->door->mcast(qp->it, qp->groups[--qp->n_groups], 0);
+		c->ops->mcast(qp->it, qp->groups[--qp->n_groups], 0);
 		c->kib -= UR_KIB_OBJECT;
 	}
 }
 
-struct uroce_guest_counts ur_apart_end_flow(struct ur_apart_client *client,
+struct uroce_eflow_counts ur_apart_end_flow(struct ur_apart_client *client,
 					    void *it)
 {
 	struct ur_apart_rule *flow = it;
-	struct uroce_guest_counts counts;
+	struct uroce_eflow_counts counts;
 
-	client->door->destroy_flow(flow->it);
+	client->ops->destroy_flow(flow->it);
 	counts = flow->counts;
 	free(flow);
 	return counts;
@@ -151,29 +151,29 @@ struct uroce_guest_counts ur_apart_end_flow(struct ur_apart_client *client,
 /* The caller destroys users of the object first. */
 static int destroy(struct ur_apart_client *c, struct ur_apart_object *o)
 {
-	const struct uroce_door *door = c->door;
+	const struct uroce_engine_ops *ops = c->ops;
 	u32 read[2];
 
 	switch (o->kind) {
 	case UR_APART_CQ:
-		return door->destroy_cq(o->it, read);
+		return ops->destroy_cq(o->it, read);
 	case UR_APART_SRQ:
-		return door->destroy_srq(o->it, read);
+		return ops->destroy_srq(o->it, read);
 	case UR_APART_FLOW:
 		ur_apart_end_flow(c, o->it);
 		return 0;
 	case UR_APART_QP:
 	case UR_APART_WQ:
 		leave_all(c, o);
-		return door->destroy_qp(o->it, read);
+		return ops->destroy_qp(o->it, read);
 	case UR_APART_MR:
 	case UR_APART_LISTED_MR:
-		return door->dereg_mr(o->it);
+		return ops->dereg_mr(o->it);
 	case UR_APART_AH:
-		door->destroy_ah(o->it);
+		ops->destroy_ah(o->it);
 		return 0;
 	case UR_APART_MW:
-		door->dealloc_mw(o->it);
+		ops->dealloc_mw(o->it);
 		return 0;
 	default:
 		return -EINVAL;

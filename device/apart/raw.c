@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Raw packets of a context: packet sockets that its program was lent, work queues, flow rules. */
+/* Raw packets of a context: packet sockets that its program was granted, work queues, flow rules. */
 #include <errno.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <stdlib.h>
@@ -17,10 +17,10 @@ _Static_assert(UROCE_APART_WQS == UR_RSS_TABLE_MAX,
 
 int ur_apart_has_raw(const struct ur_apart_call *c)
 {
-	return c->client->door->has_raw(c->client->guest);
+	return c->client->ops->has_raw(c->client->ctx);
 }
 
-int ur_apart_borrow_raw(const struct ur_apart_call *c)
+int ur_apart_use_raw(const struct ur_apart_call *c)
 {
 	const struct uroce_engine_raw raw = {{c->fds[0], c->fds[1]}};
 	struct ur_apart_client *client = c->client;
@@ -31,7 +31,7 @@ int ur_apart_borrow_raw(const struct ur_apart_call *c)
 			return -EINVAL;
 	if (!ur_apart_fits(client, KIB_OF_SOCKETS))
 		return -EDQUOT;
-	err = client->door->borrow_raw(client->guest, &raw);
+	err = client->ops->use_raw(client->ctx, &raw);
 	if (err)
 		return err;
 	client->kib += KIB_OF_SOCKETS;
@@ -42,12 +42,12 @@ int ur_apart_borrow_raw(const struct ur_apart_call *c)
 /* ---- queues ---- */
 
 static int create(const struct ur_apart_call *c,
-		  const struct uroce_guest_qp_init *init)
+		  const struct uroce_eqp_init *init)
 {
 	enum ur_apart_kind kind = init->wq ? UR_APART_WQ : UR_APART_QP;
-	struct uroce_guest_qp *qp;
-	int err = c->client->door->create_qp(c->client->guest, init, &qp,
-					     &c->reply->msg.new_qp);
+	struct uroce_eqp *qp;
+	int err = c->client->ops->create_qp(c->client->ctx, init, &qp,
+					    &c->reply->msg.new_qp);
 
 	err = ur_apart_made(c, kind, qp, err);
 	if (!err)
@@ -57,11 +57,11 @@ static int create(const struct ur_apart_call *c,
 }
 
 static int create_spread(const struct ur_apart_call *c,
-			 struct uroce_guest_qp_init *init)
+			 struct uroce_eqp_init *init)
 {
 	const struct uroce_apart_qp *in = &c->in->qp;
-	struct uroce_guest_qp *wq[UROCE_APART_WQS];
-	struct uroce_guest_rss rss = {
+	struct uroce_eqp *wq[UROCE_APART_WQS];
+	struct uroce_eqp_rss rss = {
 		.fields = in->rss_fields,
 		.size = in->n_wqs,
 		.wq = wq,
@@ -80,7 +80,7 @@ static int create_spread(const struct ur_apart_call *c,
 int ur_apart_create_raw(const struct ur_apart_call *c)
 {
 	const struct uroce_apart_qp *in = &c->in->qp;
-	struct uroce_guest_qp_init init = in->init;
+	struct uroce_eqp_init init = in->init;
 	int err;
 
 	init.send_cq = ur_apart_given(c, UR_APART_CQ, in->send_cq);
@@ -100,7 +100,7 @@ int ur_apart_create_raw(const struct ur_apart_call *c)
 int ur_apart_modify_wq(const struct ur_apart_call *c)
 {
 	return c->in->value <= UR_WQ_ERR
-		       ? c->client->door->modify_wq(c->it, c->in->value)
+		       ? c->client->ops->modify_wq(c->it, c->in->value)
 		       : -EINVAL;
 }
 
@@ -116,16 +116,16 @@ int ur_apart_create_flow(const struct ur_apart_call *c)
 	flow = calloc(1, sizeof(*flow));
 	if (!flow)
 		return -ENOMEM;
-	err = c->client->door->create_flow(c->it, &c->in->flow, &flow->counts,
-					   &flow->it);
+	err = c->client->ops->create_flow(c->it, &c->in->flow, &flow->counts,
+					  &flow->it);
 	if (err)
 		free(flow);
 	return ur_apart_made(c, UR_APART_FLOW, flow, err);
 }
 
-static struct uroce_guest_counts read_counts(const struct ur_apart_rule *flow)
+static struct uroce_eflow_counts read_counts(const struct ur_apart_rule *flow)
 {
-	return (struct uroce_guest_counts){
+	return (struct uroce_eflow_counts){
 		__atomic_load_n(&flow->counts.packets, __ATOMIC_RELAXED),
 		__atomic_load_n(&flow->counts.bytes, __ATOMIC_RELAXED)};
 }

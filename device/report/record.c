@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "device/memory.h"
-#include "engine/ground/lent_record.h"
+#include "engine/ground/program_record.h"
 #include "device/report/record_section.h"
 #include "device/watcher.h"
 #include "util/assert.h"
@@ -183,8 +183,9 @@ int ur_record_set(struct ur_device *dev, u32 kib)
 		rec->refs = 1;
 		rec->kib = kib;
 		rec->charged =
-			kib + (UR_PLACES - 1) * ur_lent_record_kib(kib, false) +
-			UR_SMALL_SLOTS * ur_lent_record_kib(kib, true);
+			kib +
+			(UR_PLACES - 1) * ur_program_record_kib(kib, false) +
+			UR_SMALL_SLOTS * ur_program_record_kib(kib, true);
 		if (ur_memory_take(geteuid(), rec->charged)) {
 			free(rec);
 			return -ENOMEM;

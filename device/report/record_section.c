@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "device/administrator.h"
-#include "engine/ground/lent_record.h"
+#include "engine/ground/program_record.h"
 #include "engine/ground/limits.h"
 #include "device/memfd.h"
 #include "device/memory.h"
@@ -30,9 +30,9 @@ void ur_record_put(struct ur_device_record *rec)
 }
 
 struct ur_section {
-	struct ur_device_record *rec;	       /* a reference */
-	struct ur_lent_record *lent[UR_SLOTS]; /* references */
-	u32 n_lent, run;
+	struct ur_device_record *rec;		      /* a reference */
+	struct ur_program_record *programs[UR_SLOTS]; /* references */
+	u32 n_programs, run;
 	struct uroce_record_head head;
 	struct uroce_record_owner owner[MAX_OWNERS];
 	u8 *slots;
@@ -85,14 +85,15 @@ struct ur_section *ur_section_open(struct ur_device *dev)
 	snprintf(s->head.device, sizeof(s->head.device), "%s", dev->name);
 	snprintf(s->head.netdev, sizeof(s->head.netdev), "%s", dev->netdev);
 	add_owners(s, dev);
-	s->n_lent = ur_engine_record_lent(dev->engine, s->lent, &s->run);
+	s->n_programs =
+		ur_engine_program_records(dev->engine, s->programs, &s->run);
 	return s;
 }
 
 void ur_section_close(struct ur_section *s)
 {
-	while (s->n_lent)
-		ur_lent_record_put(s->lent[--s->n_lent]);
+	while (s->n_programs)
+		ur_program_record_put(s->programs[--s->n_programs]);
 	ur_record_put(s->rec);
 	free(s->slots);
 	free(s);
@@ -135,8 +136,8 @@ static size_t bytes_of_slots(const struct ur_section *s)
 {
 	u64 kib = s->rec->kib;
 
-	for (u32 i = 0; i < s->n_lent; i++)
-		kib += ur_lent_record_kib_of(s->lent[i], s->rec->kib);
+	for (u32 i = 0; i < s->n_programs; i++)
+		kib += ur_program_record_kib_of(s->programs[i], s->rec->kib);
 	return (size_t)kib * 1024;
 }
 
@@ -145,13 +146,13 @@ static void add_engine_slots(struct ur_section *s)
 {
 	u64 lost;
 
-	for (u32 i = 0; i < s->n_lent; i++) {
+	for (u32 i = 0; i < s->n_programs; i++) {
 		u8 *to = s->slots + (size_t)s->head.n_slots * UROCE_RECORD_SLOT;
 
-		s->head.n_slots += ur_lent_record_copy(
-			s->lent[i], s->run,
-			ur_lent_record_kib_of(s->lent[i], s->rec->kib), to,
-			&lost);
+		s->head.n_slots += ur_program_record_copy(
+			s->programs[i], s->run,
+			ur_program_record_kib_of(s->programs[i], s->rec->kib),
+			to, &lost);
 		s->head.lost += lost;
 	}
 }

@@ -112,7 +112,7 @@ static void refresh(void *arg)
 		return;
 	dev->counters.asked = !wrote;
 	if (!wrote)
-		ur_engine_tell_waking(dev->engine);
+		ur_engine_report_waking(dev->engine);
 	set_timer(dev);
 }
 

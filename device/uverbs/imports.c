@@ -8,7 +8,7 @@
 #include "device/quota.h"
 #include "device/uverbs/dereg_hint.h"
 #include "device/uverbs/imports.h"
-#include "device/uverbs/lend_slot.h"
+#include "device/uverbs/grant_slot.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/shared_engine.h"
 
@@ -39,11 +39,11 @@ static const struct ur_session *opener_of(const struct ur_ufile *file)
 
 /* Describes the region to an engine. Returns whether the memory is where uroced knows it. */
 static bool describe(const struct ur_obj_mr *mr, const struct ur_user_mem *of,
-		     struct uroce_guest_mr_init *init)
+		     struct uroce_emr_init *init)
 {
 	const struct ur_mr_place *r = &mr->range;
 
-	*init = (struct uroce_guest_mr_init){
+	*init = (struct uroce_emr_init){
 		.key = mr->key,
 		.pdn = mr->pd->pdn,
 		.access = r->access & ACCESS,
@@ -53,18 +53,18 @@ static bool describe(const struct ur_obj_mr *mr, const struct ur_user_mem *of,
 		.dmabuf = -1,
 	};
 	if (r->on_demand)
-		init->flags |= UROCE_GUEST_MR_ON_DEMAND;
+		init->flags |= UROCE_EMR_ON_DEMAND;
 	if (r->implicit)
-		init->flags |= UROCE_GUEST_MR_IMPLICIT;
+		init->flags |= UROCE_EMR_IMPLICIT;
 	if (r->null)
-		init->flags |= UROCE_GUEST_MR_NULL;
+		init->flags |= UROCE_EMR_NULL;
 	return r->mem == of && !r->file && !r->elsewhere;
 }
 
 /* Fills list, which has room for one more than the opener's regions, with those that an engine can have. Returns
  * their number. */
 static u32 gather(const struct ur_ufile *file, const struct ur_user_mem *of,
-		  struct uroce_guest_mr_init *list)
+		  struct uroce_emr_init *list)
 {
 	u32 n = 0;
 
@@ -95,7 +95,7 @@ static int list_regions(const struct ur_ufile *file,
 			const struct ur_user_mem *of, u32 *n)
 {
 	u32 most = count_regions(file);
-	struct uroce_guest_mr_init *list = calloc(most + 1, sizeof(*list));
+	struct uroce_emr_init *list = calloc(most + 1, sizeof(*list));
 	int fd = list ? ur_memfd("regions") : -ENOMEM;
 	ssize_t bytes;
 

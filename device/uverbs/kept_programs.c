@@ -14,7 +14,7 @@ struct kept_program {
 	u32 slot;
 	uid_t uid;
 	pid_t pid;
-	int life;
+	int liveness;
 };
 
 static struct kept_program *program_of(struct ur_device_file *on_device)
@@ -22,18 +22,18 @@ static struct kept_program *program_of(struct ur_device_file *on_device)
 	return ur_container_of(on_device, struct kept_program, on_device);
 }
 
-void ur_program_wake(int life)
+void ur_program_wake(int liveness)
 {
 	static const char byte;
 
-	send(life, &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+	send(liveness, &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 /* A woken program reads the current addresses. */
 static void on_event(struct ur_device_file *on_device, u64 element, u32 type)
 {
 	if (type == UR_EVENT_GID_CHANGE)
-		ur_program_wake(program_of(on_device)->life);
+		ur_program_wake(program_of(on_device)->liveness);
 }
 
 static const struct ur_device_file_ops program_ops = {.event = on_event};
@@ -41,14 +41,14 @@ static const struct ur_device_file_ops program_ops = {.event = on_event};
 static void end_program(struct kept_program *p)
 {
 	ur_assert(ur_loop_mine(p->dev->daemon->loop));
-	ur_loop_del(p->dev->daemon->loop, p->life);
-	ur_engine_lend_end(p->dev->engine, p->slot);
-	close(p->life);
+	ur_loop_del(p->dev->daemon->loop, p->liveness);
+	ur_engine_grant_end(p->dev->engine, p->slot);
+	close(p->liveness);
 	ur_list_del(&p->on_device.node);
 	free(p);
 }
 
-static void on_life(void *arg, u32 events)
+static void on_liveness(void *arg, u32 events)
 {
 	struct kept_program *p = arg;
 	struct ur_device *dev = p->dev;
@@ -58,7 +58,7 @@ static void on_life(void *arg, u32 events)
 }
 
 static int add_program(struct ur_device *dev, u32 slot,
-		       const struct ur_kept_life *kept)
+		       const struct ur_kept_liveness *kept)
 {
 	struct kept_program *p = calloc(1, sizeof(*p));
 	int err;
@@ -71,9 +71,9 @@ static int add_program(struct ur_device *dev, u32 slot,
 	p->slot = slot;
 	p->uid = kept->uid;
 	p->pid = kept->pid;
-	p->life = kept->fd;
+	p->liveness = kept->fd;
 	/* Only waits for hangup. */
-	err = ur_loop_add(dev->daemon->loop, p->life, 0, on_life, p);
+	err = ur_loop_add(dev->daemon->loop, p->liveness, 0, on_liveness, p);
 	if (err) {
 		free(p);
 		return err;
@@ -84,16 +84,16 @@ static int add_program(struct ur_device *dev, u32 slot,
 
 static void find_programs(struct ur_device *dev)
 {
-	struct ur_kept_life life[UR_SLOTS];
+	struct ur_kept_liveness liveness[UR_SLOTS];
 	struct ur_slot_set slots;
 	int n = 0;
 
-	ur_engine_inherit(dev->engine, &slots, life);
+	ur_engine_inherit(dev->engine, &slots, liveness);
 	ur_slot_set_for_each(slot, &slots)
 	{
-		if (add_program(dev, slot, &life[slot])) {
-			ur_engine_lend_end(dev->engine, slot);
-			close(life[slot].fd);
+		if (add_program(dev, slot, &liveness[slot])) {
+			ur_engine_grant_end(dev->engine, slot);
+			close(liveness[slot].fd);
 		} else {
 			n++;
 		}
@@ -120,18 +120,18 @@ int ur_kept_program_take(struct ur_device *dev, u32 slot, uid_t uid, pid_t pid)
 	ur_assert(ur_loop_mine(dev->daemon->loop));
 	ur_list_each(struct ur_device_file, file, &dev->files, node) {
 		struct kept_program *p;
-		int life;
+		int liveness;
 
 		if (file->ops != &program_ops)
 			continue;
 		p = program_of(file);
 		if (p->slot != slot || p->uid != uid || p->pid != pid)
 			continue;
-		life = p->life;
-		ur_loop_del(dev->daemon->loop, life);
+		liveness = p->liveness;
+		ur_loop_del(dev->daemon->loop, liveness);
 		ur_list_del(&p->on_device.node);
 		free(p);
-		return life;
+		return liveness;
 	}
 	return -ENOENT;
 }

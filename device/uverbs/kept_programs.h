@@ -10,9 +10,9 @@
 
 #include "device/device.h"
 
-/* Wakes an engine in a program, so that it looks for changes. life: the device's end of its
+/* Wakes an engine in a program, so that it looks for changes. liveness: the device's end of its
  * socket. */
-void ur_program_wake(int life);
+void ur_program_wake(int liveness);
 /* Registers a watcher that finds these programs for each new device, until
  * ur_kept_programs_recovery_done(). Called before the first device is made. */
 void ur_kept_programs_watch(struct ur_daemon *daemon);

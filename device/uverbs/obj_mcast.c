@@ -25,7 +25,7 @@ static int set_far(const struct ur_ufile *file, u32 slot, const u8 *gid,
 
 	if (err)
 		return err;
-	err = ur_engine_lend_group(file->dev->engine, slot, gid, attach);
+	err = ur_engine_grant_group(file->dev->engine, slot, gid, attach);
 	if (!attach || err)
 		ur_quota_give_fds(file->uid, 1);
 	return err;

@@ -16,7 +16,7 @@
 #include "device/uverbs/dereg_hint.h"
 #include "device/uverbs/imports.h"
 #include "device/uverbs/kept_programs.h"
-#include "device/uverbs/lend_slot.h"
+#include "device/uverbs/grant_slot.h"
 #include "device/uverbs/obj_qp.h"
 #include "device/uverbs/shared_engine.h"
 
@@ -31,7 +31,7 @@ static bool has_objects(const struct ur_ufile *file)
 	return false;
 }
 
-/* A receiving socket can be used to see others' packets (engine_lend.h), so only a user who
+/* A receiving socket can be used to see others' packets (engine_grant.h), so only a user who
  * may see all packets gets one. */
 static bool may_have_sockets(const struct ur_ufile *file)
 {
@@ -58,18 +58,18 @@ static int check_open(const struct ur_cmd *cmd, bool apart)
 
 /* In another network namespace the engine's own sockets cannot send for the device. If the
  * namespace is unknown, only an engine process may send, by the outbox, which is right for all. */
-static int find_mode(const struct ur_ufile *file, enum ur_lend_mode *mode)
+static int find_mode(const struct ur_ufile *file, enum ur_grant_mode *mode)
 {
 	switch (ur_client_network(file->session->sock)) {
 	case UR_CLIENT_NET_OURS:
-		*mode = may_have_sockets(file) ? UR_LEND_SOCKETS
-					       : UR_LEND_RELAYED;
+		*mode = may_have_sockets(file) ? UR_GRANT_SOCKETS
+					       : UR_GRANT_RELAYED;
 		return 0;
 	case UR_CLIENT_NET_OTHER:
-		*mode = UR_LEND_FAR;
+		*mode = UR_GRANT_FAR;
 		return 0;
 	default:
-		*mode = UR_LEND_FAR;
+		*mode = UR_GRANT_FAR;
 		return -EOPNOTSUPP;
 	}
 }
@@ -79,7 +79,7 @@ static int find_mode(const struct ur_ufile *file, enum ur_lend_mode *mode)
 static bool may_have_had(const struct ur_ufile *file, u32 slot, u32 number)
 {
 	return slot && ur_handles_follow(&file->handles) &&
-	       ur_engine_lent_number(file->dev->engine, slot, number);
+	       ur_engine_granted_number(file->dev->engine, slot, number);
 }
 
 int ur_program_engine_flags(const struct ur_cmd *cmd, u32 slot, u32 flags,
@@ -131,42 +131,42 @@ int ur_program_engine_qp(const struct ur_cmd *cmd, struct ur_qp_args *a)
 	return 0;
 }
 
-static int take_part(struct ur_ufile *file, bool small, enum ur_lend_mode mode)
+static int take_part(struct ur_ufile *file, bool small, enum ur_grant_mode mode)
 {
 	file->small = small;
-	file->relayed = mode != UR_LEND_SOCKETS;
-	file->far = mode == UR_LEND_FAR;
+	file->relayed = mode != UR_GRANT_SOCKETS;
+	file->far = mode == UR_GRANT_FAR;
 	return ur_slot_take_part(file->dev, file->uid, small, mode);
 }
 
 static void give_part(struct ur_ufile *file)
 {
 	ur_slot_give_part(file->dev, file->uid, file->small,
-			  ur_ufile_lend_mode(file), file->rings);
+			  ur_ufile_grant_mode(file), file->rings);
 	file->rings = 0;
 }
 
 /* Installs the descriptors of the slot in the client, and their numbers in *resp. */
-static int install(const struct ur_cmd *cmd, const struct ur_lent *lent,
+static int install(const struct ur_cmd *cmd, const struct ur_grant *grant,
 		   struct uroce_engine_open *resp)
 {
 	bool far = cmd->file->far;
 	/* With our socket it could send anything to any host in our network namespace. */
-	int fds[] = {lent->file,
-		     far ? -1 : lent->out[0],
-		     far ? -1 : lent->out[1],
-		     lent->counters,
-		     lent->settings,
-		     lent->record,
-		     lent->relay,
-		     lent->relay_words,
-		     lent->outbox,
-		     lent->door,
-		     lent->bell};
-	__s32 *to[] = {&resp->own_fd,	&resp->out_fd[0],      &resp->out_fd[1],
+	int fds[] = {grant->file,
+		     far ? -1 : grant->out[0],
+		     far ? -1 : grant->out[1],
+		     grant->counters,
+		     grant->settings,
+		     grant->record,
+		     grant->relay,
+		     grant->relay_words,
+		     grant->outbox,
+		     grant->wake_fd,
+		     grant->bell};
+	__s32 *to[] = {&resp->local_fd, &resp->out_fd[0],      &resp->out_fd[1],
 		       &resp->count_fd, &resp->settings_fd,    &resp->record_fd,
 		       &resp->relay_fd, &resp->relay_words_fd, &resp->outbox_fd,
-		       &resp->door_fd,	&resp->bell_fd};
+		       &resp->wake_fd,	&resp->bell_fd};
 	s32 numbers[UR_ARRAY_SIZE(fds)];
 	int err;
 
@@ -179,13 +179,13 @@ static int install(const struct ur_cmd *cmd, const struct ur_lent *lent,
 	return 0;
 }
 
-static enum ur_lend_mode without_sockets(enum ur_lend_mode mode)
+static enum ur_grant_mode without_sockets(enum ur_grant_mode mode)
 {
-	return mode == UR_LEND_SOCKETS ? UR_LEND_RELAYED : mode;
+	return mode == UR_GRANT_SOCKETS ? UR_GRANT_RELAYED : mode;
 }
 
-static int lend_slot(struct ur_ufile *file, bool small, enum ur_lend_mode mode,
-		     struct ur_lent *lent)
+static int grant_slot(struct ur_ufile *file, bool small,
+		      enum ur_grant_mode mode, struct ur_grant *grant)
 {
 	int err;
 
@@ -194,8 +194,8 @@ static int lend_slot(struct ur_ufile *file, bool small, enum ur_lend_mode mode,
 	err = take_part(file, small, mode);
 	if (err)
 		return err;
-	err = ur_engine_lend(file->dev->engine, file->uid, file->session->pid,
-			     small, mode, lent);
+	err = ur_engine_grant(file->dev->engine, file->uid, file->session->pid,
+			      small, mode, grant);
 	if (err)
 		give_part(file);
 	return err;
@@ -203,11 +203,11 @@ static int lend_slot(struct ur_ufile *file, bool small, enum ur_lend_mode mode,
 
 /* Gets a slot for the file's engine. bytes: size of the provider's struct
  * uroce_engine_open. */
-static int lend(const struct ur_cmd *cmd, bool apart, size_t bytes,
-		struct ur_lent *lent)
+static int make_grant(const struct ur_cmd *cmd, bool apart, size_t bytes,
+		      struct ur_grant *grant)
 {
 	struct ur_ufile *file = cmd->file;
-	enum ur_lend_mode mode;
+	enum ur_grant_mode mode;
 	bool small;
 	/* First, since find_mode() may release the lock for an upcall. */
 	int unknown = find_mode(file, &mode);
@@ -216,23 +216,24 @@ static int lend(const struct ur_cmd *cmd, bool apart, size_t bytes,
 	if (!err && !apart)
 		err = unknown;
 	/* An older provider does not support the outbox. */
-	if (!err && mode == UR_LEND_FAR &&
+	if (!err && mode == UR_GRANT_FAR &&
 	    bytes < sizeof(struct uroce_engine_open))
 		err = -EOPNOTSUPP;
 	if (err)
 		return err;
 	small = ur_slot_is_for_small(file->dev, file->uid);
-	err = lend_slot(file, small, mode, lent);
+	err = grant_slot(file, small, mode, grant);
 	/* Programs of an earlier uroced that have not reconnected may have the large slots. */
-	return err == -EBUSY && !small ? lend_slot(file, true, mode, lent)
+	return err == -EBUSY && !small ? grant_slot(file, true, mode, grant)
 				       : err;
 }
 
 /* Called after the client got its copies, or failed to. */
-static void lent_to(struct ur_ufile *file, const struct ur_lent *lent, int err)
+static void granted_to(struct ur_ufile *file, const struct ur_grant *grant,
+		       int err)
 {
-	ur_slot_lent(lent);
-	file->slot = lent->slot;
+	ur_slot_close_granted(grant);
+	file->slot = grant->slot;
 	if (err)
 		ur_program_engine_end(file);
 }
@@ -240,29 +241,30 @@ static void lent_to(struct ur_ufile *file, const struct ur_lent *lent, int err)
 int ur_m_engine_open(struct ur_cmd *cmd)
 {
 	struct uroce_engine_open resp;
-	struct ur_lent lent;
-	int err = lend(cmd, false,
-		       ur_attr_len(cmd, UROCE_ATTR_ENGINE_OPEN_RESP), &lent);
+	struct ur_grant grant;
+	int err = make_grant(cmd, false,
+			     ur_attr_len(cmd, UROCE_ATTR_ENGINE_OPEN_RESP),
+			     &grant);
 
 	if (err)
 		return err;
-	resp = ur_slot_describe(cmd->dev, &lent);
-	err = install(cmd, &lent, &resp);
+	resp = ur_slot_describe(cmd->dev, &grant);
+	err = install(cmd, &grant, &resp);
 	if (!err)
 		err = ur_attr_out(cmd, UROCE_ATTR_ENGINE_OPEN_RESP, &resp,
 				  sizeof(resp));
-	lent_to(cmd->file, &lent, err);
+	granted_to(cmd->file, &grant, err);
 	return err;
 }
 
 /* ---- in an engine process ---- */
 
 /* sock: as of ur_slot_give_context(). */
-static int begin_apart(struct ur_ufile *file, const struct ur_lent *lent,
+static int begin_apart(struct ur_ufile *file, const struct ur_grant *grant,
 		       int sock[2])
 {
 	struct uroce_apart_context context = {
-		.open = ur_slot_describe(file->dev, lent),
+		.open = ur_slot_describe(file->dev, grant),
 	};
 	int fds[UROCE_APART_FDS];
 	int err = ur_slot_charge_apart(file->uid, false, &file->apart_kib);
@@ -272,8 +274,8 @@ static int begin_apart(struct ur_ufile *file, const struct ur_lent *lent,
 					    &file->apart);
 	if (err)
 		return err;
-	ur_engine_set_ring_room(file->dev->engine, lent->slot, 0);
-	ur_slot_fds(lent, file->far, fds);
+	ur_engine_set_ring_room(file->dev->engine, grant->slot, 0);
+	ur_slot_fds(grant, file->far, fds);
 	return ur_slot_give_context(file, file->session->pid,
 				    file->session->mem, file->apart,
 				    file->apart_kib, &context, fds, sock);
@@ -282,7 +284,7 @@ static int begin_apart(struct ur_ufile *file, const struct ur_lent *lent,
 /* Takes back a slot whose engine the program could not start. */
 static void end_own(struct ur_ufile *file)
 {
-	if (file->slot && !file->apart && !file->life && !has_objects(file))
+	if (file->slot && !file->apart && !file->liveness && !has_objects(file))
 		ur_program_engine_end(file);
 }
 
@@ -290,29 +292,29 @@ int ur_m_engine_apart(struct ur_cmd *cmd)
 {
 	struct ur_ufile *file = cmd->file;
 	struct uroce_engine_apart resp = {.fd = -1};
-	struct ur_lent lent;
+	struct ur_grant grant;
 	int err, sock[2];
 
 	end_own(file);
-	err = lend(cmd, true, sizeof(struct uroce_engine_open), &lent);
+	err = make_grant(cmd, true, sizeof(struct uroce_engine_open), &grant);
 	if (err) {
 		ur_slot_log_refusal(file, err);
 		return err;
 	}
-	err = begin_apart(file, &lent, sock);
+	err = begin_apart(file, &grant, sock);
 	if (!err) {
 		resp.fd = ur_session_install(file->session, sock[0]);
 		close(sock[0]);
 		close(sock[1]);
 		err = resp.fd < 0 ? resp.fd : 0;
 	}
-	resp.slot = lent.slot;
+	resp.slot = grant.slot;
 	if (!err)
 		err = ur_attr_out(cmd, UROCE_ATTR_ENGINE_APART_RESP, &resp,
 				  sizeof(resp));
 	if (err)
 		ur_slot_log_refusal(file, err);
-	lent_to(file, &lent, err);
+	granted_to(file, &grant, err);
 	return err;
 }
 
@@ -434,9 +436,9 @@ int ur_m_engine_import(struct ur_cmd *cmd)
 }
 
 /* Charges the user for the slot and the descriptor. */
-static int take_slot(struct ur_ufile *file, u32 slot, enum ur_lend_mode mode)
+static int take_slot(struct ur_ufile *file, u32 slot, enum ur_grant_mode mode)
 {
-	int err = ur_quota_take_fds(file->uid, 1), life;
+	int err = ur_quota_take_fds(file->uid, 1), liveness;
 	bool small = ur_slot_is_small(slot);
 
 	if (err)
@@ -444,14 +446,14 @@ static int take_slot(struct ur_ufile *file, u32 slot, enum ur_lend_mode mode)
 	err = take_part(file, small, small ? without_sockets(mode) : mode);
 	if (err)
 		goto err_fds;
-	life = ur_kept_program_take(file->dev, slot, file->uid,
-				    file->session->pid);
-	if (life < 0) {
-		err = life;
+	liveness = ur_kept_program_take(file->dev, slot, file->uid,
+					file->session->pid);
+	if (liveness < 0) {
+		err = liveness;
 		goto err_part;
 	}
 	file->slot = slot;
-	file->life = life;
+	file->liveness = liveness;
 	return 0;
 err_part:
 	give_part(file);
@@ -464,13 +466,13 @@ err_fds:
  * it gains no right by the slot, which remains charged to its user. */
 static int pass_on(const struct ur_ufile *file, u32 slot)
 {
-	const struct ur_kept_life life = {file->life, file->uid,
-					  file->session->pid};
+	const struct ur_kept_liveness liveness = {file->liveness, file->uid,
+						  file->session->pid};
 
 	if (!slot || file->slot != slot)
 		return -EINVAL;
-	if (file->life)
-		ur_engine_pass_life_on(file->dev->engine, slot, &life);
+	if (file->liveness)
+		ur_engine_pass_liveness_on(file->dev->engine, slot, &liveness);
 	return 0;
 }
 
@@ -480,12 +482,13 @@ static bool is_of_realm(const struct ur_ufile *file, u32 slot)
 {
 	u32 realm = ur_ufile_realm(file);
 
-	return !realm || ur_engine_lent_realm(file->dev->engine, slot) == realm;
+	return !realm ||
+	       ur_engine_granted_realm(file->dev->engine, slot) == realm;
 }
 
 static int reattach(struct ur_cmd *cmd, const struct uroce_engine_resume *in)
 {
-	enum ur_lend_mode mode;
+	enum ur_grant_mode mode;
 	int err;
 
 	/* If it is unknown, the engine is in an engine process. */
@@ -551,8 +554,8 @@ int ur_m_engine_socket(struct ur_cmd *cmd)
 	slot = slot_about(cmd->file, &index);
 	if (!slot)
 		return -EINVAL;
-	err = ur_engine_lend_socket(cmd->dev->engine, slot, index, resp.gid,
-				    &fd);
+	err = ur_engine_grant_socket(cmd->dev->engine, slot, index, resp.gid,
+				     &fd);
 	if (err)
 		return err;
 	if (fd >= 0)
@@ -582,7 +585,7 @@ static int take_ring(struct ur_ufile *file, bool shared, u32 slot)
 
 /* Installs the files in the client, each once: they belong to the client only. */
 static int install_ring(const struct ur_cmd *cmd,
-			const struct ur_lent_ring *ring,
+			const struct ur_granted_ring *ring,
 			struct uroce_engine_ring *resp)
 {
 	const int fds[] = {ring->words, ring->out, ring->in};
@@ -606,13 +609,13 @@ static bool is_same_user(const struct ur_cmd *cmd, u32 slot)
 	uid_t own = cmd->file->uid;
 
 	return ur_is_one_user(own) &&
-	       ur_engine_lent_to(cmd->dev->engine, slot) == own;
+	       ur_engine_granted_to(cmd->dev->engine, slot) == own;
 }
 
 int ur_m_engine_ring(struct ur_cmd *cmd)
 {
 	struct uroce_engine_ring resp = {0};
-	struct ur_lent_ring ring;
+	struct ur_granted_ring ring;
 	u32 slot, own;
 	int err;
 
@@ -626,11 +629,11 @@ int ur_m_engine_ring(struct ur_cmd *cmd)
 	err = take_ring(cmd->file, own != cmd->file->slot, slot);
 	if (err)
 		return err;
-	err = ur_engine_lend_ring(cmd->dev->engine, own, slot, &ring);
+	err = ur_engine_grant_ring(cmd->dev->engine, own, slot, &ring);
 	if (err)
 		return err;
 	resp.slot = ring.peer;
-	resp.loan = ring.loan;
+	resp.grant_id = ring.grant_id;
 	resp.relayed = ring.relayed;
 	resp.same_user = is_same_user(cmd, slot);
 	err = install_ring(cmd, &ring, &resp);
@@ -643,8 +646,8 @@ void ur_program_engine_wake(const struct ur_ufile *file)
 {
 	if (file->shared)
 		ur_shared_engine_wake(file->shared);
-	if (file->life)
-		ur_program_wake(file->life);
+	if (file->liveness)
+		ur_program_wake(file->liveness);
 }
 
 void ur_program_engine_end(struct ur_ufile *file)
@@ -652,7 +655,7 @@ void ur_program_engine_end(struct ur_ufile *file)
 	ur_imports_end(file);
 	ur_shared_engine_put(file);
 	ur_engine_set_ring_room(file->dev->engine, file->slot, 0);
-	ur_engine_lend_end(file->dev->engine, file->slot);
+	ur_engine_grant_end(file->dev->engine, file->slot);
 	file->slot = 0;
 	give_part(file);
 	ur_dereg_hint_close(file);
@@ -661,9 +664,9 @@ void ur_program_engine_end(struct ur_ufile *file)
 	file->apart = NULL;
 	ur_slot_give_apart(file->uid, &file->apart_kib);
 	ur_slot_give_apart(file->uid, &file->room_kib);
-	if (!file->life)
+	if (!file->liveness)
 		return;
-	close(file->life);
-	file->life = 0;
+	close(file->liveness);
+	file->liveness = 0;
 	ur_quota_give_fds(file->uid, 1);
 }

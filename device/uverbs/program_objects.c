@@ -85,7 +85,7 @@ int ur_m_engine_ah(struct ur_cmd *cmd)
 	return ur_attr_out(cmd, UROCE_ATTR_ENGINE_AH_RESP, &resp, sizeof(resp));
 }
 
-static int make_life(struct ur_ufile *file, int fd[2])
+static int make_liveness(struct ur_ufile *file, int fd[2])
 {
 	int err = ur_quota_take_fds(file->uid, 1);
 
@@ -93,12 +93,13 @@ static int make_life(struct ur_ufile *file, int fd[2])
 		return err;
 	err = ur_event_pair(fd);
 	if (!err) {
-		const struct ur_kept_life life = {fd[0], file->uid,
-						  file->session->pid};
+		const struct ur_kept_liveness liveness = {fd[0], file->uid,
+							  file->session->pid};
 
-		err = ur_engine_keep_life(file->dev->engine, file->slot, &life);
+		err = ur_engine_keep_liveness(file->dev->engine, file->slot,
+					      &liveness);
 		if (!err) {
-			file->life = fd[0];
+			file->liveness = fd[0];
 			return 0;
 		}
 		close(fd[0]);
@@ -111,7 +112,7 @@ static int make_life(struct ur_ufile *file, int fd[2])
 /* Returns the sending end of the asynchronous event file of an imported context. */
 static int import_async(struct ur_cmd *cmd, int number)
 {
-	struct uroce_engine_async resp = {.life = -1, .dereg_hint = -1};
+	struct uroce_engine_async resp = {.liveness = -1, .dereg_hint = -1};
 	struct ur_obj_async *async;
 	int err = ur_async_from_fd(cmd->file, number, &async);
 
@@ -138,9 +139,9 @@ int ur_m_engine_async(struct ur_cmd *cmd)
 
 	if (number >= 0)
 		return import_async(cmd, number);
-	if (!file->slot || !async || file->life)
+	if (!file->slot || !async || file->liveness)
 		return -EINVAL;
-	err = make_life(file, fd);
+	err = make_liveness(file, fd);
 	if (err)
 		return err;
 	ur_object_use(async); /* another connection may close it */
@@ -151,7 +152,7 @@ int ur_m_engine_async(struct ur_cmd *cmd)
 	ur_async_put(async);
 	if (err)
 		return err;
-	resp.life = numbers[0];
+	resp.liveness = numbers[0];
 	resp.tx = numbers[1];
 	/* An older provider does not support dereg_hint. Without it, each region is
 	 * deregistered by a command. */
@@ -189,7 +190,7 @@ int ur_m_engine_flow(struct ur_cmd *cmd)
 
 /* A program that needs new sockets, for another netdev or after a failure, needs few; the
  * limit bounds what uroced's memory is charged with. */
-#define MAX_LOANS 16u
+#define MAX_RAW_GRANTS 16u
 
 /* A client that may make a raw packet queue pair could make such sockets by itself. */
 int ur_m_engine_raw(struct ur_cmd *cmd)
@@ -205,9 +206,9 @@ int ur_m_engine_raw(struct ur_cmd *cmd)
 		return -EPERM;
 	if (!file->slot)
 		return -EINVAL;
-	if (file->raw_loans == MAX_LOANS)
+	if (file->raw_grants == MAX_RAW_GRANTS)
 		return -EMFILE;
-	file->raw_loans++;
+	file->raw_grants++;
 	err = ur_raw_open(cmd->dev->ifindex, file->slot, fd);
 	if (err)
 		return err;

@@ -131,7 +131,7 @@ void ur_qpc_look(const struct ur_qpc *q, struct ur_qp_attr *attr)
 
 void ur_qpc_describe(const struct ur_qpc *q, struct uroce_engine_qp *to)
 {
-	ur_qp_tell(&q->attr, q->have_path ? &q->path : NULL, to);
+	ur_qp_describe(&q->attr, q->have_path ? &q->path : NULL, to);
 }
 
 void ur_qpc_counters(const struct ur_qpc *q, u64 *values)

@@ -2,7 +2,7 @@
 /*
  * The context of a queue pair: its number, sizes and attributes, as control knows them. The engine
  * that carries its packets is in a program or in an engine process, which shows its present state,
- * counters and failures in memory (engine/engine_lend.h). A work queue has one, too.
+ * counters and failures in memory (engine/engine_grant.h). A work queue has one, too.
  *
  * Control lock held.
  */

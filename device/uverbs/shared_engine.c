@@ -6,7 +6,7 @@
 #include "device/device.h"
 #include "device/engine_process.h"
 #include "device/uverbs/kept_programs.h"
-#include "device/uverbs/lend_slot.h"
+#include "device/uverbs/grant_slot.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/shared_engine.h"
 #include "util/assert.h"
@@ -20,7 +20,7 @@ static struct ur_shared_engine *engine_at(struct ur_list *node)
 }
 
 /* Identifies the engine to the next uroced, in place of a pid. */
-static pid_t kept_as(enum ur_lend_mode mode)
+static pid_t kept_as(enum ur_grant_mode mode)
 {
 	return -1 - (pid_t)mode;
 }
@@ -37,7 +37,7 @@ static struct ur_shared_engine *find(const struct ur_ufile *file, u32 slot)
 		struct ur_shared_engine *e = engine_at(it);
 
 		if (e->dev == file->dev && e->uid == file->uid &&
-		    e->mode == ur_ufile_lend_mode(file) &&
+		    e->mode == ur_ufile_grant_mode(file) &&
 		    e->guarded == file->session->guarded && !has_ended(e) &&
 		    (slot ? e->slot == slot : !e->left))
 			return e;
@@ -54,7 +54,7 @@ static struct ur_shared_engine *new_engine(const struct ur_ufile *file)
 		return NULL;
 	e->dev = file->dev;
 	e->uid = file->uid;
-	e->mode = ur_ufile_lend_mode(file);
+	e->mode = ur_ufile_grant_mode(file);
 	e->guarded = file->session->guarded;
 	e->number = ++numbers ? numbers : ++numbers;
 	ur_list_add_tail(&engines, &e->node);
@@ -71,23 +71,23 @@ static void free_engine(struct ur_shared_engine *e)
 
 static int talk(const struct ur_ufile *file, const struct ur_shared_engine *e,
 		const struct ur_shared_part *part, u32 kib,
-		const struct ur_lent *lent, int life, int sock[2])
+		const struct ur_grant *grant, int liveness, int sock[2])
 {
 	struct uroce_apart_context context = {
 		.engine = e->number,
 		.file = file->id,
 		.listed = part->n_listed,
-		.open = ur_slot_describe(e->dev, lent),
+		.open = ur_slot_describe(e->dev, grant),
 	};
 	int fds[UROCE_APART_FDS];
 
 	context.open.slot = e->slot;
-	ur_slot_fds(lent, e->mode == UR_LEND_FAR, fds);
+	ur_slot_fds(grant, e->mode == UR_GRANT_FAR, fds);
 	if (part->async) {
 		fds[UROCE_APART_ASYNC_TX] = part->async->tx;
 		fds[UROCE_APART_ASYNC_RX] = part->async->rx;
 	}
-	fds[UROCE_APART_LIFE] = life;
+	fds[UROCE_APART_LIVENESS] = liveness;
 	fds[UROCE_APART_LISTED] = part->listed;
 	return ur_slot_give_context(file, part->pid, part->mem, e->process, kib,
 				    &context, fds, sock);
@@ -117,17 +117,17 @@ static void report_end(const struct ur_shared_engine *e)
 
 /* ---- its slot ---- */
 
-static int keep_life(struct ur_shared_engine *e, int fd[2])
+static int keep_liveness(struct ur_shared_engine *e, int fd[2])
 {
 	int err = ur_event_pair(fd);
 
 	if (err)
 		return err;
-	err = ur_engine_keep_life(
+	err = ur_engine_keep_liveness(
 		e->dev->engine, e->slot,
-		&(struct ur_kept_life){fd[0], e->uid, kept_as(e->mode)});
+		&(struct ur_kept_liveness){fd[0], e->uid, kept_as(e->mode)});
 	if (!err) {
-		e->life = fd[0];
+		e->liveness = fd[0];
 		return 0;
 	}
 	close(fd[0]);
@@ -138,35 +138,35 @@ static int keep_life(struct ur_shared_engine *e, int fd[2])
 static void end_slot(struct ur_shared_engine *e)
 {
 	if (e->slot)
-		ur_engine_lend_end(e->dev->engine, e->slot);
+		ur_engine_grant_end(e->dev->engine, e->slot);
 	ur_slot_give_part(e->dev, e->uid, false, e->mode, e->rings);
-	if (e->life)
-		close(e->life);
+	if (e->liveness)
+		close(e->liveness);
 }
 
 static int make(const struct ur_ufile *file, struct ur_shared_engine *e,
 		const struct ur_shared_part *part,
 		ur_engine_process_ended *ended, int sock[2])
 {
-	struct ur_lent lent;
-	int life[2], err;
+	struct ur_grant grant;
+	int liveness[2], err;
 
 	err = ur_slot_take_part(e->dev, e->uid, false, e->mode);
 	if (err)
 		return err;
 	err = ur_engine_process_get(file->session, ended, &e->process);
 	if (!err)
-		err = ur_engine_lend(e->dev->engine, e->uid, 0, false, e->mode,
-				     &lent);
+		err = ur_engine_grant(e->dev->engine, e->uid, 0, false, e->mode,
+				      &grant);
 	if (!err) {
-		e->slot = lent.slot;
-		err = keep_life(e, life);
+		e->slot = grant.slot;
+		err = keep_liveness(e, liveness);
 		if (!err) {
-			err = talk(file, e, part, file->shared_kib, &lent,
-				   life[1], sock);
-			close(life[1]);
+			err = talk(file, e, part, file->shared_kib, &grant,
+				   liveness[1], sock);
+			close(liveness[1]);
 		}
-		ur_slot_lent(&lent);
+		ur_slot_close_granted(&grant);
 	}
 	if (!err)
 		return 0;
@@ -206,25 +206,26 @@ int ur_shared_engine_join(struct ur_ufile *file,
 
 /* ---- of an earlier uroced ---- */
 
-static void on_life(void *arg, u32 events)
+static void on_liveness(void *arg, u32 events)
 {
 	struct ur_shared_engine *e = arg;
 
-	ur_loop_del(e->dev->daemon->loop, e->life);
+	ur_loop_del(e->dev->daemon->loop, e->liveness);
 	e->ended = true;
 	e->on_end(e);
 }
 
 static int take_over(struct ur_shared_engine *e, u32 slot)
 {
-	int life = ur_kept_program_take(e->dev, slot, e->uid, kept_as(e->mode));
+	int liveness =
+		ur_kept_program_take(e->dev, slot, e->uid, kept_as(e->mode));
 
-	if (life < 0)
-		return life;
+	if (liveness < 0)
+		return liveness;
 	e->slot = slot;
-	e->life = life;
+	e->liveness = liveness;
 	e->left = true;
-	return ur_loop_add(e->dev->daemon->loop, life, 0, on_life, e);
+	return ur_loop_add(e->dev->daemon->loop, liveness, 0, on_liveness, e);
 }
 
 int ur_shared_engine_reattach(struct ur_ufile *file, u32 slot,
@@ -270,7 +271,7 @@ void ur_shared_engine_put(struct ur_ufile *file)
 	if (--e->files)
 		return;
 	if (e->left && !e->ended)
-		ur_loop_del(e->dev->daemon->loop, e->life);
+		ur_loop_del(e->dev->daemon->loop, e->liveness);
 	if (e->process && !has_ended(e))
 		report_end(e);
 	end_slot(e);
@@ -281,5 +282,5 @@ void ur_shared_engine_put(struct ur_ufile *file)
 
 void ur_shared_engine_wake(const struct ur_shared_engine *e)
 {
-	ur_program_wake(e->life);
+	ur_program_wake(e->liveness);
 }

@@ -21,13 +21,13 @@ struct ur_shared_engine {
 	struct ur_list node;
 	struct ur_device *dev;
 	uid_t uid;
-	enum ur_lend_mode mode; /* of all its contexts */
+	enum ur_grant_mode mode; /* of all its contexts */
 	/* NULL: it has ended, or was started by an earlier uroced */
 	struct ur_engine_process *process;
 	u32 number; /* as of struct uroce_apart_context */
 	u32 slot;
-	u32 rings; /* as ur_ufile.rings */
-	int life;  /* closing it reports the end of the slot to the process */
+	u32 rings;    /* as ur_ufile.rings */
+	int liveness; /* closing it reports the end of the slot to the process */
 	u32 files;
 	bool guarded; /* as of ur_session, of all its contexts */
 	/* left: started by an earlier uroced, so that no file can join; on_end reports its

@@ -43,14 +43,14 @@ struct ur_ufile {
 	struct ur_list imports; /* imports.h */
 	/* imports.h: socket of the opener's context in shared until it asks for that; 0: none */
 	int opener_sock;
-	bool relayed; /* the device receives for the program */
-	u8 raw_loans; /* times it got packet sockets */
+	bool relayed;  /* the device receives for the program */
+	u8 raw_grants; /* times it got packet sockets */
 	/* the device sends, too: it is in another network namespace */
 	bool far;
 	/* if relayed: bit mask of large slots to which it got rings */
 	u32 rings;
 	/* socket that hangs up in the program when the file ends; 0: none */
-	int life;
+	int liveness;
 	/* dereg_hint.h; 0: none. dereg_hint: a handle read from it */
 	int dereg_hint_fd;
 	u64 dereg_hint;
@@ -73,11 +73,12 @@ struct ur_ufile *ur_ufile_next(const struct ur_device *dev,
 	     (file) = ur_ufile_next(dev, file))
 
 /* Returns how packets of the file's engine leave and arrive. */
-static inline enum ur_lend_mode ur_ufile_lend_mode(const struct ur_ufile *file)
+static inline enum ur_grant_mode
+ur_ufile_grant_mode(const struct ur_ufile *file)
 {
-	return file->far       ? UR_LEND_FAR
-	       : file->relayed ? UR_LEND_RELAYED
-			       : UR_LEND_SOCKETS;
+	return file->far       ? UR_GRANT_FAR
+	       : file->relayed ? UR_GRANT_RELAYED
+			       : UR_GRANT_SOCKETS;
 }
 
 /* Returns whether the command comes from another user than the file's: the file's slot and memory are

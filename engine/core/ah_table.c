@@ -98,7 +98,7 @@ u32 ur_eah_number(const struct ur_eah *ah)
 static int destroy_ah(struct ur_engine *engine, struct ur_eah *ah, u64 *run)
 {
 	ur_assert(ah->ectx->engine == engine);
-	if (ur_transmit_settle_all(engine, ah->ectx, run))
+	if (ur_transmit_drain_all(engine, ah->ectx, run))
 		return -EAGAIN;
 	ah->ectx->ahs[ah->number - 1] = NULL;
 	if (ah->number - 1 < ah->ectx->ah_hint)

@@ -44,7 +44,7 @@ static u32 count_movable(const struct ur_tx *tx)
 		const struct ur_tx_desc *d = &tx->desc[i];
 		bool answer = is_answer(tx, i);
 
-		if (d->apart || (answer && d->len != ANSWER_BYTES) ||
+		if (d->split || (answer && d->len != ANSWER_BYTES) ||
 		    (!answer && opcode_of(tx, i) > UR_OP_RC_READ_REQ))
 			return 0;
 		first &= !answer || n == i;
@@ -96,7 +96,7 @@ static bool is_answered(const struct ur_tx *tx)
 	if (tx->n_desc < 2 || tx->used > LAST_BYTES || !is_answer(tx, 0))
 		return false;
 	for (u32 i = 1; i < tx->n_desc; i++)
-		if (opcode_of(tx, i) > UR_OP_RC_READ_REQ || tx->desc[i].apart ||
+		if (opcode_of(tx, i) > UR_OP_RC_READ_REQ || tx->desc[i].split ||
 		    tx->desc[i].av != tx->desc[0].av)
 			return false;
 	return true;

@@ -10,7 +10,7 @@ static int destroy_async(struct ur_engine *engine, struct ur_easync *async)
 	int rx;
 
 	ur_assert(async->sock.engine == engine);
-	ur_list_del(&async->borrowed);
+	ur_list_del(&async->program_node);
 	rx = ur_evsock_close(&async->sock);
 	free(async);
 	return rx;

@@ -59,7 +59,7 @@ static bool run_as_owner(struct ur_engine *engine,
 	struct ur_mailbox *box = &engine->mailbox;
 	bool more;
 
-	if (!atomic_load(&engine->asleep) || ur_guest_is_alone(engine) ||
+	if (!atomic_load(&engine->asleep) || ur_inproc_is_alone(engine) ||
 	    pthread_mutex_trylock(&box->owner))
 		return false;
 	/* Requests posted before a command must reach the engine before it:
@@ -71,7 +71,7 @@ static bool run_as_owner(struct ur_engine *engine,
 	}
 	ur_assert_about = engine->netdev;
 	engine->now = ur_clock_ns(CLOCK_MONOTONIC);
-	ur_record_look(engine);
+	ur_record_check_probes(engine);
 	engine->kind->before_call(engine);
 	*ret = fn(engine, arg);
 	ur_engine_woken(engine);

@@ -112,7 +112,7 @@ static void on_room(struct ur_watch *watch, u32 events)
 	struct ur_evsock *sock =
 		ur_container_of(watch, struct ur_evsock, watch);
 
-	if (sock->held || (!flush(sock) && !sock->ended))
+	if (sock->frozen || (!flush(sock) && !sock->ended))
 		return;
 	ur_engine_unwatch(sock->engine, sock->tx);
 	sock->watching = false;
@@ -120,7 +120,7 @@ static void on_room(struct ur_watch *watch, u32 events)
 
 void ur_evsock_send(struct ur_evsock *sock, struct ur_evsrc *src, u32 type)
 {
-	if (!src->pending && !sock->held &&
+	if (!src->pending && !sock->frozen &&
 	    try_send(sock, src->element, type)) {
 		src->sent++;
 		return;
@@ -131,7 +131,7 @@ void ur_evsock_send(struct ur_evsock *sock, struct ur_evsrc *src, u32 type)
 		src->pending |= 1ull << (type & 63);
 	else
 		src->pending++;
-	if (!sock->held)
+	if (!sock->frozen)
 		watch(sock);
 }
 
@@ -145,35 +145,35 @@ void ur_evsock_forget(struct ur_evsock *sock, struct ur_evsrc *src,
 
 /* ---- events of a source that has ended ---- */
 
-static int hold(struct ur_engine *engine, struct ur_evsock *sock)
+static int freeze(struct ur_engine *engine, struct ur_evsock *sock)
 {
 	ur_assert(sock->engine == engine);
 	if (sock->watching)
 		ur_engine_unwatch(engine, sock->tx);
 	sock->watching = false;
-	sock->held = true;
+	sock->frozen = true;
 	return 0;
 }
-UR_ENGINE_CALL(1, hold, struct ur_evsock *);
+UR_ENGINE_CALL(1, freeze, struct ur_evsock *);
 
-void ur_events_hold(const struct ur_events_left *left)
+void ur_events_freeze(const struct ur_events_left *left)
 {
-	call_hold(left->sock->engine, left->sock);
+	call_freeze(left->sock->engine, left->sock);
 }
 
-static int resume(struct ur_engine *engine, struct ur_evsock *sock)
+static int thaw(struct ur_engine *engine, struct ur_evsock *sock)
 {
 	ur_assert(sock->engine == engine);
-	sock->held = false;
+	sock->frozen = false;
 	if (!flush(sock))
 		watch(sock);
 	return 0;
 }
-UR_ENGINE_CALL(1, resume, struct ur_evsock *);
+UR_ENGINE_CALL(1, thaw, struct ur_evsock *);
 
-void ur_events_resume(const struct ur_events_left *left)
+void ur_events_thaw(const struct ur_events_left *left)
 {
-	call_resume(left->sock->engine, left->sock);
+	call_thaw(left->sock->engine, left->sock);
 }
 
 u32 ur_events_withdraw(const struct ur_events_left *left)
@@ -213,7 +213,7 @@ u32 ur_events_withdraw(const struct ur_events_left *left)
 
 /* ---- completion channels ---- */
 
-int ur_echan_lend(const struct ur_echan *chan)
+int ur_echan_sender(const struct ur_echan *chan)
 {
 	return chan->sock.tx;
 }
@@ -223,7 +223,7 @@ static int destroy_channel(struct ur_engine *engine, struct ur_echan *chan)
 	int rx;
 
 	ur_assert(chan->sock.engine == engine);
-	ur_list_del(&chan->borrowed);
+	ur_list_del(&chan->program_node);
 	rx = ur_evsock_close(&chan->sock);
 	free(chan);
 	return rx;

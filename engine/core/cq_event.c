@@ -44,7 +44,7 @@ static bool goes_together(const struct ur_ecq *cq)
 {
 	const struct ur_engine *engine = cq->ectx->engine;
 
-	return !engine->events_away && !cq->chan->sock.held &&
+	return !engine->events_away && !cq->chan->sock.frozen &&
 	       !cq->comp_src.pending;
 }
 
@@ -66,9 +66,9 @@ static u32 send_aside(struct ur_engine *engine)
 	u32 n;
 
 	engine->events_away = true;
-	ur_guest_steps_aside(engine);
+	ur_inproc_steps_aside(engine);
 	n = ur_event_batch_send(&engine->events);
-	ur_guest_steps_back(engine);
+	ur_inproc_steps_back(engine);
 	engine->events_away = false;
 	return n;
 }

@@ -110,7 +110,7 @@ int ur_cq_push(void *cq_ctx, const struct ur_wc *wc)
 	__atomic_store_n(&slot->owner, owner_of(cq, cq->prod),
 			 __ATOMIC_RELEASE); /* [Q1] */
 	cq->prod++;
-	cq->ectx->engine->guest.cqes++;
+	cq->ectx->engine->inproc.cqes++;
 	__atomic_store_n(&cq->hdr->prod, cq->prod, __ATOMIC_RELAXED);
 	if (cq->chan)
 		ur_ecq_completed(cq, wc);

@@ -3,14 +3,14 @@
 #include "engine/core/datagrams.h"
 
 #include <string.h>
-#include "engine/engine_lend.h"
+#include "engine/engine_grant.h"
 #include "transport/wire_format.h"
 
 /* Number of packets searched backwards for one with the same route. */
 #define MOST_BETWEEN 64u
 
 /* Returns whether packet i goes to the same engine as packet k. */
-static bool is_same_way(const struct ur_tx *tx, u32 i, u32 k)
+static bool is_same_path(const struct ur_tx *tx, u32 i, u32 k)
 {
 	const struct ur_tx_desc *a = &tx->desc[i], *b = &tx->desc[k];
 
@@ -33,7 +33,7 @@ static u32 place_of(const struct ur_tx *tx, u32 least, u32 i)
 	if (i - least > MOST_BETWEEN)
 		least = i - MOST_BETWEEN;
 	for (u32 k = i; k > least; k--)
-		if (is_same_way(tx, k - 1, i))
+		if (is_same_path(tx, k - 1, i))
 			return k;
 	return i;
 }

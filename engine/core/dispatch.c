@@ -18,7 +18,7 @@ void ur_dispatch_end_rx(struct ur_engine *e)
 	e->rx_any = false;
 	e->last_rx = e->now;
 	ur_idle_serve(&e->idle, &e->idle.wire);
-	ur_refused_look(e);
+	ur_refused_log(e);
 }
 
 int ur_dispatch_wait(int epoll_fd, struct epoll_event *ev, int max,
@@ -56,7 +56,7 @@ bool ur_dispatch(struct ur_engine *e, const struct timespec *timeout)
 		ur_mailbox_release(e);
 	n = ur_dispatch_wait(e->epoll_fd, ev, EVENTS, timeout);
 	if (n < 0)
-		ur_guest_look(e, errno);
+		ur_inproc_check_error(e, errno);
 	woken = n > 0;
 	if (sleeps)
 		ur_mailbox_acquire(e);
@@ -68,14 +68,14 @@ bool ur_dispatch(struct ur_engine *e, const struct timespec *timeout)
 		e->lost_events |= n > 0;
 		n = ur_dispatch_wait(e->epoll_fd, ev, EVENTS, &zero);
 	}
-	if (e->guest.rest.on)
+	if (e->inproc.pause.on)
 		return false;
-	if (n > 0 && e->config.guest)
-		ur_guest_acted(e);
+	if (n > 0 && e->config.inproc)
+		ur_inproc_acted(e);
 	if (woken && sleeps)
 		e->now = ur_clock_ns(CLOCK_MONOTONIC);
 	if (n > 0)
-		ur_guest_copies_begin(e);
+		ur_inproc_copies_begin(e);
 	/* A function may end the watch of a later event. The remaining events are
 	 * reported again. */
 	for (int i = 0; i < n && unwatched == e->unwatched; i++) {
@@ -85,7 +85,7 @@ bool ur_dispatch(struct ur_engine *e, const struct timespec *timeout)
 	}
 	e->lost_events |= n > 0 && unwatched != e->unwatched;
 	if (n > 0)
-		ur_guest_turn_ends(e);
+		ur_inproc_turn_ends(e);
 	ur_dispatch_end_rx(e);
 	return woken || n > 0;
 }

@@ -22,7 +22,7 @@ static int sync_with(int fd, u64 flags)
 	return ret ? -EFAULT : 0;
 }
 
-int ur_dmabuf_look(int fd)
+int ur_dmabuf_check(int fd)
 {
 	return sync_with(fd, DMA_BUF_SYNC_START | DMA_BUF_SYNC_READ) ||
 			       sync_with(fd,

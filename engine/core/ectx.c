@@ -71,7 +71,7 @@ static int create(struct ur_engine *engine, struct ur_ectx *x)
 	if (!err)
 		ur_wait_add(engine, x);
 	/* An engine in a program has one context. */
-	if (!err && engine->config.guest)
+	if (!err && engine->config.inproc)
 		ur_port_set_bounce(engine->port, x->mem->stage);
 	return err;
 }
@@ -91,7 +91,7 @@ int ur_ectx_create(struct ur_engine *engine, int memfd, struct ur_user_mem *mem,
 	ur_list_init(&x->ring_node);
 	ur_list_init(&x->mrs);
 	ur_list_init(&x->rung);
-	ur_list_init(&x->to_settle);
+	ur_list_init(&x->to_drain);
 	x->wake_watch.fn = woken;
 	x->wake_fd = ur_high_fd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
 	if (x->wake_fd < 0) {
@@ -126,15 +126,15 @@ err_free:
 	return err;
 }
 
-static int settle(struct ur_engine *engine, struct ur_ectx *x, u64 *run)
+static int drain(struct ur_engine *engine, struct ur_ectx *x, u64 *run)
 {
-	return ur_transmit_settle_all(engine, x, run) ? -EAGAIN : 0;
+	return ur_transmit_drain_all(engine, x, run) ? -EAGAIN : 0;
 }
-UR_ENGINE_CALL(2, settle, struct ur_ectx *, u64 *);
+UR_ENGINE_CALL(2, drain, struct ur_ectx *, u64 *);
 
-bool ur_ectx_settle(struct ur_ectx *ectx, u64 *run)
+bool ur_ectx_drain(struct ur_ectx *ectx, u64 *run)
 {
-	return call_settle(ectx->engine, ectx, run);
+	return call_drain(ectx->engine, ectx, run);
 }
 
 void ur_ectx_set_room(struct ur_ectx *ectx, int (*room)(void *arg, u64 bytes),
@@ -149,7 +149,7 @@ static int destroy(struct ur_engine *engine, struct ur_ectx *x)
 	ur_assert(x->engine == engine);
 	ur_list_del(&x->node);
 	ur_ringing_del(engine, x);
-	if (engine->config.guest)
+	if (engine->config.inproc)
 		ur_port_set_bounce(engine->port, NULL);
 	ur_adverse_end(x);
 	ur_idle_forget(&engine->idle, &x->predictor);

@@ -42,10 +42,10 @@ struct ur_ectx {
 	u32 ah_cap, ah_hint;
 	bool own_ecn; /* the program sets the ECN bits of datagrams itself */
 	/* transmit.c. rung: queue pairs that may have unfetched requests.
-	 * to_settle: those that the current settling run has not reached. */
-	struct ur_list rung, to_settle;
-	u64 settle_run;		    /* number of the last run begun */
-	bool settling;		    /* that run is not over */
+	 * to_drain: those that the current draining run has not reached. */
+	struct ur_list rung, to_drain;
+	u64 drain_run;		    /* number of the last run begun */
+	bool draining;		    /* that run is not over */
 	struct ur_list mrs;	    /* ur_emr */
 	struct ur_adverse *adverse; /* adverse.h; NULL: an ordinary card */
 	u32 n_files; /* files of regions that are open for export */

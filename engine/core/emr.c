@@ -20,10 +20,10 @@ static void hide(struct ur_engine *engine, struct ur_emr *mr)
 	struct ur_wire *wire = ur_wire_of(engine, false);
 	struct stat st;
 
-	ur_chore_forget(engine, &mr->look);
+	ur_chore_forget(engine, &mr->search_chore);
 	ur_file_search_end(mr->search);
 	mr->search = NULL;
-	if (!mr->looked || mr->file.fd < 0)
+	if (!mr->searched || mr->file.fd < 0)
 		return;
 	if (wire->near->hide)
 		wire->near->hide(wire, mr);
@@ -33,7 +33,7 @@ static void hide(struct ur_engine *engine, struct ur_emr *mr)
 		close(mr->file.fd);
 	ur_assert(mr->ectx->n_files);
 	mr->ectx->n_files--;
-	mr->looked = false;
+	mr->searched = false;
 	mr->pieces = 0;
 }
 
@@ -42,22 +42,22 @@ static void begin_waiting(struct ur_engine *engine, struct ur_emr *mr)
 {
 	if (!mr->gpu && !mr->attr.synced)
 		return;
-	mr->looked = true;
+	mr->searched = true;
 	mr->file.fd = -1;
 	if (!engine->n_waiting++)
-		ur_guest_alone(engine, true);
+		ur_inproc_alone(engine, true);
 }
 
-static void settle_waiting(struct ur_engine *engine, struct ur_emr *mr)
+static void finish_copies(struct ur_engine *engine, struct ur_emr *mr)
 {
 	if (!mr->gpu && !mr->attr.synced)
 		return;
 	if (mr->gpu)
-		ur_gpu_settle(mr);
+		ur_gpu_finish(mr);
 	ur_assert(engine->n_waiting);
 	if (!--engine->n_waiting)
-		ur_guest_alone(engine, false);
-	mr->looked = false;
+		ur_inproc_alone(engine, false);
+	mr->searched = false;
 }
 
 static void describe(struct ur_emr *mr, struct ur_mr_attr *attr)
@@ -83,7 +83,7 @@ static int reg(struct ur_engine *engine, struct ur_emr *mr)
 	begin_waiting(engine, mr);
 	/* No neighbour maps the parent's memory. */
 	if (mr->attr.key_at) {
-		mr->looked = true;
+		mr->searched = true;
 		mr->file.fd = -1;
 	}
 	return 0;
@@ -102,7 +102,7 @@ int ur_emr_reg(struct ur_ectx *ectx, const struct ur_emr_attr *attr,
 	mr->ectx = ectx;
 	mr->attr = *attr;
 	ur_list_init(&mr->node);
-	err = attr->synced ? ur_dmabuf_look(attr->sync_fd) : 0;
+	err = attr->synced ? ur_dmabuf_check(attr->sync_fd) : 0;
 	if (!err)
 		err = ur_app_mem_attach(mr);
 	if (err)
@@ -138,7 +138,7 @@ static int rereg(struct ur_engine *engine, struct ur_emr *mr,
 	hide(engine, mr);
 	moves = next->gpu != mr->gpu || next->attr.synced != mr->attr.synced;
 	if (moves)
-		settle_waiting(engine, mr);
+		finish_copies(engine, mr);
 	mr->attr = next->attr;
 	mr->map = next->map;
 	mr->map_len = next->map_len;
@@ -186,13 +186,13 @@ static int dereg(struct ur_engine *engine, struct ur_emr *mr, u64 *run)
 	int err;
 
 	ur_assert(mr->ectx->engine == engine);
-	if (ur_transmit_settle_all(engine, mr->ectx, run))
+	if (ur_transmit_drain_all(engine, mr->ectx, run))
 		return -EAGAIN;
 	err = ur_mr_destroy(mr->mr);
 	if (err)
 		return err;
 	hide(engine, mr);
-	settle_waiting(engine, mr);
+	finish_copies(engine, mr);
 	ur_list_del(&mr->node);
 	return 0;
 }

@@ -2,7 +2,7 @@
 /*
  * The engine's life, and requests of control: congestion control, counters, sending
  * of management datagrams. Addresses are in engine_addr.c, the netdev in
- * engine_netdev.c, reports to control in engine_tell.c, the thread's loop in
+ * engine_netdev.c, reports to control in engine_report.c, the thread's loop in
  * poll_loop.c.
  */
 #include <errno.h>
@@ -17,11 +17,11 @@
 #include "engine/gsi/gsi.h"
 #include "engine/wire/wire.h"
 #include "engine/ground/recorder.h"
-#include "engine/grant/lend_counters.h"
-#include "engine/grant/lend_faults.h"
-#include "engine/grant/lend_record.h"
-#include "engine/grant/lend_numbers.h"
-#include "engine/grant/lend_settings.h"
+#include "engine/grant/program_counters.h"
+#include "engine/grant/program_faults.h"
+#include "engine/grant/program_records.h"
+#include "engine/grant/slot_numbers.h"
+#include "engine/grant/program_settings.h"
 #include "util/os/high_fd.h"
 
 #define TX_DESCS 1024u
@@ -44,12 +44,12 @@ static void free_engine(struct ur_engine *e)
 		close(e->call_fd);
 	if (e->epoll_fd >= 0)
 		close(e->epoll_fd);
-	ur_guest_fini(e);
-	ur_counters_lend_fini(e);
-	ur_settings_lend_fini(e);
-	ur_lent_numbers_fini(e);
-	ur_record_lend_fini(e);
-	ur_faults_lend_fini(e);
+	ur_inproc_fini(e);
+	ur_counters_grant_fini(e);
+	ur_settings_grant_fini(e);
+	ur_slot_numbers_fini(e);
+	ur_record_grant_fini(e);
+	ur_program_faults_fini(e);
 	ur_mailbox_fini(&e->mailbox);
 	free(e);
 }
@@ -62,7 +62,7 @@ int ur_engine_create(const struct ur_engine_config *config,
 
 	if (!e)
 		return -ENOMEM;
-	e->shard = ur_slot_prefix(config->lent.slot);
+	e->shard = ur_slot_prefix(config->grant.slot);
 	e->shard_bits = config->slot_bits;
 	e->config = *config;
 	e->kind = config->kind ? config->kind : &ur_switch_kind;
@@ -76,9 +76,9 @@ int ur_engine_create(const struct ur_engine_config *config,
 	ur_list_init(&e->moderated);
 	ur_list_init(&e->due);
 	ur_list_init(&e->joins);
-	e->wire_look = UR_NEVER;
+	e->wire_retry_at = UR_NEVER;
 	e->call_fd = -1;
-	e->guest.nap_fd = -1;
+	e->inproc.nap_fd = -1;
 	e->call_watch.fn = called;
 	e->epoll_fd = ur_high_fd(epoll_create1(EPOLL_CLOEXEC));
 	err = ur_mailbox_init(&e->mailbox);
@@ -89,17 +89,17 @@ int ur_engine_create(const struct ur_engine_config *config,
 	err = ur_engine_options_parse(&e->opt, config->options);
 	if (err)
 		goto err_free;
-	if (config->guest)
-		ur_engine_options_borrow(&e->opt, config->lent.off,
-					 config->lent.tx_bytes);
-	if (!config->guest)
+	if (config->inproc)
+		ur_engine_options_apply(&e->opt, config->grant.off,
+					config->grant.tx_bytes);
+	if (!config->inproc)
 		e->shard_bits = UR_PLACE_BITS;
 	e->call_fd = ur_high_fd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
 	if (e->call_fd < 0) {
 		err = -errno;
 		goto err_free;
 	}
-	err = ur_guest_init(e);
+	err = ur_inproc_init(e);
 	if (err)
 		goto err_free;
 	err = ur_engine_watch(e, e->call_fd, EPOLLIN | EPOLLET, &e->call_watch);
@@ -113,15 +113,16 @@ int ur_engine_create(const struct ur_engine_config *config,
 	e->tx.desc = calloc(e->tx.max_desc, sizeof(*e->tx.desc));
 	if (!e->tx.desc)
 		goto err_free;
-	e->counters = e->guest.counters ? ur_counters_of_port(e->guest.counters)
-					: e->own_counters;
+	e->counters = e->inproc.counters
+			      ? ur_counters_of_port(e->inproc.counters)
+			      : e->own_counters;
 	err = e->kind->create(e);
 	if (err)
 		goto err_free;
 	err = ur_wire_create(e);
 	if (err)
 		goto err_free;
-	if (e->lent_device && !e->shard)
+	if (e->local_device && !e->shard)
 		ur_settings_inherit(e);
 	err = e->kind->start(e);
 	if (err)
@@ -137,7 +138,7 @@ err_free:
  * it. */
 static int stop(struct ur_engine *engine)
 {
-	if (engine->config.guest && engine->faults) {
+	if (engine->config.inproc && engine->faults) {
 		ur_faults_hurry(engine);
 		engine->kind->after_call(engine);
 	}
@@ -168,7 +169,7 @@ void ur_engine_destroy(struct ur_engine *engine)
 
 bool ur_engine_sl_refused(struct ur_engine *engine)
 {
-	if (ur_counters_lent_sl(engine))
+	if (ur_counters_programs_sl(engine))
 		ur_wire_priority_refused(engine);
 	return engine->sl_refused;
 }
@@ -200,7 +201,7 @@ void ur_engine_counters(struct ur_engine *engine, u64 *values, u64 *programs)
 {
 	u64 own[UR_CNT_COUNT];
 
-	ur_counters_lent(engine, values);
+	ur_counters_programs(engine, values);
 	if (programs)
 		memcpy(programs, values, sizeof(own));
 	ur_counters_read(engine->counters, own);

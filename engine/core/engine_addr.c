@@ -3,12 +3,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "engine/grant/lend_settings.h"
+#include "engine/grant/program_settings.h"
 #include "engine/core/engine_impl.h"
 #include "engine/wire/wire.h"
 #include "util/assert.h"
 
-_Static_assert(UR_LENT_GIDS == UR_ENGINE_GIDS, "an entry for each");
+_Static_assert(UR_PROGRAM_GIDS == UR_ENGINE_GIDS, "an entry for each");
 
 bool ur_engine_own_gid(struct ur_engine *engine, const u8 *gid)
 {
@@ -86,21 +86,22 @@ void ur_engine_give_up_gids(struct ur_engine *e)
 }
 
 bool ur_engine_gids_changed(const struct ur_engine *e,
-			    const struct ur_lent_gids *gids)
+			    const struct ur_program_gids *gids)
 {
 	return atomic_load_explicit(&gids->generation, memory_order_relaxed) !=
-	       e->guest.gids_seen;
+	       e->inproc.gids_seen;
 }
 
-void ur_engine_follow_gids(struct ur_engine *e, const struct ur_lent_gids *gids)
+void ur_engine_follow_gids(struct ur_engine *e,
+			   const struct ur_program_gids *gids)
 {
 	u32 generation = atomic_load(&gids->generation);
 
-	if (generation == e->guest.gids_seen || (generation & 1))
+	if (generation == e->inproc.gids_seen || (generation & 1))
 		return;
 	for (u32 i = 0; i < UR_ENGINE_GIDS; i++) {
 		struct ur_egid *g = &e->gids[i];
-		bool stays = !g->used || ur_lent_gids_has(gids, i, g->gid);
+		bool stays = !g->used || ur_program_gids_has(gids, i, g->gid);
 
 		/* The addresses are changing again: the next turn retries. */
 		if (atomic_load(&gids->generation) != generation)
@@ -108,7 +109,7 @@ void ur_engine_follow_gids(struct ur_engine *e, const struct ur_lent_gids *gids)
 		if (!stays)
 			give_up(e, g);
 	}
-	e->guest.gids_seen = generation;
+	e->inproc.gids_seen = generation;
 }
 
 static int gid_free(struct ur_engine *engine, const u8 *gid,

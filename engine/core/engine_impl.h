@@ -20,10 +20,10 @@
 #include "engine/core/ectx.h"
 #include "engine/core/event_batch.h"
 #include "engine/core/event_file.h"
-#include "engine/inproc/guest.h"
+#include "engine/inproc/inproc.h"
 #include "engine/core/idle.h"
 #include "engine/core/kind.h"
-#include "engine/grant/lend_settings.h"
+#include "engine/grant/program_settings.h"
 #include "engine/core/mailbox.h"
 #include "engine/options.h"
 #include "engine/core/queues.h"
@@ -35,13 +35,13 @@
 struct ur_wire;
 struct ur_flow_table;
 struct ur_recorder;
-struct ur_lent_record;
-struct ur_lent_fault;
-struct ur_lent_gids;
+struct ur_program_record;
+struct ur_program_fault;
+struct ur_program_gids;
 struct ur_kept;
 struct ur_faults;
 struct ur_gsi;
-struct ur_lent_numbers;
+struct ur_slot_numbers;
 
 #define UR_WIRES       2 /* types of GIDs */
 #define UR_ENGINE_GIDS 1024
@@ -51,8 +51,8 @@ struct ur_engine_record {
 	bool on;     /* there is a recorder, or a probe is used */
 	bool probed; /* a probe is used */
 	struct ur_recorder *recorder; /* NULL: nothing is recorded */
-	u32 run;	   /* number of the recording; new for each */
-	ur_time next_told; /* earliest time of the next report of a failure */
+	u32 run;	     /* number of the recording; new for each */
+	ur_time next_report; /* earliest time of the next report of a failure */
 	struct ur_host_ops ops;
 };
 
@@ -74,12 +74,12 @@ struct ur_engine {
 	u8 ecn;			/* UR_ECN_*: ur_engine_set_cc() */
 	u32 shard; /* its slot's prefix, with which its numbers begin; uroced's: 0 */
 	u32 shard_bits;
-	struct ur_slot_set slots; /* granted to programs. Control (lend.c) */
-	uid_t lent_to[UR_SLOTS];
-	struct ur_lent_numbers *numbers; /* of all slots; NULL: none yet */
-	u32 lent_device; /* device number in wire/udp_own.h; 0: grants nothing */
+	struct ur_slot_set slots; /* granted to programs. Control (grant.c) */
+	uid_t granted_to[UR_SLOTS];
+	struct ur_slot_numbers *numbers; /* of all slots; NULL: none yet */
+	u32 local_device; /* device number in wire/udp_local.h; 0: grants nothing */
 	bool inherits; /* the settings are still an earlier uroced's. Control */
-	struct ur_counter_loans *counter_loans; /* NULL: none yet. Control */
+	struct ur_counter_grants *counter_grants; /* NULL: none yet. Control */
 	/* Settings for programs: the page, and the values to show there. */
 	struct ur_settings_page *settings;
 	int settings_fd;
@@ -87,11 +87,11 @@ struct ur_engine {
 	u32 shown_mtu;
 	u8 shown_ecn;
 	u32 shown_classes;
-	u32 shown_record_run, shown_record_kib;	       /* lend_record.h */
-	struct ur_lent_record *record_loans[UR_SLOTS]; /* control's */
-	/* Fault rules for programs: lend_faults.h. Control's. */
-	struct ur_lent_fault *lent_faults[UR_LENT_FAULTS];
-	u64 last_lent_fault;
+	u32 shown_record_run, shown_record_kib; /* program_records.h */
+	struct ur_program_record *program_records[UR_SLOTS]; /* control's */
+	/* Fault rules for programs: program_faults.h. Control's. */
+	struct ur_program_fault *program_faults[UR_PROGRAM_FAULTS];
+	u64 last_program_fault;
 	struct ur_port *port;		 /* a program's; NULL: uroced's */
 	struct ur_wire *wires[UR_WIRES]; /* by enum ur_gid_type; NULL: none */
 	struct ur_wire *raw;		 /* raw/wire_raw.h; NULL: none */
@@ -103,15 +103,16 @@ struct ur_engine {
 	struct ur_mailbox mailbox;
 	/* 1: the thread may be blocked, so a producer of work writes call_fd. */
 	_Atomic int asleep;
-	_Atomic bool tell_waking; /* the next wake-up is reported to control */
-	ur_time asleep_until;	  /* deadline of the sleep, while asleep */
+	_Atomic bool
+		report_waking; /* the next wake-up is reported to control */
+	ur_time asleep_until;  /* deadline of the sleep, while asleep */
 	bool stop;
-	u8 apart[64]; /* padding: other threads read the fields above */
-	ur_time now;  /* CLOCK_MONOTONIC, read once a turn */
+	u8 pad[64];  /* padding: other threads read the fields above */
+	ur_time now; /* CLOCK_MONOTONIC, read once a turn */
 	struct ur_list ectxs;
 	struct ur_list ringing; /* contexts that have rung of late: ringing.h */
 	u32 n_ringing;
-	ur_time ringing_looked;
+	ur_time ringing_checked;
 	bool lost_events; /* epoll events were dropped: any context may have rung */
 	struct ur_list kicks;	  /* ur_erq */
 	struct ur_list moderated; /* ur_ecq with a delayed event */
@@ -122,7 +123,7 @@ struct ur_engine {
 	struct ur_tx tx;
 	u32 tx_sent; /* descriptors of tx already on the wire */
 	bool tx_blocked;
-	/* A neighbour's ring is nearly full: call ur_wire_look() before each fill. */
+	/* A neighbour's ring is nearly full: call ur_wire_retry() before each fill. */
 	bool tx_little;
 	bool looped;  /* a packet of this fill was to the engine itself */
 	bool hurries; /* transmit.c: control waits for the packets */
@@ -132,8 +133,8 @@ struct ur_engine {
 	u64 sleeps;    /* for the tests */
 	u64 unwatched; /* watches that have ended */
 	ur_time last_rx, last_epoll;
-	ur_time wire_look; /* when to call look() of a wire; UR_NEVER: not */
-	u32 forwards;	   /* outboxes that it empties (local/udp_outbox.h) */
+	ur_time wire_retry_at; /* when to call retry() of a wire; UR_NEVER: not */
+	u32 forwards; /* outboxes that it empties (local/udp_outbox.h) */
 	struct ur_idle idle;
 	u32 cpu; /* last known processor, plus one */
 	struct ur_refused refused;
@@ -144,7 +145,7 @@ struct ur_engine {
 	bool rx_any;	/* a datagram came in this turn */
 	bool rx_bulk;	/* the last datagrams were long */
 	bool rx_memory; /* packets came from another program through memory */
-	struct ur_guest_state guest;
+	struct ur_inproc inproc;
 	struct ur_chores chores; /* of an engine in a program */
 	struct ur_asides asides; /* the same */
 	struct ur_gpu *gpu;	 /* NULL: no region was of a GPU's memory yet */
@@ -152,7 +153,7 @@ struct ur_engine {
 	/* The kernel refused priority 7: service level 7 is sent without it. */
 	_Atomic bool sl_refused;
 	struct ur_gsi *gsi; /* NULL: QP1 is another engine's */
-	/* UR_CNT_COUNT words: own_counters, or those that were lent. */
+	/* UR_CNT_COUNT words: own_counters, or those that were granted. */
 	u64 *counters;
 	u64 own_counters[UR_CNT_COUNT];
 };
@@ -172,15 +173,16 @@ static inline void ur_engine_tally(struct ur_engine *engine, enum ur_counter c,
 
 /* Post a report to control: the wake-up, or a received MAD of UR_MAD_BYTES. Without memory the report is
  * lost. */
-void ur_engine_tell_woken(struct ur_engine *engine);
-/* Reports to control that the engine has woken, if ur_engine_tell_waking() asked. */
+void ur_engine_report_woken(struct ur_engine *engine);
+/* Reports to control that the engine has woken, if ur_engine_report_waking() asked. */
 static inline void ur_engine_woken(struct ur_engine *engine)
 {
-	if (atomic_load_explicit(&engine->tell_waking, memory_order_relaxed))
-		ur_engine_tell_woken(engine);
+	if (atomic_load_explicit(&engine->report_waking, memory_order_relaxed))
+		ur_engine_report_woken(engine);
 }
-void ur_engine_tell_gsi(struct ur_engine *engine, const struct ur_rx_meta *meta,
-			u32 src_qpn, const u8 *mad);
+void ur_engine_report_gsi(struct ur_engine *engine,
+			  const struct ur_rx_meta *meta, u32 src_qpn,
+			  const u8 *mad);
 /* Starts a thread that takes turns until engine->stop. Returns 0 or -errno. */
 int ur_engine_start(struct ur_engine *engine);
 /* Returns whether the GID is one of the device's own. */
@@ -188,17 +190,17 @@ bool ur_engine_own_gid(struct ur_engine *engine, const u8 *gid);
 /* In a program: returns whether the device's addresses have changed; removes those that it no
  * longer has. Under the owner lock. */
 bool ur_engine_gids_changed(const struct ur_engine *engine,
-			    const struct ur_lent_gids *gids);
+			    const struct ur_program_gids *gids);
 void ur_engine_follow_gids(struct ur_engine *engine,
-			   const struct ur_lent_gids *gids);
+			   const struct ur_program_gids *gids);
 /* Removes all addresses. */
 void ur_engine_give_up_gids(struct ur_engine *engine);
 /* The first slot that is granted. */
-#define UR_LEND_FIRST 1u
+#define UR_SLOT_FIRST 1u
 /* The slot's sockets are not in use any more. */
-void ur_lend_rest(struct ur_engine *engine, u32 slot);
-/* Returns the name of the slot's stored UR_KEPT_LIFE (ground/keep.h). */
-struct ur_kept ur_lend_life(const struct ur_engine *engine, u32 slot);
+void ur_grant_unuse(struct ur_engine *engine, u32 slot);
+/* Returns the name of the slot's stored UR_KEPT_LIVENESS (ground/keep.h). */
+struct ur_kept ur_grant_liveness(const struct ur_engine *engine, u32 slot);
 /* Joins a multicast group. Joins count; the first one joins on the wire. Returns 0
  * or -errno. */
 int ur_engine_join(struct ur_engine *engine, const u8 *gid);

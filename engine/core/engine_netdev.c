@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 #include "engine/core/engine_impl.h"
-#include "engine/grant/lend_settings.h"
-#include "engine/wire/udp_own.h"
+#include "engine/grant/program_settings.h"
+#include "engine/wire/udp_local.h"
 #include "engine/wire/wire.h"
 
 static int set_mtu(struct ur_engine *engine, u32 mtu_bytes)
@@ -33,7 +33,7 @@ UR_ENGINE_CALL(1, set_ifindex, u32);
 void ur_engine_set_ifindex(struct ur_engine *engine, u32 ifindex)
 {
 	call_set_ifindex(engine, ifindex);
-	ur_udp_own_move(engine->lent_device, ifindex);
+	ur_udp_local_move(engine->local_device, ifindex);
 	ur_settings_show(engine);
 }
 

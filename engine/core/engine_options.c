@@ -137,11 +137,11 @@ int ur_engine_options_parse(struct ur_engine_options *o, const char *text)
 	return err;
 }
 
-/* cc is one of the settings (lend_settings.h). */
+/* cc is one of the settings (program_settings.h). */
 static const struct {
 	u32 flag;
 	size_t offset;
-} lent[] = {
+} granted[] = {
 #define LENT(name, field)                                         \
 	{                                                         \
 		UROCE_ENGINE_NO_##name,                           \
@@ -160,18 +160,17 @@ u32 ur_engine_options_off(const struct ur_engine_options *o)
 {
 	u32 off = 0;
 
-	for (size_t i = 0; i < UR_ARRAY_SIZE(lent); i++)
-		if (!*(const bool *)((const u8 *)o + lent[i].offset))
-			off |= lent[i].flag;
+	for (size_t i = 0; i < UR_ARRAY_SIZE(granted); i++)
+		if (!*(const bool *)((const u8 *)o + granted[i].offset))
+			off |= granted[i].flag;
 	return off;
 }
 
-void ur_engine_options_borrow(struct ur_engine_options *o, u32 off,
-			      u32 tx_bytes)
+void ur_engine_options_apply(struct ur_engine_options *o, u32 off, u32 tx_bytes)
 {
-	for (size_t i = 0; i < UR_ARRAY_SIZE(lent); i++)
-		if (off & lent[i].flag)
-			*(bool *)((u8 *)o + lent[i].offset) = false;
+	for (size_t i = 0; i < UR_ARRAY_SIZE(granted); i++)
+		if (off & granted[i].flag)
+			*(bool *)((u8 *)o + granted[i].offset) = false;
 	if (tx_bytes >= TX_BYTES_MIN && tx_bytes <= TX_BYTES_MAX)
 		o->tx_bytes = tx_bytes;
 }

@@ -9,8 +9,8 @@
 #include <string.h>
 #include "engine/faults/adverse.h"
 #include "engine/core/engine_impl.h"
-#include "engine/grant/lend_counters.h"
-#include "engine/grant/lend_failures.h"
+#include "engine/grant/program_counters.h"
+#include "engine/grant/program_failures.h"
 #include "engine/core/transmit.h"
 #include "engine/ground/user.h"
 #include "engine/wire/wire.h"
@@ -20,7 +20,7 @@
 
 /* Result of a call that must be repeated: more requests were posted than one call
  * sends. */
-#define UR_SETTLES 1
+#define UR_DRAINS 1
 
 static void free_av(struct ur_av *av)
 {
@@ -70,14 +70,15 @@ static int create_qp(struct ur_engine *engine, struct ur_eqp *qp)
 	int err = make_raw_av(&init);
 
 	ur_assert(qp->engine == engine);
-	if (engine->guest.counters) {
-		ur_failures_forget(engine->guest.counters, in->qpn);
-		init.shown = ur_counters_of_qp(engine->guest.counters, in->qpn);
+	if (engine->inproc.counters) {
+		ur_failures_forget(engine->inproc.counters, in->qpn);
+		init.shown =
+			ur_counters_of_qp(engine->inproc.counters, in->qpn);
 	}
 	if (!err)
 		err = ur_qp_create(engine->port, &init, &qp->qp);
 	if (err && init.shown)
-		ur_counters_qp_gone(engine->guest.counters, in->qpn);
+		ur_counters_qp_gone(engine->inproc.counters, in->qpn);
 	if (!err && init.raw_av)
 		init.raw_av->wire = ur_qp_number(qp->qp);
 	ur_av_put(init.raw_av);
@@ -195,11 +196,12 @@ static int make_av(struct ur_engine *engine, const struct ur_eqp *qp,
 	attr->av->realm = qp->init.realm;
 	attr->av->lqpn = qp->qpn;
 	if (!(mask & UR_QP_ATTR_DEST_QPN))
-		attr->av->loan = now.av ? now.av->loan : 0;
+		attr->av->grant_id = now.av ? now.av->grant_id : 0;
 	else if (path->nobodys)
-		attr->av->loan = UR_NO_LOAN;
-	else if (wire->near->loan)
-		attr->av->loan = wire->near->loan(wire, path->dgid, dqpn);
+		attr->av->grant_id = UR_NO_GRANT_ID;
+	else if (wire->near->grant_id)
+		attr->av->grant_id =
+			wire->near->grant_id(wire, path->dgid, dqpn);
 	return 0;
 }
 
@@ -209,8 +211,8 @@ static int modify(struct ur_engine *engine, struct ur_eqp *qp,
 	int err;
 
 	ur_assert(qp->engine == engine);
-	if (ur_transmit_settle(engine, qp))
-		return UR_SETTLES;
+	if (ur_transmit_drain(engine, qp))
+		return UR_DRAINS;
 	attr.av = NULL;
 	if (mask & UR_QP_ATTR_AV) {
 		err = make_av(engine, qp, path, mask, &attr);
@@ -251,7 +253,7 @@ int ur_eqp_modify(struct ur_eqp *qp, const struct ur_qp_attr *attr,
 		return -EINVAL;
 	do
 		err = call_modify(qp->engine, qp, *attr, path, mask);
-	while (err == UR_SETTLES);
+	while (err == UR_DRAINS);
 	return err;
 }
 
@@ -298,12 +300,12 @@ static int query(struct ur_engine *engine, struct ur_eqp *qp,
 }
 UR_ENGINE_CALL(2, query, struct ur_eqp *, struct ur_qp_attr *);
 
-void ur_eqp_tell(struct ur_eqp *qp, struct uroce_engine_qp *to)
+void ur_eqp_describe(struct ur_eqp *qp, struct uroce_engine_qp *to)
 {
 	struct ur_qp_attr attr;
 
 	call_query(qp->engine, qp, &attr);
-	ur_qp_tell(&attr, qp->have_path ? &qp->path : NULL, to);
+	ur_qp_describe(&attr, qp->have_path ? &qp->path : NULL, to);
 	to->cur_state = ur_qp_is_shown(qp->qp) ? UROCE_ENGINE_QP_SHOWN : 0;
 }
 
@@ -361,13 +363,13 @@ static int destroy_qp(struct ur_engine *engine, struct ur_eqp *qp,
 {
 	if (ur_qp_attached(qp->qp))
 		return -EBUSY;
-	if (ur_transmit_settle(engine, qp))
-		return UR_SETTLES;
+	if (ur_transmit_drain(engine, qp))
+		return UR_DRAINS;
 	ur_assert(qp->engine == engine);
 	ur_list_del(&qp->rung);
 	ur_qp_destroy(qp->qp);
-	if (engine->guest.counters)
-		ur_counters_qp_gone(engine->guest.counters, qp->qpn);
+	if (engine->inproc.counters)
+		ur_counters_qp_gone(engine->inproc.counters, qp->qpn);
 	ur_adverse_forget_qp(qp);
 	ur_list_del(&qp->rq.kick_node);
 	if (qp->init.send_cq) {
@@ -398,7 +400,7 @@ int ur_eqp_destroy(struct ur_eqp *qp, struct ur_events_left *async)
 	*async = (struct ur_events_left){0};
 	do
 		err = call_destroy_qp(qp->engine, qp, async);
-	while (err == UR_SETTLES);
+	while (err == UR_DRAINS);
 	if (err)
 		return err;
 	if (qp->has_rings)

@@ -3,7 +3,7 @@
  * destroyed. */
 #include <string.h>
 #include "engine/core/engine_impl.h"
-#include "engine/grant/lend_failures.h"
+#include "engine/grant/program_failures.h"
 #include "transport/qp.h"
 
 /* For so long a packet refused by the kernel counts as the cause of a failure. */
@@ -25,13 +25,13 @@ void ur_host_qp_failed(void *qp_ctx, const struct ur_failure *failure)
 	    failure->at - av->send_error_at < SEND_ERROR_NS)
 		now.send_error = av->send_error;
 	*kept = now;
-	if (qp->engine->guest.counters)
-		ur_failures_show(qp->engine->guest.counters, qp->qpn, &now);
+	if (qp->engine->inproc.counters)
+		ur_failures_show(qp->engine->inproc.counters, qp->qpn, &now);
 }
 
 void ur_eqp_forget_failures(struct ur_eqp *qp)
 {
 	memset(qp->failure, 0, sizeof(qp->failure));
-	if (qp->engine->guest.counters)
-		ur_failures_forget(qp->engine->guest.counters, qp->qpn);
+	if (qp->engine->inproc.counters)
+		ur_failures_forget(qp->engine->inproc.counters, qp->qpn);
 }

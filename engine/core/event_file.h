@@ -25,7 +25,7 @@ struct ur_evsock {
 	int tx, rx;
 	bool async;		/* 16-byte datagrams with a type */
 	bool watching;		/* watched for room */
-	bool held;		/* see ur_events_hold() */
+	bool frozen;		/* see ur_events_freeze() */
 	bool ended;		/* the receiving end is gone */
 	struct ur_list backlog; /* ur_evsrc */
 	struct ur_watch watch;
@@ -33,13 +33,13 @@ struct ur_evsock {
 
 struct ur_echan {
 	struct ur_evsock sock;
-	struct ur_list borrowed; /* engine->guest.chans */
+	struct ur_list program_node; /* engine->inproc.chans */
 };
 
 struct ur_easync {
 	struct ur_evsock sock;
-	struct ur_list borrowed; /* engine->guest.asyncs */
-	struct ur_evsrc loose;	 /* events that belong to no queue */
+	struct ur_list program_node; /* engine->inproc.asyncs */
+	struct ur_evsrc loose;	     /* events that belong to no queue */
 };
 
 /* Initializes *sock with two existing ends, which it owns from now on. */

@@ -63,7 +63,7 @@ static bool hold(struct ur_idle *i, u64 now, u64 ns)
 	return false;
 }
 
-enum ur_idle_way ur_idle_wait(struct ur_idle *i, u64 now)
+enum ur_idle_mode ur_idle_wait(struct ur_idle *i, u64 now)
 {
 	bool contended = now < i->contended_until;
 

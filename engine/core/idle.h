@@ -11,7 +11,7 @@
 #include "engine/core/spin_predictor.h"
 #include "util/bytes.h"
 
-enum ur_idle_way {
+enum ur_idle_mode {
 	UR_IDLE_HOLD,
 	UR_IDLE_YIELD,
 	UR_IDLE_SLEEP,
@@ -47,7 +47,7 @@ void ur_idle_forget(struct ur_idle *idle, struct ur_spin_predictor *predictor);
 /* Records that an iteration that began at now found work. */
 void ur_idle_work(struct ur_idle *idle, u64 now);
 /* Returns what to do after an iteration that began at now and found no work. */
-enum ur_idle_way ur_idle_wait(struct ur_idle *idle, u64 now);
+enum ur_idle_mode ur_idle_wait(struct ur_idle *idle, u64 now);
 /* Records that a yield lasted from before to after. */
 void ur_idle_yielded(struct ur_idle *idle, u64 before, u64 after);
 

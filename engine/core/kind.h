@@ -36,10 +36,10 @@ struct ur_engine_kind {
 	/* Does the same while there are fault rules or a hostile card. */
 	void (*rx_ruled)(struct ur_engine *engine,
 			 const struct ur_rx_meta *meta, const u8 *bth, u32 len);
-	/* As ur_port_rx_run(), ur_port_rx_apart() and ur_port_hold(). */
+	/* As ur_port_rx_run(), ur_port_rx_split() and ur_port_hold(). */
 	u32 (*rx_run)(struct ur_engine *engine, const struct ur_rx_meta *meta,
 		      const u8 *bth, u32 len, u32 stride, u32 n);
-	u32 (*rx_apart)(struct ur_engine *engine, const struct ur_rx_meta *meta,
+	u32 (*rx_split)(struct ur_engine *engine, const struct ur_rx_meta *meta,
 			const u8 *bth, u32 stride, const u8 *payload, u32 len,
 			u32 n, bool frail);
 	void (*hold)(struct ur_engine *engine, bool some);

@@ -35,7 +35,7 @@ static bool answer_doorbells(struct ur_engine *e, bool all)
 
 /* The engine's thread alone takes edge-triggered events. If it has just received, the program's event
  * is sent first. */
-static bool look_at_wire(struct ur_engine *e)
+static bool poll_wire(struct ur_engine *e)
 {
 	return e->rx_any || ur_wire_poll(e);
 }
@@ -47,7 +47,7 @@ static bool look_at_wire(struct ur_engine *e)
  */
 static bool send_due(struct ur_engine *e)
 {
-	bool aside = e->rx_memory && !e->guest.drives;
+	bool aside = e->rx_memory && !e->inproc.drives;
 
 	e->rx_memory = false;
 	if (ur_list_empty(&e->due))
@@ -58,7 +58,7 @@ static bool send_due(struct ur_engine *e)
 	}
 	ur_ecq_send_events(e);
 	/* The program may have posted, but could not run the engine. */
-	return e->config.guest && answer_doorbells(e, false);
+	return e->config.inproc && answer_doorbells(e, false);
 }
 
 bool ur_poll_turn(struct ur_engine *e)
@@ -66,13 +66,13 @@ bool ur_poll_turn(struct ur_engine *e)
 	bool any, called;
 
 	e->now = ur_clock_ns(CLOCK_MONOTONIC);
-	ur_record_look(e);
+	ur_record_check_probes(e);
 	/* Doorbells rung before a command are served before it. */
 	called = ur_mailbox_waits(e);
-	ur_guest_turn_begins(e);
-	ur_ringing_look(e);
+	ur_inproc_turn_begins(e);
+	ur_ringing_check(e);
 	any = answer_doorbells(e, called);
-	any |= look_at_wire(e);
+	any |= poll_wire(e);
 	ur_dispatch_end_rx(e);
 	if (e->now >= ur_port_deadline(e->port)) {
 		ur_port_expire(e->port, e->now);
@@ -82,7 +82,7 @@ bool ur_poll_turn(struct ur_engine *e)
 	 * this processor can answer before the ACK leaves, and the ACK then
 	 * travels with its answer. */
 	any |= send_due(e);
-	if (!ur_guest_keeps_answer(e))
+	if (!ur_inproc_defers_ack(e))
 		any |= ur_transmit(e);
 	/* No command while events or bursts are being sent: it could destroy a queue of theirs. */
 	if (called && !e->events_away && !e->asides.away)
@@ -93,20 +93,20 @@ bool ur_poll_turn(struct ur_engine *e)
 		e->mod_deadline = UR_NEVER;
 	/* The events of messages within the device, and of the command. */
 	ur_ecq_send_events(e);
-	if (any && e->config.guest)
-		ur_guest_acted(e);
-	ur_guest_turn_ends(e);
+	if (any && e->config.inproc)
+		ur_inproc_acted(e);
+	ur_inproc_turn_ends(e);
 	return any;
 }
 
 void ur_poll_posted(struct ur_engine *e)
 {
 	e->now = ur_clock_ns(CLOCK_MONOTONIC);
-	ur_guest_turn_begins(e);
+	ur_inproc_turn_begins(e);
 	answer_doorbells(e, false);
 	ur_transmit(e);
 	ur_ecq_send_events(e);
-	ur_guest_turn_ends(e);
+	ur_inproc_turn_ends(e);
 }
 
 bool ur_poll_overdue(struct ur_engine *e)
@@ -114,7 +114,7 @@ bool ur_poll_overdue(struct ur_engine *e)
 	return e->stop || e->tx_blocked || !ur_list_empty(&e->kicks) ||
 	       !ur_list_empty(&e->moderated) ||
 	       ur_port_deadline(e->port) < e->asleep_until ||
-	       e->wire_look < e->asleep_until ||
+	       e->wire_retry_at < e->asleep_until ||
 	       ur_faults_deadline(e) < e->asleep_until;
 }
 

@@ -8,7 +8,7 @@
  *
  * A packet must not wait for a program that does not come back to poll. So datagrams stay only in a
  * stream: many were posted of late without a poll in vain between them. During a stream the engine's
- * thread looks twice as often, and sends the datagrams that stay. If it sends half of the batches,
+ * thread ticks twice as often, and sends the datagrams that stay. If it sends half of the batches,
  * batching stops for a time, which doubles with each stop.
  */
 #ifndef UR_ENGINE_CORE_POST_BATCH_H
@@ -26,17 +26,17 @@ struct ur_post_batch {
 	_Atomic bool stream;
 	/* The thread's: */
 	u32 seen_followers, seen_batches;
-	u32 sent; /* batches that the thread sent since the last look */
+	u32 sent; /* batches that the thread sent since the last tick */
 	u32 lately_sent, lately_made; /* averages, in eighths of a batch */
-	u32 looks;		      /* looks until the stream is over */
-	u32 off;		      /* looks until datagrams may stay again */
+	u32 stream_ticks;	      /* ticks until the stream is over */
+	u32 off;		      /* ticks until datagrams may stay again */
 	u32 penalty;		      /* "off" at the last stop */
-	u32 good; /* looks in a row at which the program had sent nearly all itself */
+	u32 good; /* ticks in a row at which the program had sent nearly all itself */
 };
 
-/* Counts a posted datagram. looked_after: the engine's thread looks regularly. Returns whether the
+/* Counts a posted datagram. thread_ticks: the engine's thread ticks regularly. Returns whether the
  * datagram stays in its ring. Any thread. */
-bool ur_post_batch_stays(struct ur_post_batch *batch, bool looked_after);
+bool ur_post_batch_stays(struct ur_post_batch *batch, bool thread_ticks);
 /* Records that all posted datagrams are about to be sent. Under the owner lock. */
 static inline void ur_post_batch_sent(struct ur_post_batch *batch)
 {
@@ -56,6 +56,6 @@ static inline bool ur_post_batch_is_stream(const struct ur_post_batch *batch)
 	return atomic_load_explicit(&batch->stream, memory_order_relaxed);
 }
 /* Decides whether datagrams may stay. The engine's thread, once a millisecond while it naps. */
-void ur_post_batch_look(struct ur_post_batch *batch);
+void ur_post_batch_tick(struct ur_post_batch *batch);
 
 #endif

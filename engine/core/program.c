@@ -26,7 +26,7 @@ static u8 *payload_room(void *ctx, const struct ur_av *av, u32 dqpn, u32 len)
 	struct ur_engine *e = ctx;
 	struct ur_wire *wire = ur_wire_of(e, av->v1);
 
-	return e->config.guest && wire->near->payload_room
+	return e->config.inproc && wire->near->payload_room
 		       ? wire->near->payload_room(wire, av, dqpn, len)
 		       : NULL;
 }
@@ -37,7 +37,7 @@ static const u8 *payload_place(void *ctx, const struct ur_av *av, u32 dqpn,
 	struct ur_engine *e = ctx;
 	struct ur_wire *wire = ur_wire_of(e, av->v1);
 
-	return e->config.guest && wire->near->payload_place
+	return e->config.inproc && wire->near->payload_place
 		       ? wire->near->payload_place(wire, av, dqpn, mem, off,
 						   len)
 		       : NULL;
@@ -55,7 +55,7 @@ static bool holds(void *ctx, const struct ur_av *av, u32 dqpn, bool datagram)
 	struct ur_engine *e = ctx;
 	struct ur_wire *wire = ur_wire_of(e, av->v1);
 
-	return e->config.guest && wire->near->holds &&
+	return e->config.inproc && wire->near->holds &&
 	       wire->near->holds(wire, av, dqpn, datagram);
 }
 
@@ -64,7 +64,7 @@ static bool unread(void *ctx, const struct ur_av *av, u32 dqpn)
 	struct ur_engine *e = ctx;
 	struct ur_wire *wire = ur_wire_of(e, av->v1);
 
-	return e->config.guest && wire->near->unread &&
+	return e->config.inproc && wire->near->unread &&
 	       wire->near->unread(wire, av, dqpn);
 }
 
@@ -131,7 +131,7 @@ static void destroy(struct ur_engine *e)
 
 static int start(struct ur_engine *e)
 {
-	return e->config.guest ? ur_guest_start(e) : ur_engine_start(e);
+	return e->config.inproc ? ur_inproc_start(e) : ur_engine_start(e);
 }
 
 static ur_time deadline(const struct ur_engine *e)
@@ -141,10 +141,10 @@ static ur_time deadline(const struct ur_engine *e)
 
 static void before_call(struct ur_engine *e)
 {
-	ur_guest_follow(e);
-	if (!e->config.guest)
+	ur_inproc_follow(e);
+	if (!e->config.inproc)
 		return;
-	ur_guest_acted(e);
+	ur_inproc_acted(e);
 	/* The thread that ran the engine before may have left packets. */
 	ur_transmit(e);
 }
@@ -161,11 +161,11 @@ static u32 rx_run(struct ur_engine *e, const struct ur_rx_meta *meta,
 	return ur_port_rx_run(e->port, e->now, meta, bth, len, stride, n);
 }
 
-static u32 rx_apart(struct ur_engine *e, const struct ur_rx_meta *meta,
+static u32 rx_split(struct ur_engine *e, const struct ur_rx_meta *meta,
 		    const u8 *bth, u32 stride, const u8 *payload, u32 len,
 		    u32 n, bool frail)
 {
-	return ur_port_rx_apart(e->port, e->now, meta, bth, stride, payload,
+	return ur_port_rx_split(e->port, e->now, meta, bth, stride, payload,
 				len, n, frail);
 }
 
@@ -211,7 +211,7 @@ const struct ur_engine_kind ur_program_kind = {
 	.rx = rx,
 	.rx_ruled = ur_adverse_rx,
 	.rx_run = rx_run,
-	.rx_apart = rx_apart,
+	.rx_split = rx_split,
 	.hold = hold,
 	.set_cc = set_cc,
 	.set_mtu = set_mtu,

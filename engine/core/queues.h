@@ -78,9 +78,9 @@ struct ur_eqp {
 	pid_t pid;
 	/* record.c: PSN of the next work request, valid in that recording. */
 	u32 record_psn, record_run;
-	/* transmit.c: node in a list of the context; fills left of its settling. */
+	/* transmit.c: node in a list of the context; fills left of its draining. */
 	struct ur_list rung;
-	u32 settle_fills;
+	u32 drain_fills;
 	struct ur_adverse_qp *adverse; /* NULL: an ordinary card */
 };
 

@@ -21,11 +21,11 @@ struct ur_emr {
 	struct ur_pinned_place pinned;
 	struct ur_gpu_memory *gpu; /* gpu/gpu.c; NULL: not GPU memory */
 	/* Export to neighbours (local/udp_shown.h). pieces: sent payload pieces, which cause a search for the
-	 * file. looked: the search is done; file is its result. */
+	 * file. searched: the search is done; file is its result. */
 	u32 pieces;
-	struct ur_chore look;
+	struct ur_chore search_chore;
 	struct ur_file_search *search; /* NULL: no search in progress */
-	bool looked;
+	bool searched;
 	struct ur_shown_file file; /* fd -1: none */
 };
 
@@ -48,6 +48,6 @@ extern const struct ur_mem_ops ur_dmabuf_ops;
 extern const struct ur_mem_ops ur_parent_mem_ops;
 /* Returns 0 if the dma-buf's descriptor takes the calls that accesses need, else -EOPNOTSUPP. A thread
  * that registers. */
-int ur_dmabuf_look(int fd);
+int ur_dmabuf_check(int fd);
 
 #endif

@@ -52,12 +52,12 @@ static void leave_quiet(struct ur_engine *e)
 	}
 }
 
-void ur_ringing_look(struct ur_engine *e)
+void ur_ringing_check(struct ur_engine *e)
 {
 	if (e->n_ringing <= UR_RINGING_FEW ||
-	    e->now - e->ringing_looked < LATELY_NS)
+	    e->now - e->ringing_checked < LATELY_NS)
 		return;
-	e->ringing_looked = e->now;
+	e->ringing_checked = e->now;
 	leave_quiet(e);
 }
 

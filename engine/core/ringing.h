@@ -22,7 +22,7 @@ void ur_ringing_add(struct ur_engine *engine, struct ur_ectx *ectx);
 void ur_ringing_del(struct ur_engine *engine, struct ur_ectx *ectx);
 /* Removes the contexts that have not rung for a while, if there are many. Once a
  * turn, while awake. */
-void ur_ringing_look(struct ur_engine *engine);
+void ur_ringing_check(struct ur_engine *engine);
 /* Serves the doorbells of the set; of all contexts if all is set (a command waits)
  * or wake events were lost. Returns whether any had rung. */
 bool ur_ringing_answer(struct ur_engine *engine, bool all);

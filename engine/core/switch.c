@@ -20,14 +20,14 @@
 #define WIRE_QUIET_NS 5000u
 #define WIRE_HOT_NS   200000u
 
-static bool look_at_wire(struct ur_engine *e)
+static bool poll_wire(struct ur_engine *e)
 {
 	static const struct timespec zero;
 	bool any = false;
 	u64 quiet = e->now - e->last_rx;
 
-	if (e->now >= e->wire_look)
-		ur_wire_look(e);
+	if (e->now >= e->wire_retry_at)
+		ur_wire_retry(e);
 	if (e->forwards)
 		any = ur_wire_forward(e);
 	if (quiet < WIRE_HOT_NS)
@@ -58,8 +58,8 @@ static bool turn(struct ur_engine *e)
 	bool any;
 
 	e->now = ur_clock_ns(CLOCK_MONOTONIC);
-	ur_record_look(e);
-	any = look_at_wire(e);
+	ur_record_check_probes(e);
+	any = poll_wire(e);
 	ur_dispatch_end_rx(e);
 	any |= transmit(e);
 	any |= ur_mailbox_run(e);
@@ -90,7 +90,7 @@ static bool after_call(struct ur_engine *e)
 	transmit(e);
 	return e->stop || ur_gsi_waits(e) || e->tx_blocked ||
 	       ur_faults_deadline(e) < e->asleep_until ||
-	       e->wire_look < e->asleep_until;
+	       e->wire_retry_at < e->asleep_until;
 }
 
 /* It has no queue pair but QP1. A number of a program's gets here where that has ended. */
@@ -109,7 +109,7 @@ static u32 rx_run(struct ur_engine *e, const struct ur_rx_meta *meta,
 	return 0;
 }
 
-static u32 rx_apart(struct ur_engine *e, const struct ur_rx_meta *meta,
+static u32 rx_split(struct ur_engine *e, const struct ur_rx_meta *meta,
 		    const u8 *bth, u32 stride, const u8 *payload, u32 len,
 		    u32 n, bool frail)
 {
@@ -144,7 +144,7 @@ const struct ur_engine_kind ur_switch_kind = {
 	.rx = rx,
 	.rx_ruled = rx,
 	.rx_run = rx_run,
-	.rx_apart = rx_apart,
+	.rx_split = rx_split,
 	.hold = hold,
 	.set_cc = changed,
 	.set_mtu = set_mtu,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Sending: the transport fills the burst buffer, which tx.c sends. Also settles queue pairs: sends
+/* Sending: the transport fills the burst buffer, which tx.c sends. Also drains queue pairs: sends
  * the requests posted before a queue pair changes. */
 #include "engine/faults/adverse.h"
 #include "engine/core/answers.h"
@@ -16,14 +16,14 @@
 #define LITTLE_NS   100000u
 /*
  * The caller holds the control lock while it waits, so posted requests are sent in
- * pieces: at most SETTLE_QPS queue pairs, and at most SETTLE_NS, which is checked
+ * pieces: at most DRAIN_QPS queue pairs, and at most DRAIN_NS, which is checked
  * after each fill.
  */
-#define SETTLE_QPS 256
-#define SETTLE_NS  100000u
+#define DRAIN_QPS 256
+#define DRAIN_NS  100000u
 /* Fills for one queue pair: enough for all that a send ring holds in small
  * datagrams. */
-#define SETTLE_FILLS 1024
+#define DRAIN_FILLS 1024
 
 /* In a program. Returns whether the peer gets what follows an acknowledgement in one datagram together with it:
  * the datagram arrives as it leaves, or the packets go through memory. */
@@ -37,7 +37,7 @@ static bool goes_in_one(const struct ur_engine *e)
  * requests stay in several datagrams, so that the peer starts on the first one early. */
 static void arrange(struct ur_engine *e)
 {
-	if (e->config.guest && !(goes_in_one(e) && ur_answers_last(&e->tx)) &&
+	if (e->config.inproc && !(goes_in_one(e) && ur_answers_last(&e->tx)) &&
 	    e->tx.n_desc > 2) {
 		if (!e->rx_bulk)
 			ur_answers_first(&e->tx);
@@ -61,7 +61,7 @@ static bool put_out(struct ur_engine *e)
  */
 static bool has_more(struct ur_engine *e, bool more)
 {
-	if (e->config.guest)
+	if (e->config.inproc)
 		return more || e->looped;
 	return more && !ur_mailbox_waits(e);
 }
@@ -75,7 +75,7 @@ static bool fill(struct ur_engine *e, struct ur_qp *qp, u32 max_desc)
 	bool more;
 
 	if (e->tx_little)
-		ur_wire_look(e);
+		ur_wire_retry(e);
 	if (e->tx_little) {
 		tx->cap = ur_min_u32(cap, UR_LITTLE_BYTES);
 		max_desc = ur_min_u32(max_desc, UR_LITTLE_PACKETS);
@@ -142,8 +142,8 @@ static bool transmit(struct ur_engine *e, u32 rounds, u32 max_desc)
 bool ur_transmit(struct ur_engine *e)
 {
 	return transmit(e,
-			e->config.guest ? UR_TRANSMIT_ROUNDS_OWN
-					: UR_TRANSMIT_ROUNDS,
+			e->config.inproc ? UR_TRANSMIT_ROUNDS_OWN
+					 : UR_TRANSMIT_ROUNDS,
 			e->tx.max_desc);
 }
 
@@ -161,7 +161,7 @@ bool ur_transmit_little(struct ur_engine *e)
 }
 
 /* Sends a fill of one queue pair. Returns false if it has nothing more to send now. */
-static bool settle_fill(struct ur_engine *e, struct ur_eqp *qp)
+static bool drain_fill(struct ur_engine *e, struct ur_eqp *qp)
 {
 	bool more;
 
@@ -171,30 +171,30 @@ static bool settle_fill(struct ur_engine *e, struct ur_eqp *qp)
 	return put_out(e) && more;
 }
 
-static bool settle_until(struct ur_engine *e, struct ur_eqp *qp, u64 end)
+static bool drain_until(struct ur_engine *e, struct ur_eqp *qp, u64 end)
 {
 	bool more = true;
 
 	if (!qp->sq.hdr)
 		return false;
-	if (!qp->settle_fills) {
-		qp->settle_fills = SETTLE_FILLS;
+	if (!qp->drain_fills) {
+		qp->drain_fills = DRAIN_FILLS;
 		if (ur_ring_avail(&qp->sq))
 			ur_qp_kick(qp->qp);
 	}
 	ur_adverse_hurry(qp, true);
 	do
-		more = settle_fill(e, qp) && --qp->settle_fills;
+		more = drain_fill(e, qp) && --qp->drain_fills;
 	while (more && ur_clock_ns(CLOCK_MONOTONIC) < end);
 	ur_adverse_hurry(qp, false);
 	if (!more)
-		qp->settle_fills = 0;
+		qp->drain_fills = 0;
 	return more;
 }
 
-bool ur_transmit_settle(struct ur_engine *e, struct ur_eqp *qp)
+bool ur_transmit_drain(struct ur_engine *e, struct ur_eqp *qp)
 {
-	return settle_until(e, qp, ur_clock_ns(CLOCK_MONOTONIC) + SETTLE_NS);
+	return drain_until(e, qp, ur_clock_ns(CLOCK_MONOTONIC) + DRAIN_NS);
 }
 
 void ur_transmit_note(struct ur_eqp *qp)
@@ -206,9 +206,9 @@ void ur_transmit_note(struct ur_eqp *qp)
 /* Begins a run over all queue pairs that may have requests now. */
 static void begin_run(struct ur_engine *e, struct ur_ectx *x)
 {
-	x->settle_run++;
-	x->settling = true;
-	ur_list_splice(&x->to_settle, &x->rung);
+	x->drain_run++;
+	x->draining = true;
+	ur_list_splice(&x->to_drain, &x->rung);
 	if (x->adverse)
 		ur_adverse_fetch_all(e, x);
 }
@@ -218,11 +218,11 @@ static void begin_run(struct ur_engine *e, struct ur_ectx *x)
  * when the run is over. */
 static bool go_on(struct ur_engine *e, struct ur_ectx *x, u64 end)
 {
-	for (u32 i = 0; i < SETTLE_QPS && !ur_list_empty(&x->to_settle); i++) {
+	for (u32 i = 0; i < DRAIN_QPS && !ur_list_empty(&x->to_drain); i++) {
 		struct ur_eqp *qp =
-			ur_list_first(&x->to_settle, struct ur_eqp, rung);
+			ur_list_first(&x->to_drain, struct ur_eqp, rung);
 
-		if (ur_ring_avail(&qp->sq) && settle_until(e, qp, end))
+		if (ur_ring_avail(&qp->sq) && drain_until(e, qp, end))
 			return true;
 		ur_list_del(&qp->rung);
 		if (ur_ring_avail(&qp->sq))
@@ -230,23 +230,23 @@ static bool go_on(struct ur_engine *e, struct ur_ectx *x, u64 end)
 		if (ur_clock_ns(CLOCK_MONOTONIC) >= end)
 			return true;
 	}
-	return !ur_list_empty(&x->to_settle);
+	return !ur_list_empty(&x->to_drain);
 }
 
 /* The doorbells have been served, so all queue pairs with requests are noted. A run
  * already in progress may have passed some of them: then a second run follows. */
-bool ur_transmit_settle_all(struct ur_engine *e, struct ur_ectx *x, u64 *run)
+bool ur_transmit_drain_all(struct ur_engine *e, struct ur_ectx *x, u64 *run)
 {
-	u64 end = ur_clock_ns(CLOCK_MONOTONIC) + SETTLE_NS;
+	u64 end = ur_clock_ns(CLOCK_MONOTONIC) + DRAIN_NS;
 
 	if (!*run)
-		*run = x->settle_run + 1;
-	while (x->settling || x->settle_run < *run) {
-		if (!x->settling)
+		*run = x->drain_run + 1;
+	while (x->draining || x->drain_run < *run) {
+		if (!x->draining)
 			begin_run(e, x);
 		if (go_on(e, x, end))
 			return true;
-		x->settling = false;
+		x->draining = false;
 	}
 	return false;
 }

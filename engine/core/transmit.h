@@ -28,12 +28,12 @@ bool ur_transmit_little(struct ur_engine *engine);
  * for stay. Takes some tenths of a millisecond. Returns whether there is more: then
  * the caller lets others have a turn, and calls again.
  */
-bool ur_transmit_settle(struct ur_engine *engine, struct ur_eqp *qp);
+bool ur_transmit_drain(struct ur_engine *engine, struct ur_eqp *qp);
 /* Does the same for all queue pairs of a context, before an object that their
  * requests may name is destroyed. *run is 0 in the first call, and the function's
  * afterwards. */
-bool ur_transmit_settle_all(struct ur_engine *engine, struct ur_ectx *ectx,
-			    u64 *run);
+bool ur_transmit_drain_all(struct ur_engine *engine, struct ur_ectx *ectx,
+			   u64 *run);
 /* Notes that requests may have been posted to the queue pair, which has a send
  * ring. */
 void ur_transmit_note(struct ur_eqp *qp);

@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include "engine/core/dispatch.h"
 #include "engine/faults/faults.h"
-#include "engine/inproc/guest_end.h"
+#include "engine/inproc/inproc_end.h"
 #include "engine/core/ringing.h"
 #include "engine/core/engine_impl.h"
 #include "engine/core/wait.h"
@@ -57,12 +57,12 @@ void ur_wait_init(struct ur_engine *e)
  * it. */
 static bool is_driven(const struct ur_engine *e)
 {
-	return e->config.guest && !e->config.apart;
+	return e->config.inproc && !e->config.apart;
 }
 
 static void publish_asleep(struct ur_engine *e, bool asleep)
 {
-	if (e->config.guest || e->forwards)
+	if (e->config.inproc || e->forwards)
 		ur_wire_sleeps(e, asleep);
 	if (!is_driven(e))
 		ur_list_for_each(it, &e->ringing)
@@ -87,7 +87,7 @@ bool ur_work_waits(struct ur_engine *e)
 	return atomic_load(&e->mailbox.pending) || ur_asides_wait(&e->asides) ||
 	       !ur_list_empty(&e->kicks) || ur_ringing_waits(e) ||
 	       ur_chores_wait(e) ||
-	       ((e->config.guest || e->forwards) && ur_wire_waits(e));
+	       ((e->config.inproc || e->forwards) && ur_wire_waits(e));
 }
 
 void ur_wait_sleep(struct ur_engine *e)
@@ -96,11 +96,11 @@ void ur_wait_sleep(struct ur_engine *e)
 	struct timespec ts = {0};
 
 	until = ur_min_u64(until,
-			   ur_min_u64(ur_faults_deadline(e), e->wire_look));
+			   ur_min_u64(ur_faults_deadline(e), e->wire_retry_at));
 	if (e->tx_blocked)
 		until = ur_min_u64(until, e->now + RETRY_NS);
-	if (e->config.guest && ur_first_thread_ends())
-		until = ur_min_u64(until, e->now + UR_GUEST_END_NS);
+	if (e->config.inproc && ur_first_thread_ends())
+		until = ur_min_u64(until, e->now + UR_INPROC_END_NS);
 	e->asleep_until = until;
 	publish_asleep(e, true);
 	atomic_thread_fence(memory_order_seq_cst);
@@ -153,8 +153,9 @@ static void yield(struct ur_engine *e)
 	sched_yield();
 	after = ur_clock_ns(CLOCK_MONOTONIC);
 	ur_idle_yielded(&e->idle, before, after);
-	if (e->guest.armed_at)
-		ur_beside_yielded(&e->guest.beside, after, after - before);
+	if (e->inproc.armed_at)
+		ur_cpu_placement_yielded(&e->inproc.placement, after,
+					 after - before);
 }
 
 bool ur_wait(struct ur_engine *e)

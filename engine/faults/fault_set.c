@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "engine/faults/faults.h"
-#include "engine/grant/lend_faults.h"
+#include "engine/grant/program_faults.h"
 #include "engine/core/engine_impl.h"
 
 int ur_faults_begin(struct ur_engine *e)
@@ -70,7 +70,7 @@ int ur_engine_fault_add(struct ur_engine *engine,
 		free(f);
 		return err;
 	}
-	err = ur_faults_lend(engine, rule, &f->lent);
+	err = ur_program_fault_add(engine, rule, &f->program);
 	if (err) {
 		ur_engine_fault_del(engine, f);
 		return err;
@@ -84,7 +84,7 @@ void ur_engine_fault_del(struct ur_engine *engine, struct ur_efault *fault)
 {
 	if (!fault)
 		return;
-	ur_faults_lend_del(fault->lent);
+	ur_program_fault_del(fault->program);
 	ur_settings_show(engine);
 	call_fault_del(engine, fault);
 }
@@ -103,28 +103,29 @@ static bool has_rule(const struct ur_engine *e, u64 id)
 
 /* Continues the counts of earlier programs, so that after, nth and count hold across programs. Without
  * memory the program has no such rule, which shows in its counts. */
-static void begin_lent(struct ur_engine *e, const struct ur_lent_rule *lent,
-		       u32 place)
+static void begin_granted(struct ur_engine *e,
+			  const struct ur_program_rule *published, u32 place)
 {
 	struct ur_efault *f = calloc(1, sizeof(*f));
 
 	if (!f)
 		return;
 	f->engine = e;
-	f->rule = lent->rule;
-	f->id = lent->id;
+	f->rule = published->rule;
+	f->id = published->id;
 	f->place = place;
 	ur_fault_begin(&f->state, &f->rule);
-	f->since[0] = f->state.matched = lent->matched;
-	f->since[1] = f->state.done = lent->done;
+	f->since[0] = f->state.matched = published->matched;
+	f->since[1] = f->state.done = published->done;
 	if (fault_add(e, f)) {
 		free(f);
 		return;
 	}
-	ur_faults_show_new(e->guest.counters, place, f->id);
+	ur_faults_show_new(e->inproc.counters, place, f->id);
 }
 
-static void end_lent(struct ur_engine *e, const struct ur_lent_rule *rules)
+static void end_granted(struct ur_engine *e,
+			const struct ur_program_rule *rules)
 {
 	ur_list_for_each_safe(it, &e->faults->rules) {
 		struct ur_efault *f = ur_list_entry(it, struct ur_efault, node);
@@ -134,13 +135,13 @@ static void end_lent(struct ur_engine *e, const struct ur_lent_rule *rules)
 	}
 }
 
-void ur_faults_follow(struct ur_engine *e, const struct ur_lent_rule *rules)
+void ur_faults_follow(struct ur_engine *e, const struct ur_program_rule *rules)
 {
 	if (e->faults)
-		end_lent(e, rules);
-	for (u32 i = 0; i < UR_LENT_FAULTS; i++)
+		end_granted(e, rules);
+	for (u32 i = 0; i < UR_PROGRAM_FAULTS; i++)
 		if (rules[i].id && !has_rule(e, rules[i].id))
-			begin_lent(e, &rules[i], i);
+			begin_granted(e, &rules[i], i);
 }
 
 /* ---- counts ---- */
@@ -150,8 +151,8 @@ void ur_efault_counts(const struct ur_efault *fault, u64 *matched, u64 *done)
 	*matched = *done = 0;
 	if (!fault)
 		return;
-	if (fault->lent)
-		ur_faults_lent_counts(fault->lent, matched, done);
+	if (fault->program)
+		ur_program_fault_counts(fault->program, matched, done);
 	*matched += __atomic_load_n(&fault->state.matched, __ATOMIC_RELAXED);
 	*done += __atomic_load_n(&fault->state.done, __ATOMIC_RELAXED);
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 #include "engine/faults/adverse.h"
 #include "engine/faults/faults.h"
-#include "engine/grant/lend_faults.h"
+#include "engine/grant/program_faults.h"
 
 /* Queue size of a slow link, as of a small switch. */
 #define QUEUE_BYTES (256u << 10)
@@ -72,7 +72,7 @@ static bool strikes(struct ur_efault *f)
 	bool is = ur_fault_strikes(&f->state, &f->rule);
 
 	if (f->id)
-		ur_faults_show(f->engine->guest.counters, f->place,
+		ur_faults_show(f->engine->inproc.counters, f->place,
 			       f->state.matched - f->since[0],
 			       f->state.done - f->since[1]);
 	return is;

@@ -14,7 +14,7 @@
 #include "engine/record/record.h"
 #include "engine/fault_rule.h"
 
-struct ur_lent_rule;
+struct ur_program_rule;
 
 struct ur_efault {
 	struct ur_list node;
@@ -23,7 +23,8 @@ struct ur_efault {
 	ur_time until; /* end of a stall; 0: not begun */
 	ur_time idle;  /* slow link: when it will have sent its queue */
 	struct ur_engine *engine;
-	struct ur_lent_fault *lent; /* the same rule in programs, or NULL */
+	struct ur_program_fault
+		*program; /* the same rule in programs, or NULL */
 	/* In a program: the device's rule, its place, and its counts at the begin. */
 	u64 id;
 	u32 place;
@@ -110,8 +111,8 @@ static inline u32 ur_engine_rx_run(struct ur_engine *engine,
 	return engine->kind->rx_run(engine, meta, bth, len, stride, n);
 }
 
-/* Does the same with packets whose payloads are apart, as ur_port_rx_apart(). */
-static inline u32 ur_engine_rx_apart(struct ur_engine *engine,
+/* Does the same with packets whose payloads are split, as ur_port_rx_split(). */
+static inline u32 ur_engine_rx_split(struct ur_engine *engine,
 				     const struct ur_rx_meta *meta,
 				     const u8 *bth, u32 stride,
 				     const u8 *payload, u32 len, u32 n,
@@ -119,13 +120,13 @@ static inline u32 ur_engine_rx_apart(struct ur_engine *engine,
 {
 	if (engine->record.on || engine->faults)
 		return 0;
-	return engine->kind->rx_apart(engine, meta, bth, stride, payload, len,
+	return engine->kind->rx_split(engine, meta, bth, stride, payload, len,
 				      n, frail);
 }
 
-/* In a program: takes over the device's UR_LENT_FAULTS rules. */
+/* In a program: takes over the device's UR_PROGRAM_FAULTS rules. */
 void ur_faults_follow(struct ur_engine *engine,
-		      const struct ur_lent_rule *rules);
+		      const struct ur_program_rule *rules);
 /* Frees all rules and held packets when the engine ends. */
 void ur_faults_fini(struct ur_engine *engine);
 

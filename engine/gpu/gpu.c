@@ -101,7 +101,7 @@ static const struct ur_gpu_runtime *find(u64 addr, u64 length,
 	return NULL;
 }
 
-int ur_gpu_look(u64 addr, u64 length)
+int ur_gpu_check(u64 addr, u64 length)
 {
 	struct ur_gpu_allocation place;
 
@@ -635,7 +635,7 @@ const struct ur_mem_ops ur_gpu_mem_ops = {
 
 /* ---- in the engine ---- */
 
-void ur_gpu_settle(struct ur_emr *mr)
+void ur_gpu_finish(struct ur_emr *mr)
 {
 	struct ur_gpu *gpu = mr->gpu->gpu;
 	struct lane *lane = mr->gpu->lane;

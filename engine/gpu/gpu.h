@@ -5,7 +5,7 @@
  * message that writes, copies are started as packets come, and the last packet waits for all of
  * them. So a completion, acknowledgement, flag or answer never comes before the payload.
  *
- * While a context has such a region, the engine's own thread alone runs the engine (guest.h): a
+ * While a context has such a region, the engine's own thread alone runs the engine (inproc.h): a
  * call of the runtime may wait for a lock that a thread of the program holds.
  *
  * The program may free the memory, and another allocation may get its address. So each read checks
@@ -27,16 +27,16 @@ struct ur_mem_ops;
 bool ur_gpu_is_there(void);
 /* Returns 0 if the whole range is in one allocation of a GPU, else -EFAULT. A thread that
  * registers. */
-int ur_gpu_look(u64 addr, u64 length);
+int ur_gpu_check(u64 addr, u64 length);
 
 /* Makes mr a region of GPU memory, at mr->attr.addr. Returns 0, -EFAULT (not such memory), -ENOMEM
  * or -EIO. A thread that registers, one at a time for each engine. */
 int ur_gpu_attach(struct ur_emr *mr);
-/* Undoes ur_gpu_attach(), after ur_gpu_settle(), or for a region that the engine never had. A
+/* Undoes ur_gpu_attach(), after ur_gpu_finish(), or for a region that the engine never had. A
  * thread that registers. */
 void ur_gpu_detach(struct ur_emr *mr);
 /* Waits for the copies of a region that nobody uses any more. Engine thread. */
-void ur_gpu_settle(struct ur_emr *mr);
+void ur_gpu_finish(struct ur_emr *mr);
 /* Frees what the engine has for all such regions. */
 void ur_gpu_fini(struct ur_engine *engine);
 

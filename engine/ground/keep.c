@@ -123,7 +123,7 @@ static int receive_kept(struct ur_keep_msg *msg, int *fd, int ms)
 								    : -EPROTO;
 }
 
-/* What could not be kept was refused before it was lent, unless the keeper has no memory. */
+/* What could not be kept was refused before it was granted, unless the keeper has no memory. */
 static void take_reply(const struct ur_keep_msg *msg)
 {
 	keep.owed--;
@@ -497,13 +497,13 @@ bool ur_keep_next(u32 kind, u32 device, u32 *at, struct ur_kept *what)
 	return found;
 }
 
-bool ur_keep_has_left_life(u64 process)
+bool ur_keep_has_left_liveness(u64 process)
 {
 	bool found = false;
 
 	pthread_mutex_lock(&keep.lock);
 	for (u32 i = 0; i < keep.n && !found; i++)
-		found = keep.left[i].what.kind == UR_KEPT_LIFE &&
+		found = keep.left[i].what.kind == UR_KEPT_LIVENESS &&
 			keep.left[i].what.value == process;
 	pthread_mutex_unlock(&keep.lock);
 	return found;

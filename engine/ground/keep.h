@@ -19,21 +19,21 @@
 #define UR_KEEP_VERSION 6u
 
 enum ur_kept_kind {
-	UR_KEPT_PORTS = 1, /* table of wire/udp_own.h; of no device */
-	UR_KEPT_SETTINGS,  /* lend_settings.h */
+	UR_KEPT_PORTS = 1, /* table of wire/udp_local.h; of no device */
+	UR_KEPT_SETTINGS,  /* program_settings.h */
 	UR_KEPT_SOCKET,	  /* receiving socket; value: its number in its group */
 	UR_KEPT_OUT,	  /* granted sending socket; which: 1 for IPv4 */
-	UR_KEPT_COUNTERS, /* lend_counters.h */
+	UR_KEPT_COUNTERS, /* program_counters.h */
 	/* The device's end of a socket to the holder of a slot; value: ur_kept_process(). It hangs up when the program ends. The
 	 * program's end hangs up when the last copy of this one is closed. */
-	UR_KEPT_LIFE,
+	UR_KEPT_LIVENESS,
 	/* The device's end of an rdma_cm event channel (device/kept_events.h); of no device; place: its number. Stored while the
-	 * process has a UR_KEPT_LIFE, or, with UR_KEPT_ALONE in value, until the program closes it. */
+	 * process has a UR_KEPT_LIVENESS, or, with UR_KEPT_ALONE in value, until the program closes it. */
 	UR_KEPT_EVENTS,
 	/* local/udp_relay.h, udp_outbox.h; which: ring, words, outbox or group. */
 	UR_KEPT_RELAY,
 	UR_KEPT_CM,	 /* device/ucma/ucma_journal.h; of no device */
-	UR_KEPT_NUMBERS, /* lend_numbers.h */
+	UR_KEPT_NUMBERS, /* slot_numbers.h */
 };
 
 /* Flag in the value of UR_KEPT_EVENTS: the process has no objects that end with uroced. No pid is so large. */
@@ -64,9 +64,9 @@ static inline bool ur_kept_is_same(const struct ur_kept *a,
 }
 
 /* Returns whether the keeper stays until this one hangs up: a program that goes on without uroced. */
-static inline bool ur_kept_is_life(const struct ur_kept *what)
+static inline bool ur_kept_is_liveness(const struct ur_kept *what)
 {
-	return what->kind == UR_KEPT_LIFE ||
+	return what->kind == UR_KEPT_LIVENESS ||
 	       (what->kind == UR_KEPT_EVENTS && (what->value & UR_KEPT_ALONE));
 }
 
@@ -97,7 +97,7 @@ struct ur_keep_store {
 	void (*drop)(const struct ur_kept *what);
 	void (*recovery_done)(void);
 	void (*end)(void); /* closes all */
-	/* Returns whether it has a UR_KEPT_LIFE, or the like, of that process; 0: of any process. */
+	/* Returns whether it has a UR_KEPT_LIVENESS, or the like, of that process; 0: of any process. */
 	bool (*has_program)(u64 process);
 };
 
@@ -130,8 +130,8 @@ int ur_keep_take(struct ur_kept *what);
 /* Iterates over inherited descriptors of that kind and device that nobody has taken. *at is 0 at first. Returns whether *what
  * is filled. */
 bool ur_keep_next(u32 kind, u32 device, u32 *at, struct ur_kept *what);
-/* Returns whether an earlier uroced left a UR_KEPT_LIFE of that process, taken or not. Before ur_keep_forget(). */
-bool ur_keep_has_left_life(u64 process);
+/* Returns whether an earlier uroced left a UR_KEPT_LIVENESS of that process, taken or not. Before ur_keep_forget(). */
+bool ur_keep_has_left_liveness(u64 process);
 /* Recovery is complete: removes all that nobody has taken, and reports that to the keeper. Waits for its reply, 1 s at most. The
  * keeper bears only some uroceds in a row that end before they report it (keeper_serve.c). */
 void ur_keep_forget(void);

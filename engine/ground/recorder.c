@@ -29,7 +29,7 @@ struct ur_recorder_ring {
 
 struct ur_recorder {
 	struct ur_recorder_ring *ring;
-	bool borrowed;	/* the ring belongs to the caller */
+	bool attached;	/* the ring belongs to the caller */
 	u64 head, tail; /* the ring's, as the writer knows them */
 	u64 mask;	/* of a slot's index */
 	bool shared;
@@ -75,14 +75,14 @@ static void store_word(u64 *to, u64 value)
 	__atomic_store_n(to, value, __ATOMIC_RELAXED);
 }
 
-struct ur_recorder *ur_recorder_borrow(struct ur_recorder_ring *ring, u32 kib,
+struct ur_recorder *ur_recorder_attach(struct ur_recorder_ring *ring, u32 kib,
 				       u32 run)
 {
 	struct ur_recorder *rec = make_recorder(ring, kib);
 
 	if (!rec)
 		return NULL;
-	rec->borrowed = true;
+	rec->attached = true;
 	store_word(&ring->run, 0);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	store_word(&ring->head, 0);
@@ -101,7 +101,7 @@ void ur_recorder_free(struct ur_recorder *rec)
 	if (!rec || atomic_fetch_sub(&rec->refs, 1) > 1)
 		return;
 	pthread_mutex_destroy(&rec->lock);
-	if (!rec->borrowed)
+	if (!rec->attached)
 		free(rec->ring);
 	free(rec);
 }

@@ -50,7 +50,7 @@ size_t ur_recorder_ring_bytes(u32 kib);
 /* Makes a recorder that writes to the ring, and empties the ring. run, not 0, shows
  * the reader that a new recording began. The ring stays the caller's, and must
  * outlive the recorder. Returns NULL without memory. */
-struct ur_recorder *ur_recorder_borrow(struct ur_recorder_ring *ring, u32 kib,
+struct ur_recorder *ur_recorder_attach(struct ur_recorder_ring *ring, u32 kib,
 				       u32 run);
 /* Publishes to the reader that a work request has failed. The writer. */
 void ur_recorder_count_failure(struct ur_recorder *rec);

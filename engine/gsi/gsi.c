@@ -115,7 +115,7 @@ void ur_gsi_rx(struct ur_engine *e, const struct ur_rx_meta *meta,
 	if (packet.marked)
 		ur_engine_tally(e, UR_CNT_np_ecn_marked_roce_packets, 1);
 	if (good)
-		ur_engine_tell_gsi(e, meta, packet.src_qpn, packet.mad);
+		ur_engine_report_gsi(e, meta, packet.src_qpn, packet.mad);
 	else
 		ur_engine_tally(e, fault, 1);
 }

@@ -51,7 +51,7 @@ bool ur_chores_run(struct ur_engine *e)
 	return true;
 }
 
-void ur_chores_resume(struct ur_engine *e)
+void ur_chores_restart(struct ur_engine *e)
 {
 	struct ur_chore *chore = e->chores.runs;
 
@@ -67,8 +67,8 @@ void ur_chore_steps_aside(struct ur_engine *e)
 
 bool ur_chore_steps_back(struct ur_engine *e)
 {
-	atomic_fetch_or(&e->guest.waits, UR_GUEST_WAITS);
+	atomic_fetch_or(&e->inproc.waits, UR_INPROC_WAITS);
 	pthread_mutex_lock(&e->mailbox.owner);
-	atomic_fetch_and(&e->guest.waits, ~(u32)UR_GUEST_WAITS);
+	atomic_fetch_and(&e->inproc.waits, ~(u32)UR_INPROC_WAITS);
 	return e->chores.runs;
 }

@@ -38,7 +38,7 @@ bool ur_chores_wait(const struct ur_engine *engine);
 /* Runs one waiting chore. Returns whether there was one. The engine's own thread. */
 bool ur_chores_run(struct ur_engine *engine);
 /* In a child of fork: restarts the chore that a thread of the parent was running. */
-void ur_chores_resume(struct ur_engine *engine);
+void ur_chores_restart(struct ur_engine *engine);
 
 /* Called by a running chore: release the lock for long work, and acquire it again. ur_chore_steps_back() returns false if the
  * chore was forgotten meanwhile: then its object may be gone. */

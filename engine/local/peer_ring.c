@@ -25,15 +25,15 @@ struct peer_record {
 	u32 bulk, flow_label;
 	u16 seg, sport;
 	u8 first, tos, ttl;
-	u8 flags; /* APART, HAS_ADDRS, SHOWN, SHOWS */
+	u8 flags; /* SPLIT, HAS_ADDRS, SHOWN, SHOWS */
 	/* With HAS_ADDRS: the addresses, then the packets. Else the packets begin here. */
 	u8 addrs[32];
 };
 
-#define APART	  1u
+#define SPLIT	  1u
 #define HAS_ADDRS 2u
 #define SHOWN \
-	4u /* with APART: bulk and first are the place, sport is the file */
+	4u /* with SPLIT: bulk and first are the place, sport is the file */
 #define SHOWS 8u
 #define SHORT offsetof(struct peer_record, addrs)
 
@@ -227,7 +227,7 @@ void ur_peer_put(struct ur_peer_out *out, const struct ur_peer_message *m)
 	struct peer_record *r = record_at(out->head, out->put);
 	bool has_addresses = !out->as_before;
 
-	if (m->apart && !m->shown)
+	if (m->split && !m->shown)
 		ur_peer_release(out,
 				m->bulk + m->len / UR_PEER_BTH_ROOM * m->seg);
 	r->len = m->len;
@@ -240,10 +240,10 @@ void ur_peer_put(struct ur_peer_out *out, const struct ur_peer_message *m)
 	r->tos = m->tos;
 	r->ttl = m->ttl;
 	r->flags =
-		(u8)((m->apart ? APART : 0) | (has_addresses ? HAS_ADDRS : 0) |
+		(u8)((m->split ? SPLIT : 0) | (has_addresses ? HAS_ADDRS : 0) |
 		     (m->shown ? SHOWN : 0) | (m->shows ? SHOWS : 0));
 	if (m->shown) {
-		ur_assert(m->apart && m->at < 1ull << 40);
+		ur_assert(m->split && m->at < 1ull << 40);
 		r->bulk = (u32)m->at;
 		r->first = (u8)(m->at >> 32);
 		r->sport = m->file;
@@ -351,7 +351,7 @@ static void load(struct peer_record *r, const void *head, u32 count)
 
 static u32 packets(const struct peer_record *r)
 {
-	return r->flags & APART ? r->len / UR_PEER_BTH_ROOM
+	return r->flags & SPLIT ? r->len / UR_PEER_BTH_ROOM
 				: (r->len + r->seg - 1) / r->seg;
 }
 
@@ -363,7 +363,7 @@ static bool is_sound(const struct peer_record *r, u32 end)
 		return false;
 	if (r->flags & SHOWS)
 		return r->len == UR_PEER_SHOWN_BYTES;
-	if (!(r->flags & APART))
+	if (!(r->flags & SPLIT))
 		return packets(r) <= UR_PEER_PACKETS;
 	return !(r->seg % 4) && !(r->len % UR_PEER_BTH_ROOM) &&
 	       packets(r) <= UR_PEER_PACKETS &&
@@ -395,8 +395,8 @@ static void fill(struct ur_peer_message *m, const struct ur_peer_in *in,
 	m->tos = r->tos;
 	m->ttl = r->ttl;
 	m->shows = !!(r->flags & SHOWS);
-	m->apart = !m->shows && (r->flags & APART);
-	m->shown = m->apart && (r->flags & SHOWN);
+	m->split = !m->shows && (r->flags & SPLIT);
+	m->shown = m->split && (r->flags & SHOWN);
 	m->file = r->sport;
 	m->at = r->bulk | (u64)r->first << 32;
 }

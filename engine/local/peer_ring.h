@@ -93,7 +93,7 @@ struct ur_peer_message {
 	u8 tos, ttl;
 	/* The packets are split: UR_PEER_BTH_ROOM bytes of head each in the record, seg bytes of
 	 * payload each apart. All have one size. */
-	u8 apart;
+	u8 split;
 	/* The payloads lie in the exported file of that index, from offset "at" on. */
 	u8 shown;
 	u16 file;

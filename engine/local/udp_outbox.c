@@ -22,7 +22,7 @@
 static int *file_of(struct ur_udp_outbox *o, u32 which)
 {
 	return which == UR_RELAY_OUTBOX ? &o->file
-	       : which == UR_RELAY_DOOR ? &o->door
+	       : which == UR_RELAY_WAKE ? &o->wake_fd
 					: &o->bell;
 }
 
@@ -46,7 +46,7 @@ static struct ur_udp_outbox *new_outbox(struct ur_wire_udp *w, u32 slot,
 	o->wire = w;
 	o->slot = slot;
 	o->word = &words[1];
-	o->file = o->door = o->bell = -1;
+	o->file = o->wake_fd = o->bell = -1;
 	for (u32 v4 = 0; v4 < 2; v4++)
 		o->port[v4] = (struct ur_outbox_port){
 			.outbox = o, .fd = -1, .tos = -1, .sl = -1};
@@ -91,12 +91,12 @@ static int watch_all(struct ur_udp_outbox *o)
 	struct ur_wire_udp *w = o->wire;
 	int err;
 
-	o->door_watch.fn = knocked;
-	err = ur_engine_watch(w->wire.engine, o->door, EPOLLIN | EPOLLET,
-			      &o->door_watch);
+	o->wake_watch.fn = knocked;
+	err = ur_engine_watch(w->wire.engine, o->wake_fd, EPOLLIN | EPOLLET,
+			      &o->wake_watch);
 	for (u32 v4 = 0; v4 < 2 && !err; v4++) {
 		struct ur_outbox_port *p = &o->port[v4];
-		int fd = w->lent_to[o->slot][v4];
+		int fd = w->granted_to[o->slot][v4];
 
 		if (fd < 0)
 			continue;
@@ -115,7 +115,7 @@ static void unwatch_all(struct ur_udp_outbox *o)
 {
 	struct ur_engine *e = o->wire->wire.engine;
 
-	ur_engine_unwatch(e, o->door);
+	ur_engine_unwatch(e, o->wake_fd);
 	for (u32 v4 = 0; v4 < 2; v4++)
 		if (o->port[v4].fd >= 0)
 			ur_engine_unwatch(e, o->port[v4].fd);
@@ -129,8 +129,8 @@ static int make_outbox(struct ur_udp_outbox *o, int *bell)
 			     SEALS, &o->file, &o->packets);
 	if (err)
 		return err;
-	o->door = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (o->door < 0)
+	o->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (o->wake_fd < 0)
 		return -errno;
 	err = ur_event_pair(pair);
 	if (err)
@@ -168,13 +168,13 @@ void ur_udp_outbox_begin(struct ur_wire_udp *w, u32 slot)
 	w->wire.engine->forwards++;
 }
 
-int ur_udp_outbox_make(struct ur_wire_udp *w, struct ur_lent *lent,
+int ur_udp_outbox_make(struct ur_wire_udp *w, struct ur_grant *grant,
 		       struct ur_peer_word *words)
 {
-	struct ur_udp_outbox *o = new_outbox(w, lent->slot, words);
-	int err = o ? make_outbox(o, &lent->bell) : -ENOMEM;
+	struct ur_udp_outbox *o = new_outbox(w, grant->slot, words);
+	int err = o ? make_outbox(o, &grant->bell) : -ENOMEM;
 
-	ur_assert(lent->slot && !w->outboxes[lent->slot]);
+	ur_assert(grant->slot && !w->outboxes[grant->slot]);
 	if (!err)
 		err = watch_all(o);
 	if (!err)
@@ -184,15 +184,15 @@ int ur_udp_outbox_make(struct ur_wire_udp *w, struct ur_lent *lent,
 			unwatch_all(o);
 			free_outbox(o);
 		}
-		ur_udp_relay_drop(w, lent->slot, UR_RELAY_OUTBOX,
+		ur_udp_relay_drop(w, grant->slot, UR_RELAY_OUTBOX,
 				  UR_RELAY_BELL);
 		return err;
 	}
-	lent->outbox = o->file;
-	lent->door = o->door;
+	grant->outbox = o->file;
+	grant->wake_fd = o->wake_fd;
 	ur_peer_in_init(&o->in, o->packets, o->word);
-	w->outboxes[lent->slot] = o;
-	ur_udp_outbox_begin(w, lent->slot);
+	w->outboxes[grant->slot] = o;
+	ur_udp_outbox_begin(w, grant->slot);
 	return 0;
 }
 
@@ -268,17 +268,17 @@ void ur_udp_outboxes_sleep(struct ur_wire_udp *w, bool asleep)
 		ur_peer_sleep(&w->outboxes[slot]->in, asleep);
 }
 
-ur_time ur_udp_outboxes_look(const struct ur_wire_udp *w)
+ur_time ur_udp_outboxes_retry_at(const struct ur_wire_udp *w)
 {
 	const struct ur_engine *e = w->wire.engine;
-	ur_time look = UR_NEVER;
+	ur_time first = UR_NEVER;
 
 	ur_slot_set_for_each(slot, &w->forwarding)
 	{
 		ur_time again = w->outboxes[slot]->again;
 
 		if (again > e->now)
-			look = ur_min_u64(look, again);
+			first = ur_min_u64(first, again);
 	}
-	return look;
+	return first;
 }

@@ -3,7 +3,7 @@
  * The outbox lets a program of another network namespace send. With a socket of the device's
  * namespace it could send anything to anybody there, so it gets none. It writes packets into a ring
  * (peer_ring.h), and uroced sends them from the port of the program's slot
- * (udp_own.h). What comes for the program takes the relay (udp_relay.h).
+ * (udp_local.h). What comes for the program takes the relay (udp_relay.h).
  *
  * A record is the packets of one datagram, with room for their ICRCs, or it names another program of
  * the device to wake. The device copies a record and checks that verbs could have made it
@@ -22,7 +22,7 @@
 #include "engine/local/peer_ring.h"
 #include "transport/transport.h"
 
-struct ur_lent;
+struct ur_grant;
 struct ur_udp_pair;
 struct ur_wire;
 struct ur_wire_udp;
@@ -54,9 +54,9 @@ static inline int ur_outbox_refused(u64 refusal, const u8 daddr[16])
 
 struct ur_udp_outbox;
 
-/* Makes the outbox of lent->slot and fills in its descriptors. words: those of both directions; words[1] is the
+/* Makes the outbox of grant->slot and fills in its descriptors. words: those of both directions; words[1] is the
  * device's. Returns 0 or -errno. */
-int ur_udp_outbox_make(struct ur_wire_udp *w, struct ur_lent *lent,
+int ur_udp_outbox_make(struct ur_wire_udp *w, struct ur_grant *grant,
 		       struct ur_peer_word *words);
 /* Attaches the outbox of an earlier uroced, if there is one. */
 void ur_udp_outbox_inherit(struct ur_wire_udp *w, u32 slot,
@@ -75,7 +75,7 @@ bool ur_udp_outboxes_empty(struct ur_wire *wire);
 bool ur_udp_outboxes_wait(const struct ur_wire_udp *w);
 void ur_udp_outboxes_sleep(struct ur_wire_udp *w, bool asleep);
 /* Returns when to retry what a socket had no room for, or UR_NEVER. */
-ur_time ur_udp_outboxes_look(const struct ur_wire_udp *w);
+ur_time ur_udp_outboxes_retry_at(const struct ur_wire_udp *w);
 
 /* ---- a program ---- */
 
@@ -86,7 +86,7 @@ bool ur_udp_outbox_unread(struct ur_wire *wire, const struct ur_av *av,
 			  u32 dqpn);
 
 /* Attaches the outbox and the relay's ring. The descriptors stay the caller's. Returns 0 or -errno. */
-int ur_udp_outbox_borrow(struct ur_wire_udp *w, const struct ur_lent *lent);
+int ur_udp_outbox_use(struct ur_wire_udp *w, const struct ur_grant *grant);
 /* send(), check() and payload_room() of the program's wire. */
 u32 ur_udp_outbox_send(struct ur_wire *wire, const struct ur_tx *tx, u32 first,
 		       u32 end, int *wait_fd);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #include "engine/local/udp_outbox_fits.h"
 
-#include "engine/engine_lend.h"
+#include "engine/engine_grant.h"
 #include "engine/core/engine_impl.h"
 #include "engine/local/udp_outbox.h"
 #include "engine/wire/wire.h"
@@ -19,7 +19,7 @@ static bool lengths_fit(const struct ur_peer_message *m)
 {
 	u32 last = m->len % m->seg ? m->len % m->seg : m->seg;
 
-	return !m->apart && m->seg >= SHORTEST && m->seg <= LONGEST &&
+	return !m->split && m->seg >= SHORTEST && m->seg <= LONGEST &&
 	       !(m->seg % 4) && m->len <= UR_UDP_BURST && last >= SHORTEST &&
 	       !(last % 4);
 }

@@ -18,11 +18,11 @@ struct ur_outbox_port {
 struct ur_udp_outbox {
 	struct ur_wire_udp *wire;
 	u32 slot;
-	int file, door, bell;
+	int file, wake_fd, bell;
 	void *packets;
 	struct ur_peer_word *word;
 	struct ur_peer_in in;
-	struct ur_watch door_watch;
+	struct ur_watch wake_watch;
 	struct ur_outbox_port port[2];
 	bool broken;
 	bool no_gso, no_label; /* as of struct ur_udp_out */

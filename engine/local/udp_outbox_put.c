@@ -34,19 +34,19 @@ static void called_by_device(struct ur_watch *watch, u32 events)
 		ur_engine_unwatch(at->engine, at->fd);
 }
 
-int ur_udp_outbox_borrow(struct ur_wire_udp *w, const struct ur_lent *lent)
+int ur_udp_outbox_use(struct ur_wire_udp *w, const struct ur_grant *grant)
 {
 	struct ur_udp_pair *p = w->pairs[0];
 	struct ur_peer_word *words = p->words;
-	int err = ur_map_shared(lent->outbox, UR_PEER_FILE_BYTES,
+	int err = ur_map_shared(grant->outbox, UR_PEER_FILE_BYTES,
 				PROT_READ | PROT_WRITE, &p->out_file);
 
 	if (err)
 		return err;
 	ur_peer_out_init(&p->out, p->out_file, &words[1]);
-	w->door = ur_high_fd_copy(lent->door);
-	w->woken[0].fd = ur_high_fd_copy(lent->bell);
-	if (w->door < 0 || w->woken[0].fd < 0)
+	w->wake_fd = ur_high_fd_copy(grant->wake_fd);
+	w->woken[0].fd = ur_high_fd_copy(grant->bell);
+	if (w->wake_fd < 0 || w->woken[0].fd < 0)
 		return -EMFILE;
 	w->woken[0].watch.fn = called_by_device;
 	w->woken[0].engine = w->wire.engine;
@@ -68,7 +68,7 @@ static void knock(const struct ur_wire_udp *w)
 	static const u64 one = 1;
 
 	/* Errors are ignored: the program notices the device's end by its device file. */
-	if (write(w->door, &one, sizeof(one)) < 0)
+	if (write(w->wake_fd, &one, sizeof(one)) < 0)
 		return;
 }
 
@@ -112,13 +112,14 @@ void ur_udp_outbox_wake(struct ur_wire_udp *w, const struct ur_udp_pair *pair)
 /* Returns whether av leads to an engine of this host. Looked up again after addresses have changed. */
 static bool is_near(const struct ur_wire_udp *w, struct ur_av *av)
 {
-	u32 gen = ur_udp_own_generation(w->own);
+	u32 gen = ur_udp_local_generation(w->local);
 
 	if (av->wire >> 16 != gen)
 		av->wire =
 			(u64)gen << 16 |
-			(ur_udp_own_whose(w->own, av->dgid, w->device).own ? 2
-									   : 1);
+			(ur_udp_local_whose(w->local, av->dgid, w->device).local
+				 ? 2
+				 : 1);
 	return (av->wire & 0xffff) == 2;
 }
 
@@ -264,7 +265,7 @@ static u32 put_one_datagram(struct ur_wire_udp *w, const struct ur_tx *tx,
 
 	if (p)
 		return ur_udp_pair_send(w, p, tx, i, end);
-	if (!tx->desc[i].apart)
+	if (!tx->desc[i].split)
 		return put_run(w, tx, i, end);
 	/* The ring that has its payload has ended. */
 	ur_engine_tally(w->wire.engine, UR_CNT_send_err, 1);
@@ -277,7 +278,7 @@ u32 ur_udp_outbox_send(struct ur_wire *wire, const struct ur_tx *tx, u32 first,
 	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);
 	u32 i = first, n = 1;
 
-	ur_assert(w->pairs[0] && w->door >= 0);
+	ur_assert(w->pairs[0] && w->wake_fd >= 0);
 	while (i < end && n) {
 		n = put_one_datagram(w, tx, i, end);
 		i += n;

@@ -81,7 +81,8 @@ static int put_out(struct ur_udp_outbox *o, const struct ur_peer_message *m,
 
 	if (p->fd < 0)
 		return EADDRNOTAVAIL;
-	put_icrcs(w, m, ur_udp_own_port(w->own, w->device, o->slot), data, len);
+	put_icrcs(w, m, ur_udp_local_port(w->local, w->device, o->slot), data,
+		  len);
 	set_service(w, p, v4, m);
 	msg.msg_hdr.msg_namelen =
 		ur_udp_sockaddr(w, &to, m->daddr, UR_ROCE_V2_UDP_PORT);
@@ -148,7 +149,7 @@ static bool forward(struct ur_udp_outbox *o, const struct ur_peer_message *m,
 
 static bool is_wake(const struct ur_peer_message *m)
 {
-	return m->len == UR_UDP_WAKE_BYTES && !m->apart;
+	return m->len == UR_UDP_WAKE_BYTES && !m->split;
 }
 
 /* Sends a wake-up to another program: from this slot's port, to the address that the message names. */
@@ -166,7 +167,7 @@ static void wake_other(struct ur_udp_outbox *o, const struct ur_peer_message *m,
 			     .msg_iov = &iov,
 			     .msg_iovlen = 1,
 			     .msg_control = control};
-	u16 port = ur_udp_own_port(w->own, w->device, slot);
+	u16 port = ur_udp_local_port(w->local, w->device, slot);
 
 	if (!port || ur_udp_outbox_ring(w, slot) || o->port[v4].fd < 0 ||
 	    ur_gid_is_v4(m->saddr) != v4 || ur_gid_is_mcast(m->saddr) ||
@@ -289,7 +290,8 @@ static u32 empty(struct ur_udp_outbox *o)
 		if (n && m.len && !forward(o, &m, w->rx_buf)) {
 			o->in = before;
 			o->again = e->now + AGAIN_NS;
-			e->wire_look = ur_min_u64(e->wire_look, o->again);
+			e->wire_retry_at =
+				ur_min_u64(e->wire_retry_at, o->again);
 			break;
 		}
 		if (n)

@@ -111,7 +111,7 @@ static void drop(struct ur_wire_udp *w, struct ur_udp_pair *p)
 	ur_chore_ask(w->wire.engine, &w->close_ended);
 }
 
-static int open_pair(struct ur_udp_pair *p, const struct ur_lent_ring *ring,
+static int open_pair(struct ur_udp_pair *p, const struct ur_granted_ring *ring,
 		     u32 me, struct ur_engine *engine, struct ur_user_mem *mem)
 {
 	struct ur_peer_word *words;
@@ -137,10 +137,10 @@ static int open_pair(struct ur_udp_pair *p, const struct ur_lent_ring *ring,
 	return 0;
 }
 
-int ur_udp_borrow_ring(struct ur_wire *wire, const struct ur_lent_ring *ring)
+int ur_udp_use_ring(struct ur_wire *wire, const struct ur_granted_ring *ring)
 {
 	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);
-	u32 own = w->wire.engine->config.lent.slot;
+	u32 own = w->wire.engine->config.grant.slot;
 	struct ur_udp_pair *p;
 	int err;
 
@@ -150,8 +150,8 @@ int ur_udp_borrow_ring(struct ur_wire *wire, const struct ur_lent_ring *ring)
 	if (!p)
 		return -ENOMEM;
 	p->slot = ring->peer;
-	p->loan = ring->loan;
-	p->port = ur_udp_own_port(w->own, w->device, ring->peer);
+	p->grant_id = ring->grant_id;
+	p->port = ur_udp_local_port(w->local, w->device, ring->peer);
 	p->relayed = ring->relayed;
 	p->same_user = ring->same_user;
 	err = open_pair(p, ring, own > ring->peer, w->wire.engine,
@@ -168,7 +168,7 @@ int ur_udp_borrow_ring(struct ur_wire *wire, const struct ur_lent_ring *ring)
 	/* This may run in place of the engine's thread, which sleeps. */
 	ur_peer_sleep(&p->in,
 		      atomic_load(&w->wire.engine->asleep) &&
-			      !atomic_load(&w->wire.engine->guest.naps));
+			      !atomic_load(&w->wire.engine->inproc.naps));
 	ur_peer_read(&p->in, true);
 	return 0;
 }
@@ -190,7 +190,7 @@ static int be_woken(struct ur_wire_udp *w, u32 v4)
 	struct ur_udp_woken *at = &w->woken[v4];
 	int err;
 
-	at->fd = w->lent[v4].fd;
+	at->fd = w->granted[v4].fd;
 	if (at->fd < 0)
 		return 0;
 	at->watch.fn = woken;
@@ -200,7 +200,7 @@ static int be_woken(struct ur_wire_udp *w, u32 v4)
 				     &at->watch);
 }
 
-int ur_udp_borrow_relay(struct ur_wire_udp *w, const struct ur_lent *lent)
+int ur_udp_use_relay(struct ur_wire_udp *w, const struct ur_grant *grant)
 {
 	struct ur_udp_pair *p = calloc(1, sizeof(*p));
 	int err = 0;
@@ -209,10 +209,10 @@ int ur_udp_borrow_relay(struct ur_wire_udp *w, const struct ur_lent *lent)
 		return -ENOMEM;
 	p->out_fd = p->in_fd = -1;
 	/* The number of the device's grant: an earlier device may have had the same device number. */
-	p->loan = ur_udp_own_loan(w->own, w->device, 0);
-	p->words = map(lent->relay_words, UR_PEER_WORDS_BYTES,
+	p->grant_id = ur_udp_local_grant_id(w->local, w->device, 0);
+	p->words = map(grant->relay_words, UR_PEER_WORDS_BYTES,
 		       PROT_READ | PROT_WRITE);
-	p->in_file = map(lent->relay, UR_PEER_FILE_BYTES, PROT_READ);
+	p->in_file = map(grant->relay, UR_PEER_FILE_BYTES, PROT_READ);
 	if (!p->words || !p->in_file) {
 		close_pair(p);
 		return -ENOMEM;
@@ -229,7 +229,8 @@ int ur_udp_borrow_relay(struct ur_wire_udp *w, const struct ur_lent *lent)
 /* Returns whether the neighbour's slot was not granted again. */
 static bool is_current(const struct ur_wire_udp *w, const struct ur_udp_pair *p)
 {
-	return ur_udp_own_loan(w->own, w->device, p->slot) == p->loan;
+	return ur_udp_local_grant_id(w->local, w->device, p->slot) ==
+	       p->grant_id;
 }
 
 bool ur_udp_has_ring(struct ur_wire *wire, u32 peer)

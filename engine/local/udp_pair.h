@@ -3,7 +3,7 @@
  * The pair of rings (peer_ring.h) between the engines of two programs on one device. The device
  * makes the files and grants them to both programs. Packets take the rings instead of the loopback
  * interface once both have them. Only the program in a slot writes its ring, so the ring proves the
- * sender as the slot's port does (udp_own.h), until the slot is granted again. Each two grants have
+ * sender as the slot's port does (udp_local.h), until the slot is granted again. Each two grants have
  * new files.
  *
  * A datagram on the loopback interface wakes a sleeping reader, or a writer that waits for room. With
@@ -15,7 +15,7 @@
 #define UR_ENGINE_LOCAL_UDP_PAIR_H
 
 #include "engine/inproc/chores.h"
-#include "engine/engine_lend.h"
+#include "engine/engine_grant.h"
 #include "engine/ground/shared_file.h"
 #include "engine/local/peer_ring.h"
 #include "engine/local/udp_shown.h"
@@ -25,8 +25,8 @@ struct ur_wire;
 struct ur_wire_udp;
 
 /* The device's record of a pair: its files, and which program has them. Index 0 is the lower slot. */
-struct ur_udp_lent_pair {
-	u32 loan[2]; /* the grants that the files belong to */
+struct ur_udp_granted_pair {
+	u32 grant_id[2]; /* the grants that the files belong to */
 	bool took[2];
 	int words;	 /* -1: not made, or both programs have the files */
 	int out[2];	 /* the file that each writes */
@@ -52,7 +52,7 @@ struct ur_udp_held {
  * this way. */
 struct ur_udp_pair {
 	u32 slot; /* the neighbour's */
-	u32 loan;
+	u32 grant_id;
 	u16 port;     /* the neighbour's */
 	bool relayed; /* the neighbour is woken at that port */
 	void *words, *out_file;
@@ -74,7 +74,7 @@ struct ur_udp_pair {
 	u32 shown_ever;
 	bool same_user, may; /* may: this program may export and map */
 	u8 kin;		     /* enum ur_udp_kin */
-	struct ur_udp_life life;
+	struct ur_udp_liveness liveness;
 	struct ur_seen_file seen[UR_PEER_FILES];
 	/* A bit for each index with a report that was not handled yet: the file there before must not be read. */
 	u32 news;
@@ -83,22 +83,22 @@ struct ur_udp_pair {
 	struct ur_udp_pair *next;  /* in the list of ended pairs */
 };
 
-/* lend_ring() of the device's wire. The second closes all of the device's records. */
-int ur_udp_lend_ring(struct ur_wire *wire, u32 slot, u32 peer,
-		     struct ur_lent_ring *ring);
-void ur_udp_close_lent_pairs(struct ur_wire_udp *w);
+/* grant_ring() of the device's wire. The second closes all of the device's records. */
+int ur_udp_grant_ring(struct ur_wire *wire, u32 slot, u32 peer,
+		      struct ur_granted_ring *ring);
+void ur_udp_close_granted_pairs(struct ur_wire_udp *w);
 
-/* payload_room(), borrow_ring(), has_ring(), waits() and sleeps() of a program's wire. */
+/* payload_room(), use_ring(), has_ring(), waits() and sleeps() of a program's wire. */
 u8 *ur_udp_payload_room(struct ur_wire *wire, const struct ur_av *av, u32 dqpn,
 			u32 len);
 /* payload_room() towards a neighbour whose pair carries packets. */
 u8 *ur_udp_pair_payload_room(struct ur_wire_udp *w, const struct ur_av *av,
 			     u32 dqpn, u32 len);
-int ur_udp_borrow_ring(struct ur_wire *wire, const struct ur_lent_ring *ring);
+int ur_udp_use_ring(struct ur_wire *wire, const struct ur_granted_ring *ring);
 bool ur_udp_has_ring(struct ur_wire *wire, u32 peer);
 /* Attaches the relay's ring. Called once, with the granted sockets. The descriptors stay the caller's. Returns 0 or
  * -errno. */
-int ur_udp_borrow_relay(struct ur_wire_udp *w, const struct ur_lent *lent);
+int ur_udp_use_relay(struct ur_wire_udp *w, const struct ur_grant *grant);
 bool ur_udp_pairs_wait(const struct ur_wire *wire);
 void ur_udp_pairs_sleep(struct ur_wire *wire, bool asleep);
 
@@ -109,10 +109,10 @@ struct ur_udp_pair *ur_udp_pair_for(struct ur_wire_udp *w,
 u32 ur_udp_pair_send(struct ur_wire_udp *w, struct ur_udp_pair *pair,
 		     const struct ur_tx *tx, u32 first, u32 end);
 
-/* holds() of the wire, and look() of a program's: resumes sending to neighbours whose rings have room again. */
+/* holds() of the wire, and retry() of a program's: resumes sending to neighbours whose rings have room again. */
 bool ur_udp_holds(struct ur_wire *wire, const struct ur_av *av, u32 dqpn,
 		  bool datagram);
-void ur_udp_pairs_look(struct ur_wire_udp *w);
+void ur_udp_pairs_retry(struct ur_wire_udp *w);
 /* unread() of a program's wire, and the same towards a neighbour whose pair carries packets. */
 bool ur_udp_unread(struct ur_wire *wire, const struct ur_av *av, u32 dqpn);
 bool ur_udp_pair_unread(struct ur_wire_udp *w, const struct ur_av *av,
@@ -123,7 +123,7 @@ bool ur_udp_pair_holds(const struct ur_wire_udp *w, u32 dqpn, bool datagram);
 /* Forgets the room of the pair with that slot: it ends. */
 void ur_udp_pair_forget(struct ur_wire_udp *w, u32 slot);
 /* Records were written into its ring. */
-void ur_udp_pair_look(struct ur_wire_udp *w, struct ur_udp_pair *pair);
+void ur_udp_pair_retry(struct ur_wire_udp *w, struct ur_udp_pair *pair);
 /* The port has taken over the masks of held neighbours. */
 void ur_udp_pairs_report(struct ur_wire_udp *w);
 /* Publishes all written records, and wakes their readers. */

@@ -37,17 +37,17 @@ static void wake(struct ur_wire_udp *w, const struct ur_udp_pair *p)
 		.msg_control = control,
 	};
 
-	if (w->door >= 0) {
+	if (w->wake_fd >= 0) {
 		ur_udp_outbox_wake(w, p);
 		return;
 	}
-	if (!p->has_addrs || w->lent[v4].fd < 0)
+	if (!p->has_addrs || w->granted[v4].fd < 0)
 		return;
 	msg.msg_namelen =
 		ur_udp_sockaddr(w, &to, p->addrs[1],
 				p->relayed ? p->port : UR_ROCE_V2_UDP_PORT);
 	ur_udp_add_source(w, &msg, p->addrs[0]);
-	sendmsg(w->lent[v4].fd, &msg, MSG_DONTWAIT);
+	sendmsg(w->granted[v4].fd, &msg, MSG_DONTWAIT);
 }
 
 static void note_addrs(struct ur_udp_pair *p, const u8 own[16],
@@ -67,13 +67,13 @@ static u32 slot_of(const struct ur_tx *tx, u32 i)
 
 /* Returns whether the payload of a packet is still there: the packet may have waited, and its ring may have
  * ended. */
-static bool has_payload(const struct ur_udp_pair *p, const u8 *apart)
+static bool has_payload(const struct ur_udp_pair *p, const u8 *split)
 {
-	uintptr_t at = (uintptr_t)apart, file = (uintptr_t)p->out_file;
+	uintptr_t at = (uintptr_t)split, file = (uintptr_t)p->out_file;
 	struct ur_peer_message m;
 
-	return !apart || at - file < UR_PEER_FILE_BYTES ||
-	       ur_udp_shown_place(p, apart, &m);
+	return !split || at - file < UR_PEER_FILE_BYTES ||
+	       ur_udp_shown_place(p, split, &m);
 }
 
 /* Returns whether the packet is for the slot's present holder, who reads all of the ring. A connection counts for the
@@ -81,7 +81,8 @@ static bool has_payload(const struct ur_udp_pair *p, const u8 *apart)
  * tell. */
 static bool is_for(const struct ur_udp_pair *p, const struct ur_av *av)
 {
-	return av->loan ? av->loan == p->loan : !av->lqpn && p->same_user;
+	return av->grant_id ? av->grant_id == p->grant_id
+			    : !av->lqpn && p->same_user;
 }
 
 struct ur_udp_pair *ur_udp_pair_for(struct ur_wire_udp *w,
@@ -92,7 +93,7 @@ struct ur_udp_pair *ur_udp_pair_for(struct ur_wire_udp *w,
 	/* The device reads no pair. Packets with a wrong ICRC go by the socket, since a ring has no ICRCs. */
 	return p && p->slot && is_for(p, tx->desc[i].av) &&
 			       ur_peer_is_read(&p->out) &&
-			       has_payload(p, tx->desc[i].apart) &&
+			       has_payload(p, tx->desc[i].split) &&
 			       !ur_faults_spoils(w->wire.engine, i)
 		       ? p
 		       : NULL;
@@ -121,7 +122,8 @@ u8 *ur_udp_payload_room(struct ur_wire *wire, const struct ur_av *av, u32 dqpn,
 	if (!w->paired)
 		return NULL;
 	o = ur_udp_out(w, (struct ur_av *)av);
-	return o && o->lent ? ur_udp_pair_payload_room(w, av, dqpn, len) : NULL;
+	return o && o->granted ? ur_udp_pair_payload_room(w, av, dqpn, len)
+			       : NULL;
 }
 
 const u8 *ur_udp_payload_place(struct ur_wire *wire, const struct ur_av *av,
@@ -135,7 +137,7 @@ const u8 *ur_udp_payload_place(struct ur_wire *wire, const struct ur_av *av,
 	if (!slot || ur_slot_is_small(slot) || !(w->paired >> slot & 1))
 		return NULL;
 	o = ur_udp_out(w, (struct ur_av *)av);
-	p = o && o->lent ? ur_udp_pair_at(w, slot) : NULL;
+	p = o && o->granted ? ur_udp_pair_at(w, slot) : NULL;
 	return p && is_for(p, av) ? ur_udp_shown_find(p, av, mr, off, len,
 						      ur_udp_memory(w))
 				  : NULL;
@@ -143,7 +145,7 @@ const u8 *ur_udp_payload_place(struct ur_wire *wire, const struct ur_av *av,
 
 static u32 bytes_of(const struct ur_tx_desc *d)
 {
-	return d->apart ? UR_PEER_BTH_ROOM : d->len + UR_ICRC_BYTES;
+	return d->split ? UR_PEER_BTH_ROOM : d->len + UR_ICRC_BYTES;
 }
 
 /* Returns whether packet next may follow in the message that packet d begins: it has the same size, or is
@@ -151,11 +153,11 @@ static u32 bytes_of(const struct ur_tx_desc *d)
 static bool may_follow(const struct ur_tx_desc *d,
 		       const struct ur_tx_desc *next)
 {
-	if (next->av != d->av || !next->apart != !d->apart)
+	if (next->av != d->av || !next->split != !d->split)
 		return false;
-	if (d->apart)
+	if (d->split)
 		return next->len == d->len &&
-		       next->apart == next[-1].apart + d->len - UR_BTH_BYTES;
+		       next->split == next[-1].split + d->len - UR_BTH_BYTES;
 	return next->len <= d->len && next[-1].len == d->len;
 }
 
@@ -201,28 +203,28 @@ u32 ur_udp_pair_send(struct ur_wire_udp *w, struct ur_udp_pair *p,
 	const struct ur_av *av = d->av;
 	struct ur_peer_message m = {
 		.flow_label = av->flow_label,
-		.seg = (u16)(d->apart ? d->len - UR_BTH_BYTES
+		.seg = (u16)(d->split ? d->len - UR_BTH_BYTES
 				      : d->len + UR_ICRC_BYTES),
-		.apart = d->apart != NULL,
+		.split = d->split != NULL,
 		.tos = av->traffic_class,
 		.ttl = av->hop_limit,
 	};
 	u32 n = run_length(w->wire.engine, tx, first, end, &m.len);
-	u64 shown = d->apart ? ur_udp_shown_place(p, d->apart, &m) : 0;
+	u64 shown = d->split ? ur_udp_shown_place(p, d->split, &m) : 0;
 	u8 *to;
 
 	if (shown && n > shown / m.seg) {
 		n = (u32)(shown / m.seg);
 		m.len = n * UR_PEER_BTH_ROOM;
 	}
-	if (d->apart && !shown)
-		m.bulk = ur_peer_place(&p->out, d->apart);
+	if (d->split && !shown)
+		m.bulk = ur_peer_place(&p->out, d->split);
 	memcpy(m.saddr, av->sgid, 16);
 	memcpy(m.daddr, av->dgid, 16);
 	to = ur_peer_room(&p->out, &m);
 	if (!to) {
 		ur_engine_tally(w->wire.engine, UR_CNT_send_err, n);
-		if (m.apart && !m.shown)
+		if (m.split && !m.shown)
 			ur_peer_release(&p->out, m.bulk + n * m.seg);
 		return n;
 	}
@@ -242,7 +244,7 @@ void ur_udp_pairs_publish(struct ur_wire_udp *w)
 		if (!p->put)
 			continue;
 		p->put = false;
-		ur_udp_pair_look(w, p);
+		ur_udp_pair_retry(w, p);
 		if (!ur_peer_publish(&p->out) &&
 		    (!ur_peer_still_sleeps(&p->out) ||
 		     w->wire.engine->now - p->asked < ASK_AGAIN_NS))
@@ -253,11 +255,11 @@ void ur_udp_pairs_publish(struct ur_wire_udp *w)
 	ur_udp_pairs_report(w);
 }
 
-void ur_udp_pairs_look(struct ur_wire_udp *w)
+void ur_udp_pairs_retry(struct ur_wire_udp *w)
 {
 	for (u32 left = w->held.little; left; left &= left - 1)
 		if (ur_udp_pair_at(w, (u32)__builtin_ctz(left)))
-			ur_udp_pair_look(w, w->pairs[__builtin_ctz(left)]);
+			ur_udp_pair_retry(w, w->pairs[__builtin_ctz(left)]);
 	ur_udp_pairs_report(w);
 }
 
@@ -270,7 +272,7 @@ bool ur_udp_holds(struct ur_wire *wire, const struct ur_av *av, u32 dqpn,
 	if (!ur_udp_pair_holds(w, dqpn, datagram))
 		return false;
 	o = ur_udp_out(w, (struct ur_av *)av);
-	return o && o->lent;
+	return o && o->granted;
 }
 
 bool ur_udp_pair_unread(struct ur_wire_udp *w, const struct ur_av *av, u32 dqpn)
@@ -294,7 +296,7 @@ bool ur_udp_unread(struct ur_wire *wire, const struct ur_av *av, u32 dqpn)
 	if (!w->paired)
 		return false;
 	o = ur_udp_out(w, (struct ur_av *)av);
-	return o && o->lent && ur_udp_pair_unread(w, av, dqpn);
+	return o && o->granted && ur_udp_pair_unread(w, av, dqpn);
 }
 
 void ur_udp_payload_taken_back(struct ur_wire *wire)
@@ -321,13 +323,13 @@ void ur_udp_hide(struct ur_wire *wire, const struct ur_emr *mr)
 static bool is_known(struct ur_wire_udp *w, struct ur_udp_pair *p,
 		     const struct ur_peer_message *m)
 {
-	u32 gen = ur_udp_own_generation(w->own);
+	u32 gen = ur_udp_local_generation(w->local);
 
 	if (p->known_gen == gen && !memcmp(p->known[0], m->saddr, 16) &&
 	    !memcmp(p->known[1], m->daddr, 16))
 		return true;
 	if (ur_gid_is_v4(m->saddr) != ur_gid_is_v4(m->daddr) ||
-	    !ur_udp_own_whose(w->own, m->saddr, w->device).here ||
+	    !ur_udp_local_whose(w->local, m->saddr, w->device).here ||
 	    !ur_udp_find(w, m->daddr))
 		return false;
 	p->known_gen = gen;
@@ -360,7 +362,7 @@ static void take_shown(struct ur_wire_udp *w, struct ur_udp_pair *p,
 		if (mem->direct) {
 			mem->is_good = is_good;
 			mem->source = &p->in;
-			took = ur_engine_rx_apart(e, meta, bth,
+			took = ur_engine_rx_split(e, meta, bth,
 						  UR_PEER_BTH_ROOM, bytes, len,
 						  n, true);
 			mem->is_good = NULL;
@@ -397,7 +399,7 @@ static void take_apart(struct ur_wire_udp *w, struct ur_udp_pair *p,
 		const u8 *head = bth + (size_t)i * UR_PEER_BTH_ROOM;
 		const u8 *bytes = payload + (size_t)i * m->seg;
 
-		took = ur_engine_rx_apart(e, meta, head, UR_PEER_BTH_ROOM,
+		took = ur_engine_rx_split(e, meta, head, UR_PEER_BTH_ROOM,
 					  bytes, len, n - i, false);
 		if (took)
 			continue;
@@ -441,7 +443,7 @@ static void take(struct ur_wire_udp *w, struct ur_udp_pair *p,
 		.flow_label = m->flow_label & 0xfffff,
 		.slot = (u16)p->slot,
 		.slot_bits = UR_PLACE_BITS,
-		.loan = p->loan,
+		.grant_id = p->grant_id,
 	};
 
 	if (!is_known(w, p, m)) {
@@ -452,7 +454,7 @@ static void take(struct ur_wire_udp *w, struct ur_udp_pair *p,
 	memcpy(meta.daddr, m->daddr, 16);
 	if (m->shown)
 		take_shown(w, p, &meta, m);
-	else if (m->apart)
+	else if (m->split)
 		take_apart(w, p, &meta, m);
 	else
 		ur_udp_take(w, &meta, w->rx_buf, m->len, m->seg);
@@ -473,14 +475,14 @@ static int receive(struct ur_wire_udp *w, struct ur_udp_pair *p)
 		if (!got)
 			break;
 		ret = 1;
-		bulk += m.apart	  ? m.len / UR_PEER_BTH_ROOM * m.seg
+		bulk += m.split	  ? m.len / UR_PEER_BTH_ROOM * m.seg
 			: p->slot ? 0
 				  : m.len;
 		if (m.shows && p->slot)
 			ur_udp_seen_take(p, w->rx_buf);
 		else if (p->slot)
 			take(w, p, &m);
-		else if (!m.apart)
+		else if (!m.split)
 			take_relayed(w, p, &m);
 		ur_peer_done(&p->in);
 	}

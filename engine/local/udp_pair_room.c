@@ -63,7 +63,7 @@ static void look_at_full(struct ur_udp_pair *p, ur_time now)
 	}
 }
 
-void ur_udp_pair_look(struct ur_wire_udp *w, struct ur_udp_pair *p)
+void ur_udp_pair_retry(struct ur_wire_udp *w, struct ur_udp_pair *p)
 {
 	struct ur_engine *e = w->wire.engine;
 	struct ur_udp_held *held = &w->held;
@@ -95,7 +95,7 @@ void ur_udp_pairs_report(struct ur_wire_udp *w)
 
 	e->tx_little = w->held.little;
 	if (some)
-		e->wire_look = e->now + FULL_NS;
+		e->wire_retry_at = e->now + FULL_NS;
 	/* The port checks its held queue pairs again. */
 	if (some != w->held.said || w->held.freed)
 		e->kind->hold(e, some);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Puts packets into the relays' rings, as far as there is room. */
 #include <sys/epoll.h>
-#include "engine/grant/lend_numbers.h"
+#include "engine/grant/slot_numbers.h"
 #include "engine/local/udp_relay_impl.h"
 
 /* First and last retry interval while a ring is full and the program sends no wake-up. */
-#define LOOK_NS	     1000000u
-#define LOOK_LAST_NS 64000000u
+#define RETRY_NS      1000000u
+#define RETRY_LAST_NS 64000000u
 /* Bytes of the largest record. */
 #define LARGEST (UR_PEER_BYTES + UR_PEER_MESSAGE_BYTES)
 
@@ -24,12 +24,12 @@ static void watch_all(struct ur_udp_relay *r, u32 events)
 	}
 }
 
-static void look_at(struct ur_udp_relay *r, ur_time when)
+static void retry_later(struct ur_udp_relay *r, ur_time when)
 {
 	struct ur_engine *e = r->wire->wire.engine;
 
-	r->look = when;
-	e->wire_look = ur_min_u64(e->wire_look, when);
+	r->retry_at = when;
+	e->wire_retry_at = ur_min_u64(e->wire_retry_at, when);
 }
 
 static u32 room(struct ur_udp_relay *r)
@@ -57,9 +57,9 @@ u32 ur_udp_relay_room(struct ur_udp_relay *r)
 	if (ur_peer_wait(&r->out, 3 * LARGEST))
 		return room(r);
 	r->full = true;
-	r->step = LOOK_NS;
+	r->step = RETRY_NS;
 	watch_all(r, 0);
-	look_at(r, r->wire->wire.engine->now + r->step);
+	retry_later(r, r->wire->wire.engine->now + r->step);
 	return 0;
 }
 
@@ -115,7 +115,7 @@ static u32 slot_at(const struct ur_wire_udp *w, const u8 *data, u32 len, u32 at)
 	if (!w->relays[slot])
 		return 0;
 	if (w->relays[slot]->seen != qpn &&
-	    !ur_lent_numbers_has(w->wire.engine->numbers, qpn))
+	    !ur_slot_numbers_has(w->wire.engine->numbers, qpn))
 		return 0;
 	w->relays[slot]->seen = qpn;
 	return slot;
@@ -158,16 +158,16 @@ bool ur_udp_relay_put(struct ur_udp_addr *a, const struct ur_rx_meta *meta,
 }
 
 /* Watches the sockets again if the ring has room now. */
-static void look_now(struct ur_udp_relay *r)
+static void retry_now(struct ur_udp_relay *r)
 {
 	if (!r->full)
 		return;
 	if (room(r)) {
 		r->full = false;
 		watch_all(r, EPOLLIN);
-	} else if (r->look <= r->wire->wire.engine->now) {
-		r->step = ur_min_u64(2 * r->step, LOOK_LAST_NS);
-		look_at(r, r->wire->wire.engine->now + r->step);
+	} else if (r->retry_at <= r->wire->wire.engine->now) {
+		r->step = ur_min_u64(2 * r->step, RETRY_LAST_NS);
+		retry_later(r, r->wire->wire.engine->now + r->step);
 		/* Where nobody reads, nobody may be asleep either. */
 		ur_peer_wait(&r->out, 3 * LARGEST);
 	}
@@ -176,10 +176,10 @@ static void look_now(struct ur_udp_relay *r)
 void ur_udp_relay_woken(struct ur_wire_udp *w, u32 slot)
 {
 	if (w->relays[slot])
-		look_now(w->relays[slot]);
+		retry_now(w->relays[slot]);
 }
 
-void ur_udp_relays_look(struct ur_wire *wire)
+void ur_udp_relays_retry(struct ur_wire *wire)
 {
 	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);
 
@@ -188,10 +188,10 @@ void ur_udp_relays_look(struct ur_wire *wire)
 
 		if (!r || !r->full)
 			continue;
-		look_now(r);
+		retry_now(r);
 		if (r->full)
-			look_at(r, r->look);
+			retry_later(r, r->retry_at);
 	}
-	w->wire.engine->wire_look =
-		ur_min_u64(w->wire.engine->wire_look, ur_udp_outboxes_look(w));
+	w->wire.engine->wire_retry_at = ur_min_u64(
+		w->wire.engine->wire_retry_at, ur_udp_outboxes_retry_at(w));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The relay lets a program without a socket of the group receive. The holder of such a socket could
- * receive the packets of others (engine_lend.h). uroced keeps the slot's sockets and
+ * receive the packets of others (engine_grant.h). uroced keeps the slot's sockets and
  * copies each datagram into a ring (peer_ring.h) that only the device writes, with the sender and
  * the other facts that a socket reports. The program checks packets as if it had received them itself.
  *
@@ -19,15 +19,15 @@
 #include "engine/local/peer_ring.h"
 #include "transport/transport.h"
 
-struct ur_lent;
+struct ur_grant;
 struct ur_udp_addr;
 struct ur_udp_relay;
 struct ur_watch;
 struct ur_wire;
 struct ur_wire_udp;
 
-/* lend_relay() of the wire. */
-int ur_udp_lend_relay(struct ur_wire *wire, struct ur_lent *lent, bool far);
+/* grant_relay() of the wire. */
+int ur_udp_grant_relay(struct ur_wire *wire, struct ur_grant *grant, bool far);
 /* Called when a receiving socket is readable. */
 typedef void ur_udp_readable_fn(struct ur_watch *watch, u32 events);
 
@@ -50,9 +50,10 @@ struct ur_udp_relay *ur_udp_relay_of(struct ur_wire_udp *w, u32 slot);
 /* Returns whether the slot receives at that address of the device. */
 bool ur_udp_relay_has(struct ur_wire_udp *w, u32 slot, const u8 gid[16]);
 
-/* Attaches the rings of an earlier uroced; ur_udp_relays_settle() starts them when the addresses are known. */
+/* Attaches the rings of an earlier uroced; ur_udp_relays_recovery_done() starts them when the addresses are known. */
 void ur_udp_relays_inherit(struct ur_wire_udp *w);
-void ur_udp_relays_settle(struct ur_wire_udp *w, ur_udp_readable_fn *readable);
+void ur_udp_relays_recovery_done(struct ur_wire_udp *w,
+				 ur_udp_readable_fn *readable);
 void ur_udp_relays_close(struct ur_wire_udp *w);
 
 /* Returns for how many datagrams the ring has room. After 0 the device retries later. */
@@ -66,7 +67,7 @@ bool ur_udp_relay_put(struct ur_udp_addr *addr, const struct ur_rx_meta *meta,
 struct ur_peer_out *ur_udp_relay_ring(struct ur_udp_relay *relay);
 /* The program in that slot sent a wake-up. */
 void ur_udp_relay_woken(struct ur_wire_udp *w, u32 slot);
-/* look() of the wire. */
-void ur_udp_relays_look(struct ur_wire *wire);
+/* retry() of the wire. */
+void ur_udp_relays_retry(struct ur_wire *wire);
 
 #endif

@@ -12,7 +12,7 @@ enum ur_relay_kept {
 	UR_RELAY_PACKETS,
 	UR_RELAY_WORDS,
 	UR_RELAY_OUTBOX,
-	UR_RELAY_DOOR,
+	UR_RELAY_WAKE,
 	UR_RELAY_BELL,
 	UR_RELAY_GROUP = 100,
 };
@@ -46,7 +46,7 @@ struct ur_udp_relay {
 	struct ur_list addrs;
 	u32 seen; /* a number that is the program's; 0: none yet */
 	bool full;
-	ur_time look, step; /* while it is full */
+	ur_time retry_at, step; /* while it is full */
 };
 
 #endif

@@ -106,34 +106,34 @@ static void drop_groups(const struct ur_udp_relay *r)
 	}
 }
 
-int ur_udp_lend_relay(struct ur_wire *wire, struct ur_lent *lent, bool far)
+int ur_udp_grant_relay(struct ur_wire *wire, struct ur_grant *grant, bool far)
 {
 	struct ur_wire_udp *w = ur_container_of(wire, struct ur_wire_udp, wire);
-	struct ur_udp_relay *r = new_relay(w, lent->slot);
+	struct ur_udp_relay *r = new_relay(w, grant->slot);
 	int err = r ? make_files(r) : -ENOMEM;
 
-	ur_assert(lent->slot && lent->slot < UR_SLOTS &&
-		  !w->relays[lent->slot]);
+	ur_assert(grant->slot && grant->slot < UR_SLOTS &&
+		  !w->relays[grant->slot]);
 	if (!err)
-		err = lent->relay = ur_open_to_read(r->file);
+		err = grant->relay = ur_open_to_read(r->file);
 	if (err < 0)
 		goto err_close;
 	err = keep(r);
 	if (!err && far)
-		err = ur_udp_outbox_make(w, lent, r->words);
+		err = ur_udp_outbox_make(w, grant, r->words);
 	if (err) {
-		ur_udp_relay_drop(w, lent->slot, UR_RELAY_PACKETS,
+		ur_udp_relay_drop(w, grant->slot, UR_RELAY_PACKETS,
 				  UR_RELAY_WORDS);
-		close(lent->relay);
+		close(grant->relay);
 		goto err_close;
 	}
 	/* The ring is its copy's, which the caller closes. */
-	lent->relay_words = r->words_fd;
+	grant->relay_words = r->words_fd;
 	ur_peer_out_init(&r->out, r->packets, r->words);
-	w->relays[lent->slot] = r;
+	w->relays[grant->slot] = r;
 	return 0;
 err_close:
-	lent->relay = -1;
+	grant->relay = -1;
 	if (r)
 		close_relay(r);
 	return err;
@@ -375,7 +375,8 @@ static void receive_all(const struct ur_wire_udp *w, struct ur_udp_relay *r,
 	}
 }
 
-void ur_udp_relays_settle(struct ur_wire_udp *w, ur_udp_readable_fn *readable)
+void ur_udp_relays_recovery_done(struct ur_wire_udp *w,
+				 ur_udp_readable_fn *readable)
 {
 	inherit_groups(w, readable);
 	for (u32 slot = 0; slot < UR_SLOTS; slot++) {

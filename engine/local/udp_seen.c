@@ -20,8 +20,8 @@ void ur_udp_seen_begin(struct ur_udp_pair *p, struct ur_engine *engine,
 {
 	for (u32 i = 0; i < UR_PEER_FILES; i++)
 		atomic_store(&p->in.word->seen[i], 0);
-	p->life.engine = engine;
-	p->life.fd = -1;
+	p->liveness.engine = engine;
+	p->liveness.fd = -1;
 	atomic_store(&p->in.word->proof, (u32)p->in_fd);
 	p->may = p->same_user && mem->copies && ur_shared_files_may();
 	atomic_store(&p->in.word->maps, p->may ? (u32)syscall(SYS_getpid) : 0);
@@ -41,50 +41,51 @@ static void drop_all(struct ur_udp_pair *p)
 	ur_udp_seen_unmap(p);
 }
 
-static void end_life(struct ur_udp_life *life)
+static void end_liveness(struct ur_udp_liveness *liveness)
 {
-	if (life->fd < 0)
+	if (liveness->fd < 0)
 		return;
-	ur_engine_unwatch(life->engine, life->fd);
-	close(life->fd);
-	life->fd = -1;
+	ur_engine_unwatch(liveness->engine, liveness->fd);
+	close(liveness->fd);
+	liveness->fd = -1;
 }
 
 /* The process has ended: unmap its files, so that their memory is freed. */
 static void on_end(struct ur_watch *watch, u32 events)
 {
 	struct ur_udp_pair *p =
-		ur_container_of(watch, struct ur_udp_pair, life.watch);
+		ur_container_of(watch, struct ur_udp_pair, liveness.watch);
 
-	end_life(&p->life);
+	end_liveness(&p->liveness);
 	drop_all(p);
 }
 
-static bool is_alive(const struct ur_udp_life *life)
+static bool is_alive(const struct ur_udp_liveness *liveness)
 {
-	struct pollfd fd = {.fd = life->fd, .events = POLLIN};
+	struct pollfd fd = {.fd = liveness->fd, .events = POLLIN};
 
-	return life->fd >= 0 && !poll(&fd, 1, 0);
+	return liveness->fd >= 0 && !poll(&fd, 1, 0);
 }
 
 /* Starts to watch the process, to notice its end. Drops the files of an earlier process of the neighbour. */
-static bool begin_life(struct ur_udp_pair *p, s32 pid)
+static bool begin_liveness(struct ur_udp_pair *p, s32 pid)
 {
-	struct ur_udp_life *life = &p->life;
+	struct ur_udp_liveness *liveness = &p->liveness;
 
-	if (life->fd >= 0 && life->pid == pid)
+	if (liveness->fd >= 0 && liveness->pid == pid)
 		return true;
-	end_life(life);
+	end_liveness(liveness);
 	drop_all(p);
-	life->fd = ur_high_fd((int)syscall(SYS_pidfd_open, pid, 0));
-	if (life->fd < 0)
+	liveness->fd = ur_high_fd((int)syscall(SYS_pidfd_open, pid, 0));
+	if (liveness->fd < 0)
 		return false;
-	life->pid = pid;
-	life->watch.fn = on_end;
-	if (!ur_engine_watch(life->engine, life->fd, EPOLLIN, &life->watch))
+	liveness->pid = pid;
+	liveness->watch.fn = on_end;
+	if (!ur_engine_watch(liveness->engine, liveness->fd, EPOLLIN,
+			     &liveness->watch))
 		return true;
-	close(life->fd);
-	life->fd = -1;
+	close(liveness->fd);
+	liveness->fd = -1;
 	return false;
 }
 
@@ -104,7 +105,7 @@ static bool may_map(struct ur_udp_pair *p, const struct ur_shown_file *shown)
 {
 	return shown->bytes && p->may && has_room(p, shown->bytes) &&
 	       p->kin != UR_UDP_STRANGER && shown->pid > 0 &&
-	       begin_life(p, shown->pid);
+	       begin_liveness(p, shown->pid);
 }
 
 /* Returns whether the file was mapped and is still valid. */
@@ -113,7 +114,7 @@ static bool is_welcome(struct ur_udp_pair *p, u32 place, int err)
 	if (err == -EPERM)
 		p->kin = UR_UDP_STRANGER;
 	/* The process is alive, so its pid was not reused meanwhile. */
-	return !err && !(p->news >> place & 1) && is_alive(&p->life);
+	return !err && !(p->news >> place & 1) && is_alive(&p->liveness);
 }
 
 static void map_shown(struct ur_engine *e, struct ur_udp_pair *p, u32 place)
@@ -169,7 +170,7 @@ void ur_udp_seen_take(struct ur_udp_pair *p, const u8 *record)
 	p->said[shown.place] = shown;
 	p->news |= 1u << shown.place;
 	p->see.run = see;
-	ur_chore_ask(p->life.engine, &p->see);
+	ur_chore_ask(p->liveness.engine, &p->see);
 }
 
 const u8 *ur_udp_seen_bytes(const struct ur_udp_pair *p,
@@ -194,9 +195,9 @@ void ur_udp_seen_refuse(struct ur_udp_pair *p, const struct ur_peer_message *m)
 
 void ur_udp_seen_leave(struct ur_udp_pair *p)
 {
-	if (!p->life.engine)
+	if (!p->liveness.engine)
 		return;
-	end_life(&p->life);
+	end_liveness(&p->liveness);
 	for (u32 i = 0; i < UR_PEER_FILES; i++)
 		atomic_store(&p->in.word->seen[i], 0);
 }

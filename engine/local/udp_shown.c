@@ -88,8 +88,8 @@ static bool may_be_file(const struct ur_emr *mr)
 
 static void end_search(struct ur_emr *mr, const struct ur_shown_file *file)
 {
-	ur_assert(!mr->looked);
-	mr->looked = true;
+	ur_assert(!mr->searched);
+	mr->searched = true;
 	mr->file.fd = -1;
 	if (!file)
 		return;
@@ -100,14 +100,14 @@ static void end_search(struct ur_emr *mr, const struct ur_shown_file *file)
 /* A step of the search for the region's file. */
 static void look_for_file(struct ur_engine *e, struct ur_chore *chore)
 {
-	struct ur_emr *mr = ur_container_of(chore, struct ur_emr, look);
+	struct ur_emr *mr = ur_container_of(chore, struct ur_emr, search_chore);
 	struct ur_file_search *search = mr->search;
 	u64 addr = mr->attr.addr, len = mr->attr.length;
 	struct ur_shown_file file;
 	int err = -ENOENT;
 
 	/* A turn may have asked again while the last step ran without the lock. */
-	if (mr->looked)
+	if (mr->searched)
 		return;
 	if (!may_be_file(mr)) {
 		end_search(mr, NULL);
@@ -159,7 +159,7 @@ static bool is_kin(struct ur_udp_pair *p)
 		return false;
 	if (p->kin == UR_UDP_KIN_UNKNOWN) {
 		p->look.run = look_for_kin;
-		ur_chore_ask(p->life.engine, &p->look);
+		ur_chore_ask(p->liveness.engine, &p->look);
 	}
 	return p->kin == UR_UDP_KIN;
 }
@@ -206,14 +206,14 @@ const u8 *ur_udp_shown_find(struct ur_udp_pair *p, const struct ur_av *av,
 {
 	u64 at = mr->attr.addr + off;
 
-	if (!mr->looked && ++mr->pieces < LOOK_AFTER)
+	if (!mr->searched && ++mr->pieces < LOOK_AFTER)
 		return NULL;
-	if ((mr->looked && mr->file.fd < 0) || !ur_peer_is_read(&p->out) ||
+	if ((mr->searched && mr->file.fd < 0) || !ur_peer_is_read(&p->out) ||
 	    !is_kin(p))
 		return NULL;
-	if (!mr->looked) {
-		mr->look.run = look_for_file;
-		ur_chore_ask(mr->ectx->engine, &mr->look);
+	if (!mr->searched) {
+		mr->search_chore.run = look_for_file;
+		ur_chore_ask(mr->ectx->engine, &mr->search_chore);
 		return NULL;
 	}
 	for (u32 i = 0; i < UR_PEER_FILES; i++)

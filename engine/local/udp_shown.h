@@ -31,7 +31,7 @@ struct ur_user_mem;
 enum ur_udp_kin { UR_UDP_KIN_UNKNOWN, UR_UDP_KIN, UR_UDP_STRANGER };
 
 /* The neighbour's process, whose files are mapped. */
-struct ur_udp_life {
+struct ur_udp_liveness {
 	struct ur_engine *engine; /* NULL: no file is mapped */
 	struct ur_watch watch;
 	int fd; /* pidfd, or -1 */

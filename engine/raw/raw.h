@@ -19,8 +19,7 @@ struct ur_eqp;
 /* In a program: enables raw packet queue pairs with those sockets, which become the
  * engine's. Returns 0, -EALREADY or -errno; after an error the sockets stay the
  * caller's. */
-int ur_engine_borrow_raw(struct ur_engine *engine,
-			 const int fd[UR_RAW_SOCKETS]);
+int ur_engine_use_raw(struct ur_engine *engine, const int fd[UR_RAW_SOCKETS]);
 /* Returns whether the engine has these sockets. */
 bool ur_engine_has_raw(struct ur_engine *engine);
 

@@ -297,7 +297,7 @@ int ur_wire_raw_take(struct ur_engine *engine, const int fd[UR_RAW_SOCKETS],
 	w->wire.ops = &raw_ops;
 	w->wire.packing = &ur_no_packing;
 	w->wire.near = &ur_no_near;
-	w->wire.lending = &ur_no_lending;
+	w->wire.granting = &ur_no_granting;
 	w->wire.engine = engine;
 	w->watch.fn = readable;
 	w->fd[UR_RAW_RX] = w->fd[UR_RAW_TX] = -1;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The flight recorder and the probes: on and off, and packets. */
-#include "engine/grant/lend_record.h"
+#include "engine/grant/program_records.h"
 #include "engine/record/record_impl.h"
 #include "engine/core/engine_impl.h"
 #include "engine/core/wait.h"
-#include "engine/ground/lent_record.h"
+#include "engine/ground/program_record.h"
 #include "engine/ground/user.h"
 #include "transport/opcode.h"
 #include "transport/packet.h"
@@ -135,21 +135,21 @@ void ur_engine_record(struct ur_engine *engine, struct ur_recorder *rec)
 	if (rec)
 		ur_recorder_keep(rec);
 	call_record(engine, rec);
-	ur_record_lend_begin(engine, rec ? ur_recorder_kib(rec) : 0);
+	ur_record_grant_begin(engine, rec ? ur_recorder_kib(rec) : 0);
 }
 
 void ur_record_follow(struct ur_engine *e, u32 run, u32 kib)
 {
 	struct ur_recorder *rec = NULL;
 
-	if (run == e->guest.record_run)
+	if (run == e->inproc.record_run)
 		return;
-	e->guest.record_run = run;
+	e->inproc.record_run = run;
 	if (kib)
-		rec = ur_recorder_borrow(
-			e->guest.record,
-			ur_lent_record_kib(
-				kib, ur_slot_is_small(e->config.lent.slot)),
+		rec = ur_recorder_attach(
+			e->inproc.record,
+			ur_program_record_kib(
+				kib, ur_slot_is_small(e->config.grant.slot)),
 			run);
 	record(e, rec);
 }

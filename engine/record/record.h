@@ -30,7 +30,7 @@ void ur_record_received(struct ur_engine *engine, const struct ur_rx_meta *meta,
 void ur_record_follow(struct ur_engine *engine, u32 run, u32 kib);
 
 /* Checks whether tools use probes. Once a turn. */
-static inline void ur_record_look(struct ur_engine *engine)
+static inline void ur_record_check_probes(struct ur_engine *engine)
 {
 	if (ur_probes_used() != engine->record.probed)
 		ur_record_probes_changed(engine);

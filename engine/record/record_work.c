@@ -7,7 +7,7 @@
 #include "transport/qp.h"
 
 /* Least time between two reports of failures, since each writes a file. */
-#define TELL_NS 1000000000ull
+#define REPORT_NS 1000000000ull
 
 _Static_assert((int)UR_VERDICT_DUPLICATE == UROCE_RECORD_DUPLICATE &&
 		       (int)UR_VERDICT_CLASS_J == UROCE_RECORD_CLASS_J,
@@ -15,9 +15,9 @@ _Static_assert((int)UR_VERDICT_DUPLICATE == UROCE_RECORD_DUPLICATE &&
 
 static void mark_failed(struct ur_engine *e)
 {
-	if (!e->record.recorder || e->now < e->record.next_told)
+	if (!e->record.recorder || e->now < e->record.next_report)
 		return;
-	e->record.next_told = e->now + TELL_NS;
+	e->record.next_report = e->now + REPORT_NS;
 	ur_recorder_count_failure(e->record.recorder);
 }
 

@@ -74,11 +74,11 @@ static void compose(struct ur_engine *e, const u64 *cnt)
 		n += snprintf(l->text + n, (size_t)(LINE_BYTES - n), " %s %llu",
 			      kinds[i].name, (unsigned long long)by);
 	}
-	if (e->config.guest || ur_loop_post(e->config.loop, say, l))
+	if (e->config.inproc || ur_loop_post(e->config.loop, say, l))
 		free(l);
 }
 
-void ur_refused_look(struct ur_engine *e)
+void ur_refused_log(struct ur_engine *e)
 {
 	const u64 *cnt = e->counters;
 	u64 sum = 0;

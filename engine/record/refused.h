@@ -21,6 +21,6 @@ struct ur_refused {
 
 /* Logs the packets refused since the last line, by the port's counters. Engine
  * thread, after receiving. */
-void ur_refused_look(struct ur_engine *engine);
+void ur_refused_log(struct ur_engine *engine);
 
 #endif

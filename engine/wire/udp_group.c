@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "engine/ground/keep.h"
-#include "engine/wire/udp_own.h"
+#include "engine/wire/udp_local.h"
 #include "util/assert.h"
 #include "util/list.h"
 
@@ -93,7 +93,7 @@ void ur_udp_group_destroy(struct ur_udp_group *g)
 	pthread_mutex_unlock(&all_lock);
 	ur_udp_group_end_away(g);
 	ur_assert(ur_list_empty(&g->groups));
-	ur_udp_own_device_end(g->device);
+	ur_udp_local_device_end(g->device);
 	pthread_mutex_destroy(&g->lock);
 	free(g);
 }
@@ -521,7 +521,7 @@ int ur_udp_group_take(struct ur_udp_group *g, const u8 gid[16], u32 place)
 	return fd;
 }
 
-void ur_udp_group_settle(struct ur_udp_group *g)
+void ur_udp_group_recovery_done(struct ur_udp_group *g)
 {
 	pthread_mutex_lock(&g->lock);
 	ur_list_for_each_safe(it, &g->groups) {
@@ -550,9 +550,9 @@ int ur_udp_group_use(struct ur_udp_group *g, const u8 gid[16], u32 place)
 	return fd;
 }
 
-void ur_udp_group_rest(struct ur_udp_group *g, u32 place,
-		       void (*left)(void *arg, const u8 gid[16], int fd),
-		       void *arg)
+void ur_udp_group_unuse(struct ur_udp_group *g, u32 place,
+			void (*left)(void *arg, const u8 gid[16], int fd),
+			void *arg)
 {
 	ur_assert(place && place < UR_PLACES);
 	pthread_mutex_lock(&g->lock);

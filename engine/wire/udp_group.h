@@ -3,7 +3,7 @@
  * The groups of receiving sockets of a device with grants to programs. All
  * sockets of an address are one SO_REUSEPORT group of the kernel. A classic BPF filter selects the
  * socket by the first bits of the queue pair's number, its place: the device's own engine has the
- * first place, granted slots have the others (engine_lend.h).
+ * first place, granted slots have the others (engine_grant.h).
  *
  * The kernel numbers sockets in the order in which they join; the group maps places to these numbers.
  * A datagram for a place without a socket goes to number 0, uroced's, which passes it on or
@@ -21,7 +21,7 @@
 
 struct ur_udp_group;
 
-/* Makes the groups of a device with 2^bits places, of which the first is its own. device: its number of udp_own.h, or
+/* Makes the groups of a device with 2^bits places, of which the first is its own. device: its number of udp_local.h, or
  * 0; ur_udp_group_destroy() returns it. Returns NULL without memory. */
 struct ur_udp_group *ur_udp_group_create(u32 bits, u32 device);
 /* group may be NULL. */
@@ -50,13 +50,13 @@ void ur_udp_group_end_away(struct ur_udp_group *group);
 int ur_udp_group_take(struct ur_udp_group *group, const u8 gid[16], u32 place);
 /* Recovery is complete: closes inherited sockets that no engine has taken over, and all sockets of addresses
  * that the device does not have. */
-void ur_udp_group_settle(struct ur_udp_group *group);
+void ur_udp_group_recovery_done(struct ur_udp_group *group);
 /* Starts to deliver datagrams to the socket of that place. Returns it, or -1; it stays the group's. */
 int ur_udp_group_use(struct ur_udp_group *group, const u8 gid[16], u32 place);
 /* The place's slot is free: its sockets stay, but its datagrams go to number 0. Calls left() for each socket, with the
  * group's lock held, to drain it. */
-void ur_udp_group_rest(struct ur_udp_group *group, u32 place,
-		       void (*left)(void *arg, const u8 gid[16], int fd),
-		       void *arg);
+void ur_udp_group_unuse(struct ur_udp_group *group, u32 place,
+			void (*left)(void *arg, const u8 gid[16], int fd),
+			void *arg);
 
 #endif

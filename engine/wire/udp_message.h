@@ -55,7 +55,8 @@ static inline void ur_udp_add_ttl(struct msghdr *msg, bool v4, int ttl,
 
 /* Returns whether packets of both address vectors leave with the same headers.
  * May return false if one has no socket yet, or a closed one. */
-static inline bool ur_udp_same_way(const struct ur_av *a, const struct ur_av *b)
+static inline bool ur_udp_same_path(const struct ur_av *a,
+				    const struct ur_av *b)
 {
 	return a == b ||
 	       (a->wire == b->wire && a->hop_limit == b->hop_limit &&
@@ -85,9 +86,10 @@ static inline u32 ur_udp_run_length(const struct ur_tx *tx, u32 first, u32 end,
 		const struct ur_tx_desc *n = &tx->desc[i];
 		u32 bytes = n->len + UR_ICRC_BYTES;
 
-		if (!ur_udp_same_way(n->av, d->av) || (n->off != at && !gaps) ||
-		    bytes > size || at + bytes - d->off > UR_UDP_BURST ||
-		    n->apart || !ur_udp_same_slot(tx, first, i))
+		if (!ur_udp_same_path(n->av, d->av) ||
+		    (n->off != at && !gaps) || bytes > size ||
+		    at + bytes - d->off > UR_UDP_BURST || n->split ||
+		    !ur_udp_same_slot(tx, first, i))
 			break;
 		at += bytes;
 		if (bytes < size) {

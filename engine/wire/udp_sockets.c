@@ -53,8 +53,8 @@ static u64 network_of(int fd)
 
 bool ur_udp_is_away(const struct ur_wire_udp *w, int fd)
 {
-	int lent = w->lent[w->lent[1].fd >= 0].fd;
-	u64 there = lent < 0 ? 0 : network_of(lent);
+	int granted = w->granted[w->granted[1].fd >= 0].fd;
+	u64 there = granted < 0 ? 0 : network_of(granted);
 
 	return there && network_of(fd) != there;
 }

@@ -13,7 +13,7 @@
 
 const struct ur_packing_ops ur_no_packing;
 const struct ur_near_ops ur_no_near;
-const struct ur_lending_ops ur_no_lending;
+const struct ur_granting_ops ur_no_granting;
 
 /* The backends, by the type of the GIDs whose packets they carry. */
 static const struct {
@@ -114,22 +114,22 @@ void ur_wire_sleeps(struct ur_engine *engine, bool asleep)
 			wire->near->sleeps(wire, asleep);
 }
 
-void ur_wire_look(struct ur_engine *engine)
+void ur_wire_retry(struct ur_engine *engine)
 {
 	u32 type = UR_WIRES;
 	struct ur_wire *wire;
 
-	engine->wire_look = UR_NEVER;
+	engine->wire_retry_at = UR_NEVER;
 	while ((wire = next_wire(engine, &type)))
-		if (wire->ops->look)
-			wire->ops->look(wire);
+		if (wire->ops->retry)
+			wire->ops->retry(wire);
 }
 
 bool ur_wire_forward(struct ur_engine *engine)
 {
 	struct ur_wire *wire = ur_wire_of(engine, false);
 
-	return wire->lending->forward(wire);
+	return wire->granting->forward(wire);
 }
 
 void ur_wire_rebind(struct ur_engine *engine)
@@ -191,8 +191,9 @@ void ur_wire_set_priority(struct ur_engine *engine, int fd, u8 sl)
 	if (!setsockopt(fd, SOL_SOCKET, SO_PRIORITY, &priority,
 			sizeof(priority)))
 		return;
-	if (engine->config.guest)
-		__atomic_store_n(engine->guest.sl_refused, 1, __ATOMIC_RELAXED);
+	if (engine->config.inproc)
+		__atomic_store_n(engine->inproc.sl_refused, 1,
+				 __ATOMIC_RELAXED);
 	else
 		ur_wire_priority_refused(engine);
 }

@@ -30,8 +30,8 @@ union ur_sockaddr {
 
 struct ur_emr;
 struct ur_engine;
-struct ur_lent;
-struct ur_lent_ring;
+struct ur_grant;
+struct ur_granted_ring;
 struct ur_udp_pack;
 struct ur_wire;
 
@@ -63,8 +63,8 @@ struct ur_wire_ops {
 	/* Receives from the socket where packets came last, without epoll.
 	 * Returns whether there were any. */
 	bool (*poll)(struct ur_wire *wire);
-	/* Retries what found no room: receiving, or, in a program, sending. Called at engine->wire_look. */
-	void (*look)(struct ur_wire *wire);
+	/* Retries what found no room: receiving, or, in a program, sending. Called at engine->wire_retry_at. */
+	void (*retry)(struct ur_wire *wire);
 	/*
 	 * Completes the ICRCs of descriptors [first, end) of tx, none of them
 	 * to this engine itself, and sends them. Returns how many it took; if
@@ -99,16 +99,16 @@ struct ur_packing_ops {
 /* Packets to and from engines of the same host, for a program. Each may be NULL. */
 struct ur_near_ops {
 	/* Adds an address with its granted socket, which becomes the wire's. Returns 0 or -errno. */
-	int (*borrow)(struct ur_wire *wire, const u8 gid[16], int fd);
+	int (*use_gid)(struct ur_wire *wire, const u8 gid[16], int fd);
 	/* Returns whether this device has the address. Any thread. */
 	bool (*is_here)(const struct ur_wire *wire, const u8 gid[16]);
 	/* Returns the number of the grant whose slot has that queue pair number at that address, or 0. NULL: there are no
 	 * grants. */
-	u32 (*loan)(const struct ur_wire *wire, const u8 gid[16], u32 qpn);
+	u32 (*grant_id)(const struct ur_wire *wire, const u8 gid[16], u32 qpn);
 	/* Attaches the rings between the engines in two slots; the descriptors stay the caller's. Returns 0 or -errno.
 	 * has_ring returns whether it has the rings with the present holder of slot peer. */
-	int (*borrow_ring)(struct ur_wire *wire,
-			   const struct ur_lent_ring *ring);
+	int (*use_ring)(struct ur_wire *wire,
+			const struct ur_granted_ring *ring);
 	bool (*has_ring)(struct ur_wire *wire, u32 peer);
 	/* As in struct ur_host_ops. NULL: no packet is split. */
 	u8 *(*payload_room)(struct ur_wire *wire, const struct ur_av *av,
@@ -132,29 +132,31 @@ struct ur_near_ops {
 };
 
 /* Functions of uroced's wires for grants to programs. A wire has all of them or none. */
-struct ur_lending_ops {
+struct ur_granting_ops {
 	/* Puts in *fd the socket of that slot for one of the wire's addresses, or -1 if the slot has a relay. The socket
 	 * stays the wire's. Returns 0 or -errno. */
-	int (*lend)(struct ur_wire *wire, const u8 gid[16], u32 slot, int *fd);
+	int (*grant)(struct ur_wire *wire, const u8 gid[16], u32 slot, int *fd);
 	/* Ends the use of the slot's sockets. They stay for the next holder; the wire
 	 * receives what is still in them. */
-	void (*lend_end)(struct ur_wire *wire, u32 slot);
-	/* Grants a port and fills in file, device, port and out of *lent for
-	 * lent->slot, in place of an earlier grant. Returns 0 or -errno. */
-	int (*lend_port)(struct ur_wire *wire, struct ur_lent *lent);
+	void (*grant_end)(struct ur_wire *wire, u32 slot);
+	/* Grants a port and fills in file, device, port and out of *grant for
+	 * grant->slot, in place of an earlier grant. Returns 0 or -errno. */
+	int (*grant_port)(struct ur_wire *wire, struct ur_grant *grant);
 	/* Makes the relay's ring for a slot without sockets and fills in its files; far: also the
 	 * outbox. Returns 0 or -errno. */
-	int (*lend_relay)(struct ur_wire *wire, struct ur_lent *lent, bool far);
+	int (*grant_relay)(struct ur_wire *wire, struct ur_grant *grant,
+			   bool far);
 	/* Joins a multicast group for a slot with an outbox, or leaves it: its packets go to the slot's ring. Joins count.
 	 * Joining returns 0 or -errno. */
-	int (*lend_group)(struct ur_wire *wire, u32 slot, const u8 gid[16],
-			  bool joins);
+	int (*grant_group)(struct ur_wire *wire, u32 slot, const u8 gid[16],
+			   bool joins);
 	/* Fills *ring with the rings between the engines in two slots, for the program in slot, once. Returns 0 or -errno. */
-	int (*lend_ring)(struct ur_wire *wire, u32 slot, u32 peer,
-			 struct ur_lent_ring *ring);
+	int (*grant_ring)(struct ur_wire *wire, u32 slot, u32 peer,
+			  struct ur_granted_ring *ring);
 	/* Recovery is complete: ends grants of an earlier uroced that are not in use, or not
 	 * of these slots. */
-	void (*settle)(struct ur_wire *wire, const struct ur_slot_set *slots);
+	void (*recovery_done)(struct ur_wire *wire,
+			      const struct ur_slot_set *slots);
 	/* Sends the packets in the outboxes of programs in other network namespaces (local/udp_outbox.h), if
 	 * engine->forwards is not 0. Returns whether there were any. */
 	bool (*forward)(struct ur_wire *wire);
@@ -162,16 +164,16 @@ struct ur_lending_ops {
 
 struct ur_wire {
 	const struct ur_wire_ops *ops;
-	/* ur_no_packing, ur_no_near, ur_no_lending: the wire has none. */
+	/* ur_no_packing, ur_no_near, ur_no_granting: the wire has none. */
 	const struct ur_packing_ops *packing;
 	const struct ur_near_ops *near;
-	const struct ur_lending_ops *lending;
+	const struct ur_granting_ops *granting;
 	struct ur_engine *engine;
 };
 
 extern const struct ur_packing_ops ur_no_packing;
 extern const struct ur_near_ops ur_no_near;
-extern const struct ur_lending_ops ur_no_lending;
+extern const struct ur_granting_ops ur_no_granting;
 
 /* Makes the RoCEv2 wire, over UDP sockets, in *wire. Returns 0 or -errno. */
 int ur_wire_udp_create(struct ur_engine *engine, struct ur_wire **wire);
@@ -180,15 +182,15 @@ int ur_wire_udp_create(struct ur_engine *engine, struct ur_wire **wire);
  * -EPERM (no CAP_NET_RAW) or another -errno. */
 int ur_wire_v1_create(struct ur_engine *engine, struct ur_wire **wire);
 /* Makes the sockets for an engine in a slot; they are the caller's. Returns 0 or -errno. */
-int ur_wire_v1_lend(struct ur_engine *engine, u32 slot, int fd[UR_V1_SOCKETS]);
+int ur_wire_v1_grant(struct ur_engine *engine, u32 slot, int fd[UR_V1_SOCKETS]);
 #else
 static inline int ur_wire_v1_create(struct ur_engine *engine,
 				    struct ur_wire **wire)
 {
 	return -EOPNOTSUPP;
 }
-static inline int ur_wire_v1_lend(struct ur_engine *engine, u32 slot,
-				  int fd[UR_V1_SOCKETS])
+static inline int ur_wire_v1_grant(struct ur_engine *engine, u32 slot,
+				   int fd[UR_V1_SOCKETS])
 {
 	return -EOPNOTSUPP;
 }
@@ -206,7 +208,7 @@ u32 ur_wire_send(struct ur_engine *engine, u32 first, u32 end, int *wait_fd);
 bool ur_wire_poll(struct ur_engine *engine);
 bool ur_wire_waits(const struct ur_engine *engine);
 void ur_wire_sleeps(struct ur_engine *engine, bool asleep);
-void ur_wire_look(struct ur_engine *engine);
+void ur_wire_retry(struct ur_engine *engine);
 bool ur_wire_forward(struct ur_engine *engine);
 void ur_wire_rebind(struct ur_engine *engine);
 int ur_wire_join(struct ur_engine *engine, const u8 gid[16]);
@@ -214,7 +216,7 @@ void ur_wire_leave(struct ur_engine *engine, const u8 gid[16]);
 void ur_wire_destroy(struct ur_engine *engine);
 /* Closes the RoCEv2 sockets of all lost addresses. Any thread. */
 void ur_wire_udp_end_away(struct ur_wire *wire);
-/* Fills in slot, slot_bits, loan and realm of *meta for a packet of the engine in that slot of this
+/* Fills in slot, slot_bits, grant_id and realm of *meta for a packet of the engine in that slot of this
  * device; 0: the device's own. */
 void ur_wire_udp_sender(struct ur_wire *wire, u32 slot,
 			struct ur_rx_meta *meta);

@@ -191,7 +191,7 @@ void ur_port_owner_report(const char *address, const char *netdev)
 		/* This process is confined and cannot tell which of the two. */
 		fprintf(stderr,
 			" by another uroced of user %u, or by a program that "
-			"has a copy of a socket which an earlier one lent to "
+			"has a copy of a socket which an earlier one granted to "
 			"it; it can be used when that has ended\n",
 			o.uid);
 	} else {

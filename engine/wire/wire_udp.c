@@ -120,23 +120,23 @@ static struct ur_udp_addr *new_addr(struct ur_wire_udp *w, const u8 *gid,
 }
 
 /* In a program the device maintains the table. */
-static int add_own(struct ur_wire_udp *w, const struct ur_udp_addr *a)
+static int add_local(struct ur_wire_udp *w, const struct ur_udp_addr *a)
 {
-	if (a->mcast || w->wire.engine->config.guest)
+	if (a->mcast || w->wire.engine->config.inproc)
 		return 0;
-	return ur_udp_own_add(a->gid, w->device);
+	return ur_udp_local_add(a->gid, w->device);
 }
 
-static void del_own(struct ur_wire_udp *w, const struct ur_udp_addr *a)
+static void del_local(struct ur_wire_udp *w, const struct ur_udp_addr *a)
 {
-	if (!a->mcast && !w->wire.engine->config.guest)
-		ur_udp_own_del(a->gid, w->device);
+	if (!a->mcast && !w->wire.engine->config.inproc)
+		ur_udp_local_del(a->gid, w->device);
 }
 
 /* Starts to receive from the open socket. */
 static int add_addr(struct ur_wire_udp *w, struct ur_udp_addr *a)
 {
-	int err = add_own(w, a);
+	int err = add_local(w, a);
 
 	if (err)
 		return err;
@@ -146,11 +146,11 @@ static int add_addr(struct ur_wire_udp *w, struct ur_udp_addr *a)
 	if (!err)
 		ur_list_add_tail(&w->addrs, &a->node);
 	else
-		del_own(w, a);
+		del_local(w, a);
 	return err;
 }
 
-static int borrow(struct ur_wire *wire, const u8 gid[16], int fd)
+static int use_gid(struct ur_wire *wire, const u8 gid[16], int fd)
 {
 	struct ur_wire_udp *w = to_udp(wire);
 	struct ur_udp_addr *a = ur_udp_find(w, gid);
@@ -227,7 +227,7 @@ static void close_addr(struct ur_wire_udp *w, const u8 *gid)
 			ur_udp_close_out(w, &w->outs[i]);
 	if (w->hot == a)
 		w->hot = NULL;
-	del_own(w, a);
+	del_local(w, a);
 	ur_udp_relay_end_address(w, gid);
 	if (a->fd >= 0) {
 		ur_engine_unwatch(w->wire.engine, a->fd);
@@ -290,12 +290,12 @@ static int check(struct ur_wire *wire, const struct ur_av *av)
 	return err;
 }
 
-static void look_at_rings(struct ur_wire *wire)
+static void retry_rings(struct ur_wire *wire)
 {
-	if (wire->engine->config.guest)
-		ur_udp_pairs_look(to_udp(wire));
+	if (wire->engine->config.inproc)
+		ur_udp_pairs_retry(to_udp(wire));
 	else
-		ur_udp_relays_look(wire);
+		ur_udp_relays_retry(wire);
 }
 
 /* ---- life ---- */
@@ -311,14 +311,14 @@ static void destroy(struct ur_wire *wire)
 		struct ur_udp_addr *a =
 			ur_list_entry(it, struct ur_udp_addr, node);
 
-		del_own(w, a);
+		del_local(w, a);
 		if (a->fd >= 0)
 			close_rx(w, a->gid, a->mcast, a->fd);
 		free(a);
 	}
 	ur_udp_close_pairs(w);
-	ur_udp_close_lent_pairs(w);
-	ur_udp_lose_own(w);
+	ur_udp_close_granted_pairs(w);
+	ur_udp_lose_local(w);
 	free(w->icrc_cache);
 	free(w->rx_buf);
 	free(w);
@@ -337,7 +337,7 @@ static const struct ur_wire_ops udp_ops = {
 	.addr_add = addr_add,
 	.addr_del = addr_del,
 	.addr_free = addr_free,
-	.look = look_at_rings,
+	.retry = retry_rings,
 	.join = join,
 	.leave = addr_del,
 	.check = check,
@@ -354,10 +354,10 @@ static const struct ur_packing_ops udp_packing = {
 };
 
 static const struct ur_near_ops udp_near = {
-	.borrow = borrow,
+	.use_gid = use_gid,
 	.is_here = ur_udp_is_here,
-	.loan = ur_udp_loan,
-	.borrow_ring = ur_udp_borrow_ring,
+	.grant_id = ur_udp_grant_id,
+	.use_ring = ur_udp_use_ring,
 	.has_ring = ur_udp_has_ring,
 	.payload_room = ur_udp_payload_room,
 	.holds = ur_udp_holds,
@@ -369,21 +369,21 @@ static const struct ur_near_ops udp_near = {
 	.sleeps = ur_udp_pairs_sleep,
 };
 
-static const struct ur_lending_ops udp_lending = {
-	.lend = ur_udp_lend,
-	.lend_end = ur_udp_lend_end,
-	.lend_port = ur_udp_lend_port,
-	.lend_relay = ur_udp_lend_relay,
-	.lend_group = ur_udp_lend_group,
-	.settle = ur_udp_settle,
-	.lend_ring = ur_udp_lend_ring,
+static const struct ur_granting_ops udp_granting = {
+	.grant = ur_udp_grant,
+	.grant_end = ur_udp_grant_end,
+	.grant_port = ur_udp_grant_port,
+	.grant_relay = ur_udp_grant_relay,
+	.grant_group = ur_udp_grant_group,
+	.recovery_done = ur_udp_recovery_done,
+	.grant_ring = ur_udp_grant_ring,
 	.forward = ur_udp_outboxes_empty,
 };
 
 /* The wire of a program that has an outbox. */
 static const struct ur_wire_ops far_ops = {
 	.name = "outbox",
-	.look = look_at_rings,
+	.retry = retry_rings,
 	.join = join_far,
 	.leave = addr_del,
 	.addr_del = addr_del,
@@ -394,10 +394,10 @@ static const struct ur_wire_ops far_ops = {
 };
 
 static const struct ur_near_ops far_near = {
-	.borrow = borrow,
+	.use_gid = use_gid,
 	.is_here = ur_udp_is_here,
-	.loan = ur_udp_loan,
-	.borrow_ring = ur_udp_borrow_ring,
+	.grant_id = ur_udp_grant_id,
+	.use_ring = ur_udp_use_ring,
 	.has_ring = ur_udp_has_ring,
 	.payload_room = ur_udp_outbox_payload_room,
 	.holds = ur_udp_outbox_holds,
@@ -416,28 +416,28 @@ int ur_wire_udp_create(struct ur_engine *engine, struct ur_wire **wire)
 	w->wire.ops = &udp_ops;
 	w->wire.packing = &udp_packing;
 	w->wire.near = &udp_near;
-	w->wire.lending = &udp_lending;
+	w->wire.granting = &udp_granting;
 	w->wire.engine = engine;
 	ur_list_init(&w->addrs);
 	for (u32 i = 0; i < UR_UDP_OUTS; i++)
 		w->outs[i].fd = w->outs[i].guard = -1;
-	for (u32 i = 0; i < UR_ARRAY_SIZE(w->lent_to); i++)
-		w->lent_to[i][0] = w->lent_to[i][1] = -1;
-	w->lent[0].fd = w->lent[1].fd = -1;
-	w->wakes[0] = w->wakes[1] = w->door = -1;
+	for (u32 i = 0; i < UR_ARRAY_SIZE(w->granted_to); i++)
+		w->granted_to[i][0] = w->granted_to[i][1] = -1;
+	w->granted[0].fd = w->granted[1].fd = -1;
+	w->wakes[0] = w->wakes[1] = w->wake_fd = -1;
 	ur_udp_icrc_init(w);
-	err = ur_udp_find_own(w);
+	err = ur_udp_find_local(w);
 	if (!err)
 		err = ur_udp_rx_init(w);
 	if (err) {
 		destroy(&w->wire);
 		return err;
 	}
-	if (w->door >= 0) {
+	if (w->wake_fd >= 0) {
 		w->wire.ops = &far_ops;
 		w->wire.packing = &ur_no_packing;
 		w->wire.near = &far_near;
-		w->wire.lending = &ur_no_lending;
+		w->wire.granting = &ur_no_granting;
 	}
 	*wire = &w->wire;
 	return 0;

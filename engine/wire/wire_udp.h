@@ -11,7 +11,7 @@
  * ICRC, is left to the kernel: UDP_SEGMENT does not go with SO_NO_CHECK, and
  * devices offload it. They are bound to the port at all addresses, of both
  * families, so that nobody else can send from it, and the source address goes
- * with each message: see udp_own.h.
+ * with each message: see udp_local.h.
  */
 #ifndef UR_ENGINE_WIRE_WIRE_UDP_H
 #define UR_ENGINE_WIRE_WIRE_UDP_H
@@ -22,7 +22,7 @@
 #include "engine/wire/udp_group.h"
 #include "engine/wire/udp_ids.h"
 #include "engine/local/udp_outbox.h"
-#include "engine/wire/udp_own.h"
+#include "engine/wire/udp_local.h"
 #include "engine/local/udp_pair.h"
 #include "engine/local/udp_relay.h"
 #include "engine/wire/wire.h"
@@ -62,9 +62,9 @@ struct ur_udp_addr {
 
 /* A sending socket. */
 struct ur_udp_out {
-	int fd;	   /* -1: free entry */
-	int guard; /* holds the port for IPv6, when fd is IPv4; -1: none */
-	bool lent; /* granted: for all peers on this host */
+	int fd;	      /* -1: free entry */
+	int guard;    /* holds the port for IPv6, when fd is IPv4; -1: none */
+	bool granted; /* granted: for all peers on this host */
 	bool copy; /* copy of a granted socket, for other peers: ur_udp_is_away() */
 	u32 gen;
 	u8 sgid[16];
@@ -79,9 +79,9 @@ struct ur_udp_out {
 
 struct ur_udp_peer {
 	u8 gid[16];
-	u32 own_gen; /* generation of the addresses that the next fields are from */
+	u32 local_gen; /* generation of the addresses that the next fields are from */
 	bool here;  /* an address of this device */
-	bool own;   /* an address of a device of this host */
+	bool local; /* an address of a device of this host */
 	u32 device; /* that device; 0: none, or one that grants no slots */
 	struct ur_udp_ids ids;
 };
@@ -129,16 +129,16 @@ struct ur_wire_udp {
 	u32 id_crc[UR_UDP_SEGS];
 	/* Table of this host's addresses and ports, and the device's number in it.
 	 * A program has its device's. */
-	const struct ur_udp_own *own;
+	const struct ur_udp_local *local;
 	u32 device;
 	struct ur_udp_group *group; /* NULL: no address has several sockets */
-	u32 own_gen; /* generation of the addresses that outs were chosen by */
+	u32 local_gen; /* generation of the addresses that outs were chosen by */
 	u64 clock;
 	struct ur_udp_out outs[UR_UDP_OUTS];
-	struct ur_udp_out lent[2]; /* a program's granted sockets: v6, v4 */
-	int lent_to[UR_SLOTS][2];  /* the device's copies of these, by slot */
+	struct ur_udp_out granted[2]; /* a program's granted sockets: v6, v4 */
+	int granted_to[UR_SLOTS][2]; /* the device's copies of these, by slot */
 	/* A device's records of pairs; NULL before the first grant. */
-	struct ur_udp_lent_pair (*lent_pairs)[UR_PLACES];
+	struct ur_udp_granted_pair (*granted_pairs)[UR_PLACES];
 	/* In uroced: the relay of each slot. */
 	struct ur_udp_relay *relays[UR_SLOTS];
 	/* The relay that all small slots of a place share. */
@@ -157,7 +157,7 @@ struct ur_wire_udp {
 	struct ur_udp_pair *ended; /* pairs that close_ended will close */
 	struct ur_chore close_ended;
 	struct ur_udp_woken woken[2];
-	int door; /* eventfd that wakes the device, if there is an outbox; else -1 */
+	int wake_fd; /* eventfd that wakes the device, if there is an outbox; else -1 */
 	u64 refusal; /* last refusal read from the outbox (local/udp_outbox.h) */
 	ur_time refused;       /* when it was first read */
 	ur_time asked;	       /* last poll of all sockets, in a program */
@@ -172,7 +172,7 @@ struct ur_wire_udp {
 	union ur_sockaddr rx_name[UR_UDP_RX_MSGS];
 	u8 rx_ctrl[UR_UDP_RX_MSGS][UR_UDP_CTRL] __attribute__((aligned(8)));
 	struct ur_udp_messages tx;
-	bool said_msgsize;
+	bool logged_msgsize;
 };
 
 /* udp_sockets.c: makes the socket address of a GID on the wire's netdev. Returns its
@@ -201,25 +201,26 @@ int ur_udp_set(int fd, int level, int name, int value);
 void ur_udp_set_rx(const struct ur_wire_udp *w, int fd, bool v4);
 /* Makes the socket receive wake-up datagrams, and no others. Returns 0 or -errno. */
 int ur_udp_let_wakes_in(int fd);
-/* wire_udp_lend.c: the wire's lend, lend_end and lend_group. */
-int ur_udp_lend(struct ur_wire *wire, const u8 gid[16], u32 slot, int *fd);
-void ur_udp_lend_end(struct ur_wire *wire, u32 slot);
-int ur_udp_lend_group(struct ur_wire *wire, u32 slot, const u8 gid[16],
-		      bool joins);
+/* wire_udp_grant.c: the wire's grant, grant_end and grant_group. */
+int ur_udp_grant(struct ur_wire *wire, const u8 gid[16], u32 slot, int *fd);
+void ur_udp_grant_end(struct ur_wire *wire, u32 slot);
+int ur_udp_grant_group(struct ur_wire *wire, u32 slot, const u8 gid[16],
+		       bool joins);
 /* Publishes the records in the relays' rings, and wakes sleeping programs. a: the address where the
  * packets arrived. */
 void ur_udp_show_relayed(struct ur_wire_udp *w, const struct ur_udp_addr *a);
-/* The wire's lend_port and is_here. */
-int ur_udp_lend_port(struct ur_wire *wire, struct ur_lent *lent);
-/* The wire's loan. */
-u32 ur_udp_loan(const struct ur_wire *wire, const u8 gid[16], u32 qpn);
-/* The wire's settle. */
-void ur_udp_settle(struct ur_wire *wire, const struct ur_slot_set *slots);
+/* The wire's grant_port and is_here. */
+int ur_udp_grant_port(struct ur_wire *wire, struct ur_grant *grant);
+/* The wire's grant_id. */
+u32 ur_udp_grant_id(const struct ur_wire *wire, const u8 gid[16], u32 qpn);
+/* The wire's recovery_done. */
+void ur_udp_recovery_done(struct ur_wire *wire,
+			  const struct ur_slot_set *slots);
 bool ur_udp_is_here(const struct ur_wire *wire, const u8 gid[16]);
-/* ur_udp_find_own() finds the table of addresses and ports. Returns 0 or -errno. ur_udp_lose_own() ends
+/* ur_udp_find_local() finds the table of addresses and ports. Returns 0 or -errno. ur_udp_lose_local() ends
  * the device's grants, or, in a program, closes its copies of the granted sockets. */
-int ur_udp_find_own(struct ur_wire_udp *w);
-void ur_udp_lose_own(struct ur_wire_udp *w);
+int ur_udp_find_local(struct ur_wire_udp *w);
+void ur_udp_lose_local(struct ur_wire_udp *w);
 
 /* udp_icrc.c: fills lrh_crc and id_crc. */
 void ur_udp_icrc_init(struct ur_wire_udp *w);

@@ -21,8 +21,8 @@ void ur_udp_close_out(struct ur_wire_udp *w, struct ur_udp_out *out)
 {
 	if (out->fd < 0)
 		return;
-	if (!w->wire.engine->config.guest)
-		ur_udp_own_release(out->sport, ur_gid_is_v4(out->sgid));
+	if (!w->wire.engine->config.inproc)
+		ur_udp_local_release(out->sport, ur_gid_is_v4(out->sgid));
 	close(out->fd);
 	if (out->guard >= 0)
 		close(out->guard);
@@ -133,11 +133,11 @@ int ur_udp_open_out(const struct ur_wire_udp *w, bool v4)
 
 /* Packets leave from the slot's granted port, as those of an outbox do. So all take the same
  * path through a bond. */
-static int copy_lent(const struct ur_wire_udp *w, bool v4, u16 *got)
+static int copy_granted(const struct ur_wire_udp *w, bool v4, u16 *got)
 {
-	*got = w->lent[v4].sport;
-	return w->lent[v4].fd < 0 ? -EAFNOSUPPORT
-				  : ur_high_fd_copy(w->lent[v4].fd);
+	*got = w->granted[v4].sport;
+	return w->granted[v4].fd < 0 ? -EAFNOSUPPORT
+				     : ur_high_fd_copy(w->granted[v4].fd);
 }
 
 static int open_out(struct ur_wire_udp *w, const struct ur_av *av, u16 *got,
@@ -151,7 +151,7 @@ static int open_out(struct ur_wire_udp *w, const struct ur_av *av, u16 *got,
 	*copy = ur_udp_is_away(w, fd);
 	if (*copy) {
 		close(fd);
-		return copy_lent(w, v4, got);
+		return copy_granted(w, v4, got);
 	}
 	err = set_service(w->wire.engine, fd, av);
 	if (err)
@@ -210,28 +210,29 @@ static u32 choose_out(const struct ur_wire_udp *w, const struct ur_av *av)
 static struct ur_udp_out *out_at(struct ur_wire_udp *w, u32 index)
 {
 	return index < UR_UDP_OUTS ? &w->outs[index]
-				   : &w->lent[index - UR_UDP_OUTS];
+				   : &w->granted[index - UR_UDP_OUTS];
 }
 
 /* If the set of this host's addresses has changed, all address vectors choose their sockets
  * again. */
-static void look_at_own(struct ur_wire_udp *w)
+static void follow_local(struct ur_wire_udp *w)
 {
-	u32 generation = ur_udp_own_generation(w->own);
+	u32 generation = ur_udp_local_generation(w->local);
 
-	if (w->own_gen == generation)
+	if (w->local_gen == generation)
 		return;
-	w->own_gen = generation;
+	w->local_gen = generation;
 	for (u32 i = 0; i < UR_UDP_OUTS + 2; i++)
 		out_at(w, i)->gen++;
 }
 
 /* An engine in a program sends to engines of this host from its granted port only. Returns
  * whether av may be for one of them: multicast is, since members may be on this host. */
-static bool is_lent_for(const struct ur_wire_udp *w, const struct ur_av *av)
+static bool is_granted_for(const struct ur_wire_udp *w, const struct ur_av *av)
 {
-	return w->wire.engine->config.guest &&
-	       (av->mcast || ur_udp_own_whose(w->own, av->dgid, w->device).own);
+	return w->wire.engine->config.inproc &&
+	       (av->mcast ||
+		ur_udp_local_whose(w->local, av->dgid, w->device).local);
 }
 
 struct ur_udp_out *ur_udp_out(struct ur_wire_udp *w, struct ur_av *av)
@@ -242,8 +243,8 @@ struct ur_udp_out *ur_udp_out(struct ur_wire_udp *w, struct ur_av *av)
 	int fd, guard = -1;
 	bool copy;
 
-	if (w->wire.engine->config.guest)
-		look_at_own(w);
+	if (w->wire.engine->config.inproc)
+		follow_local(w);
 	index = (u32)(av->wire & 0xffff);
 	w->clock++;
 	if (index && out_at(w, index - 1)->gen == (u32)(av->wire >> 16)) {
@@ -253,11 +254,12 @@ struct ur_udp_out *ur_udp_out(struct ur_wire_udp *w, struct ur_av *av)
 			return o;
 		}
 	}
-	index = is_lent_for(w, av) ? UR_UDP_OUTS + av->v4 : choose_out(w, av);
+	index = is_granted_for(w, av) ? UR_UDP_OUTS + av->v4
+				      : choose_out(w, av);
 	o = out_at(w, index);
-	if (o->lent && o->fd < 0)
+	if (o->granted && o->fd < 0)
 		return NULL;
-	if (!o->lent && !fits(o, av)) {
+	if (!o->granted && !fits(o, av)) {
 		fd = open_out(w, av, &sport, &guard, &copy);
 		if (fd < 0)
 			return NULL;
@@ -272,8 +274,8 @@ struct ur_udp_out *ur_udp_out(struct ur_wire_udp *w, struct ur_av *av)
 		o->traffic_class = av->traffic_class;
 		o->sl = av->sl;
 		memcpy(o->sgid, av->sgid, 16);
-		if (!w->wire.engine->config.guest)
-			ur_udp_own_hold(sport, av->v4);
+		if (!w->wire.engine->config.inproc)
+			ur_udp_local_hold(sport, av->v4);
 	}
 	o->used = w->clock;
 	av->wire = (u64)o->gen << 16 | (index + 1);

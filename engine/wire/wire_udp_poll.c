@@ -75,7 +75,7 @@ static bool is_relayed(struct ur_wire_udp *w, struct ur_udp_addr *a,
 		       const struct ur_rx_meta *meta, const u8 *data, u32 len,
 		       u32 seg)
 {
-	return !w->wire.engine->config.guest && !a->mcast &&
+	return !w->wire.engine->config.inproc && !a->mcast &&
 	       ur_udp_relay_put(a, meta, data, len, seg);
 }
 
@@ -126,7 +126,7 @@ static bool receive(struct ur_wire_udp *w, struct ur_udp_addr *a)
 		}
 		n = recvmmsg(a->fd, w->rx_msg, batch, MSG_DONTWAIT, NULL);
 		if (n < 0 && errno != EAGAIN)
-			ur_guest_look(w->wire.engine, errno);
+			ur_inproc_check_error(w->wire.engine, errno);
 		if (n <= 0)
 			break;
 		any = true;
@@ -144,7 +144,7 @@ static bool receive(struct ur_wire_udp *w, struct ur_udp_addr *a)
 		if (round == ROUNDS - 1)
 			w->asked = 0;
 	}
-	if (any && !w->wire.engine->config.guest)
+	if (any && !w->wire.engine->config.inproc)
 		ur_udp_show_relayed(w, a);
 	if (any)
 		w->hot = a;
@@ -209,7 +209,7 @@ bool ur_udp_poll(struct ur_wire *wire)
 	bool any = false;
 
 	/* The device polls the other sockets by epoll; a program does it here. */
-	if (!w->wire.engine->config.guest)
+	if (!w->wire.engine->config.inproc)
 		return w->hot && receive(w, w->hot);
 	if (w->paired)
 		any = ur_udp_pairs_receive(w);

@@ -30,10 +30,10 @@ static struct ur_udp_peer *find_peer(struct ur_wire_udp *w, const u8 *gid)
 		memset(p, 0, sizeof(*p));
 		memcpy(p->gid, gid, 16);
 	}
-	if (p->own_gen != ur_udp_own_generation(w->own)) {
-		p->own_gen = ur_udp_own_generation(w->own);
-		whose = ur_udp_own_whose(w->own, gid, w->device);
-		p->own = whose.own;
+	if (p->local_gen != ur_udp_local_generation(w->local)) {
+		p->local_gen = ur_udp_local_generation(w->local);
+		whose = ur_udp_local_whose(w->local, gid, w->device);
+		p->local = whose.local;
 		p->device = whose.device;
 		p->here = whose.here || ur_udp_find(w, gid);
 	}
@@ -46,19 +46,19 @@ static struct ur_udp_peer *find_peer(struct ur_wire_udp *w, const u8 *gid)
 /* Returns the realm of the sender, if users are isolated: that of its slot. The device's own engines carry packets of all users,
  * so their realm is nobody's. Other devices of this host count as other hosts. */
 static u32 realm_of(const struct ur_wire_udp *w, const struct ur_udp_peer *peer,
-		    u32 slot, u32 loan)
+		    u32 slot, u32 grant_id)
 {
 	u32 realm;
 
 	if (!w->wire.engine->config.isolated || !peer->here)
 		return 0;
-	realm = ur_udp_own_realm(w->own, w->device, slot, loan);
+	realm = ur_udp_local_realm(w->local, w->device, slot, grant_id);
 	return slot && realm ? realm : STRANGER;
 }
 
 /*
  * Returns whether a packet from an address of this host has a forged sender. Else sets slot,
- * slot_bits, loan and realm of *meta. Genuine senders are:
+ * slot_bits, grant_id and realm of *meta. Genuine senders are:
  *  - other devices of this process, and the device towards a program: from a port that
  *    uroced holds;
  *  - a program: from the port that was granted to its slot by the device with that address.
@@ -72,31 +72,32 @@ static bool forged(const struct ur_wire_udp *w, const struct ur_udp_peer *peer,
 {
 	u32 slot;
 
-	if (!peer->own && !peer->here)
+	if (!peer->local && !peer->here)
 		return false;
-	slot = ur_udp_own_slot(w->own, peer->device, meta->udp_sport,
-			       &meta->loan);
+	slot = ur_udp_local_slot(w->local, peer->device, meta->udp_sport,
+				 &meta->grant_id);
 	meta->slot = (u16)ur_slot_prefix(slot);
-	meta->realm = realm_of(w, peer, slot, meta->loan);
+	meta->realm = realm_of(w, peer, slot, meta->grant_id);
 	if (slot) {
 		meta->slot_bits = (u8)ur_slot_bits(slot);
 		return false;
 	}
-	if (peer->here && !w->wire.engine->config.guest)
+	if (peer->here && !w->wire.engine->config.inproc)
 		return true;
-	return !ur_udp_own_holds(w->own, meta->udp_sport, meta->v4);
+	return !ur_udp_local_holds(w->local, meta->udp_sport, meta->v4);
 }
 
 void ur_wire_udp_sender(struct ur_wire *wire, u32 slot, struct ur_rx_meta *meta)
 {
 	const struct ur_wire_udp *w =
 		ur_container_of(wire, struct ur_wire_udp, wire);
-	const struct ur_udp_peer peer = {.own = true, .here = true};
+	const struct ur_udp_peer peer = {.local = true, .here = true};
 
-	meta->loan = slot ? ur_udp_own_loan(w->own, w->device, slot) : 0;
+	meta->grant_id =
+		slot ? ur_udp_local_grant_id(w->local, w->device, slot) : 0;
 	meta->slot = (u16)ur_slot_prefix(slot);
 	meta->slot_bits = slot ? (u8)ur_slot_bits(slot) : 0;
-	meta->realm = realm_of(w, &peer, slot, meta->loan);
+	meta->realm = realm_of(w, &peer, slot, meta->grant_id);
 }
 
 /* Returns whether the engine itself sent the multicast packet. The kernel loops it back for
@@ -104,13 +105,14 @@ void ur_wire_udp_sender(struct ur_wire *wire, u32 slot, struct ur_rx_meta *meta)
 static bool is_own(const struct ur_wire_udp *w, const struct ur_udp_peer *peer,
 		   const struct ur_rx_meta *meta)
 {
-	u32 loan;
+	u32 grant_id;
 
 	if (!peer->here)
 		return false;
-	if (w->wire.engine->config.guest)
-		return meta->udp_sport == w->lent[meta->v4].sport;
-	return !ur_udp_own_slot(w->own, w->device, meta->udp_sport, &loan);
+	if (w->wire.engine->config.inproc)
+		return meta->udp_sport == w->granted[meta->v4].sport;
+	return !ur_udp_local_slot(w->local, w->device, meta->udp_sport,
+				  &grant_id);
 }
 
 /*

@@ -80,7 +80,7 @@ static u32 fill_message(const struct ur_wire_udp *w, struct ur_udp_messages *to,
 	ur_udp_add_source(w, msg, av->sgid);
 	ur_udp_add_ttl(msg, av->v4, av->hop_limit, av->mcast);
 	/* A granted socket serves all traffic classes. */
-	if ((out->lent || out->copy) && av->traffic_class)
+	if ((out->granted || out->copy) && av->traffic_class)
 		ur_udp_add_cmsg(msg, av->v4 ? IPPROTO_IP : IPPROTO_IPV6,
 				av->v4 ? IP_TOS : IPV6_TCLASS, &tos,
 				sizeof(tos));
@@ -97,9 +97,9 @@ static void count_refused(struct ur_wire_udp *w, struct ur_av *av, int error,
 	av->send_error = error ? error : EADDRNOTAVAIL;
 	av->send_error_at = w->wire.engine->now;
 	ur_engine_tally(w->wire.engine, UR_CNT_send_err, packets);
-	if (error == EMSGSIZE && !w->said_msgsize &&
-	    !w->wire.engine->config.guest) {
-		w->said_msgsize = true;
+	if (error == EMSGSIZE && !w->logged_msgsize &&
+	    !w->wire.engine->config.inproc) {
+		w->logged_msgsize = true;
 		fprintf(stderr,
 			"uroced: %s: the path does not carry packets of the "
 			"MTU in use; lower the QPs' path MTU\n",
@@ -170,7 +170,7 @@ static u32 put_out(struct ur_wire_udp *w, struct ur_udp_out *out, u32 n,
 static bool is_for_ring(struct ur_wire_udp *w, const struct ur_udp_out *out,
 			const struct ur_tx *tx, u32 i)
 {
-	return w->paired && out->lent && ur_udp_pair_for(w, tx, i);
+	return w->paired && out->granted && ur_udp_pair_for(w, tx, i);
 }
 
 /* Puts packets from i on into rings to programs of this host. Returns the first one that is for no ring. */
@@ -181,7 +181,7 @@ static u32 put_in_rings(struct ur_wire_udp *w, const struct ur_tx *tx, u32 i,
 		struct ur_udp_out *o =
 			ur_udp_out(w, (struct ur_av *)tx->desc[i].av);
 		struct ur_udp_pair *p =
-			o && o->lent ? ur_udp_pair_for(w, tx, i) : NULL;
+			o && o->granted ? ur_udp_pair_for(w, tx, i) : NULL;
 
 		if (!p)
 			break;
@@ -217,7 +217,7 @@ static u32 put_all(struct ur_wire_udp *w, const struct ur_tx *tx, u32 first,
 
 			/* The address is lost, or the ring that has the payload. */
 			if (!o ||
-			    (tx->desc[i].apart && !is_for_ring(w, o, tx, i))) {
+			    (tx->desc[i].split && !is_for_ring(w, o, tx, i))) {
 				if (n)
 					break;
 				count_refused(w, av, 0, 1);
@@ -275,12 +275,12 @@ static struct ur_udp_out *only_out(struct ur_wire_udp *w,
 	struct ur_udp_out *out;
 
 	for (u32 i = 0; i < tx->n_desc; i++)
-		if (tx->desc[i].apart || tx->desc[i].av->v1 ||
+		if (tx->desc[i].split || tx->desc[i].av->v1 ||
 		    tx->desc[i].av->raw || tx->desc[i].av->loop ||
-		    !ur_udp_same_way(tx->desc[i].av, av))
+		    !ur_udp_same_path(tx->desc[i].av, av))
 			return NULL;
 	out = ur_udp_out(w, av);
-	return out && !(w->paired && out->lent) ? out : NULL;
+	return out && !(w->paired && out->granted) ? out : NULL;
 }
 
 bool ur_udp_pack(struct ur_wire *wire, const struct ur_tx *tx,

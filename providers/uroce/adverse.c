@@ -7,7 +7,7 @@
  * fields, so the same program sees the same with the same seed.
  */
 #include "adverse.h"
-#include "guest.h"
+#include "ectx.h"
 #include "util/rng.h"
 
 int ur_adverse_ask(struct uroce_alloc_ucontext_req *req)

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <pthread.h>
 
-#include "guest.h"
+#include "ectx.h"
 #include "pages.h"
 
 static struct uroce_mr *moved;
@@ -60,7 +60,7 @@ static int populate(u64 addr, u64 len, int how)
 /* Returns whether the next uroced may not know the key of a region that an earlier one made. */
 static bool may_be_old(const struct uroce_context *ctx, int err, u32 flags)
 {
-	return ctx->guest && ctx->recoveries &&
+	return ctx->engine && ctx->recoveries &&
 	       !(flags & ~(u32)IBV_ADVISE_MR_FLAG_FLUSH) &&
 	       (err == ENOENT || err == EINVAL || err == EPERM);
 }
@@ -68,7 +68,7 @@ static bool may_be_old(const struct uroce_context *ctx, int err, u32 flags)
 int uroce_advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice,
 		    uint32_t flags, struct ibv_sge *sg_list, uint32_t num_sge)
 {
-	int err = UR_GUEST_TRY(
+	int err = UR_ECTX_TRY(
 		pd->context, pd,
 		ibv_cmd_advise_mr(pd, advice, flags, sg_list, num_sge));
 	int how = advice == IBV_ADVISE_MR_ADVICE_PREFETCH ? UR_POPULATE_READ

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Address handles. The device resolves the neighbour. */
-#include "guest.h"
+#include "ectx.h"
 #include "uroce.h"
 
 struct ibv_ah *uroce_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
@@ -18,7 +18,7 @@ struct ibv_ah *uroce_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 	ah = calloc(1, sizeof(*ah));
 	if (!ah)
 		return NULL;
-	err = UR_GUEST_TRY(
+	err = UR_ECTX_TRY(
 		pd->context, pd,
 		ibv_cmd_create_ah(pd, &ah->ibv, attr, &resp, sizeof(resp)));
 	if (err) {
@@ -27,7 +27,7 @@ struct ibv_ah *uroce_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 		return NULL;
 	}
 	ah->ah = resp.drv.ah;
-	err = ur_guest_create_ah(ur_to_ctx(pd->context), ah, pd);
+	err = ur_ectx_create_ah(ur_to_ctx(pd->context), ah, pd);
 	if (err) {
 		ibv_cmd_destroy_ah(&ah->ibv);
 		free(ah);
@@ -41,14 +41,14 @@ struct ibv_ah *uroce_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 int uroce_destroy_ah(struct ibv_ah *ibah)
 {
 	struct uroce_ah *ah = ur_to_ah(ibah);
-	int err = ur_guest_forgive(ur_to_ctx(ibah->context),
-				   ibv_cmd_destroy_ah(ibah));
+	int err = ur_ectx_forgive(ur_to_ctx(ibah->context),
+				  ibv_cmd_destroy_ah(ibah));
 
 	if (err)
 		return err;
-	if (ah->guest &&
-	    ur_guest_has_still(ur_to_ctx(ibah->context), ah->guest))
-		ur_to_ctx(ibah->context)->door->destroy_ah(ah->guest);
+	if (ah->engine &&
+	    ur_ectx_has_still(ur_to_ctx(ibah->context), ah->engine))
+		ur_to_ctx(ibah->context)->engine_ops->destroy_ah(ah->engine);
 	ur_pd_put(ah->pd);
 	free(ah);
 	return 0;

@@ -28,8 +28,8 @@ struct ur_apart_thing {
 struct ur_apart_flow {
 	struct ur_apart_thing thing;
 	struct ur_list node; /* of the context's rules that count */
-	struct uroce_guest_counts *counts; /* or NULL */
-	struct uroce_guest_counts seen;	   /* is in *counts */
+	struct uroce_eflow_counts *counts; /* or NULL */
+	struct uroce_eflow_counts seen;	   /* is in *counts */
 };
 
 static const struct ur_apart_thing *thing(const void *it)
@@ -43,9 +43,9 @@ static u32 number_of(const void *it)
 	return it ? thing(it)->number : 0;
 }
 
-static struct ur_apart *of(struct uroce_guest *guest)
+static struct ur_apart *of(struct uroce_ectx *ctx)
 {
-	return (struct ur_apart *)(void *)guest;
+	return (struct ur_apart *)(void *)ctx;
 }
 
 /* ---- opening ---- */
@@ -80,7 +80,7 @@ static void free_apart(struct ur_apart *a)
 	free(a);
 }
 
-static int begin(struct ur_apart *a, struct uroce_guest_info *info)
+static int begin(struct ur_apart *a, struct uroce_ectx_info *info)
 {
 	struct uroce_apart_msg msg = {.op = UROCE_APART_BEGIN};
 	int fds[UR_APART_OUT_FDS], err = ur_apart_ask(a, &msg, NULL, 0, fds);
@@ -91,7 +91,7 @@ static int begin(struct ur_apart *a, struct uroce_guest_info *info)
 		return err;
 	if (a->rings < 0 || a->wake < 0)
 		return -EPROTO;
-	*info = (struct uroce_guest_info){
+	*info = (struct uroce_ectx_info){
 		.fd = a->rings,
 		.own = a->own,
 		.db_map_off = msg.begun.db_map_off,
@@ -102,7 +102,7 @@ static int begin(struct ur_apart *a, struct uroce_guest_info *info)
 }
 
 static int apart_open(const struct uroce_engine_open *open, int sock,
-		      struct uroce_guest **guest, struct uroce_guest_info *info)
+		      struct uroce_ectx **ctx, struct uroce_ectx_info *info)
 {
 	struct ur_apart *a = calloc(1, sizeof(*a));
 	struct stat st;
@@ -130,36 +130,36 @@ static int apart_open(const struct uroce_engine_open *open, int sock,
 		return err;
 	}
 	ur_apart_exit_add(a);
-	*guest = (struct uroce_guest *)(void *)a;
+	*ctx = (struct uroce_ectx *)(void *)a;
 	return 0;
 }
 
 /* A child does not end its parent's engine, since its descriptors are
  * copies. */
-static void apart_close(struct uroce_guest *guest)
+static void apart_close(struct uroce_ectx *ctx)
 {
-	ur_apart_exit_del(of(guest));
-	free_apart(of(guest));
+	ur_apart_exit_del(of(ctx));
+	free_apart(of(ctx));
 }
 
 /* The objects belong to the parent and its memory, so a child does not get
  * them. */
-static int take_over(struct uroce_guest *guest, int wait)
+static int take_over(struct uroce_ectx *ctx, int wait)
 {
-	if (of(guest)->pid == getpid())
+	if (of(ctx)->pid == getpid())
 		return -EIO;
-	return of(guest)->objects ? -ESRCH : -ENOENT;
+	return of(ctx)->objects ? -ESRCH : -ENOENT;
 }
 
-static int set_parent(struct uroce_guest *guest, int mem, u32 pid)
+static int set_parent(struct uroce_ectx *ctx, int mem, u32 pid)
 {
 	struct uroce_apart_msg msg = {.op = UROCE_APART_SET_PARENT,
 				      .value = pid};
 
-	return ur_apart_ask(of(guest), &msg, &mem, 1, NULL);
+	return ur_apart_ask(of(ctx), &msg, &mem, 1, NULL);
 }
 
-/* ---- sockets and memory lent to the engine ---- */
+/* ---- sockets and memory granted to the engine ---- */
 
 static struct uroce_apart_msg with_gid(u32 op, u32 index, const u8 gid[16])
 {
@@ -169,55 +169,54 @@ static struct uroce_apart_msg with_gid(u32 op, u32 index, const u8 gid[16])
 	return msg;
 }
 
-static int has_gid(struct uroce_guest *guest, u32 index, const u8 gid[16])
+static int has_gid(struct uroce_ectx *ctx, u32 index, const u8 gid[16])
 {
 	struct uroce_apart_msg msg = with_gid(UROCE_APART_HAS_GID, index, gid);
 
-	return ur_apart_ask(of(guest), &msg, NULL, 0, NULL) > 0;
+	return ur_apart_ask(of(ctx), &msg, NULL, 0, NULL) > 0;
 }
 
-static int borrow(struct uroce_guest *guest, u32 index, const u8 gid[16],
-		  int fd)
+static int use_gid(struct uroce_ectx *ctx, u32 index, const u8 gid[16], int fd)
 {
-	struct uroce_apart_msg msg = with_gid(UROCE_APART_BORROW, index, gid);
-	int err = ur_apart_ask(of(guest), &msg, &fd, fd >= 0, NULL);
+	struct uroce_apart_msg msg = with_gid(UROCE_APART_USE_GID, index, gid);
+	int err = ur_apart_ask(of(ctx), &msg, &fd, fd >= 0, NULL);
 
 	if (!err && fd >= 0)
 		close(fd);
 	return err;
 }
 
-static int has_ring(struct uroce_guest *guest, u32 slot)
+static int has_ring(struct uroce_ectx *ctx, u32 slot)
 {
 	struct uroce_apart_msg msg = {.op = UROCE_APART_HAS_RING,
 				      .value = slot};
 
-	return ur_apart_ask(of(guest), &msg, NULL, 0, NULL) > 0;
+	return ur_apart_ask(of(ctx), &msg, NULL, 0, NULL) > 0;
 }
 
-static int borrow_ring(struct uroce_guest *guest,
-		       const struct uroce_engine_ring *ring)
+static int use_ring(struct uroce_ectx *ctx,
+		    const struct uroce_engine_ring *ring)
 {
-	struct uroce_apart_msg msg = {.op = UROCE_APART_BORROW_RING,
+	struct uroce_apart_msg msg = {.op = UROCE_APART_USE_RING,
 				      .ring = *ring};
 	const int fds[] = {ring->words_fd, ring->out_fd, ring->in_fd};
 
-	return ur_apart_ask(of(guest), &msg, fds, 3, NULL);
+	return ur_apart_ask(of(ctx), &msg, fds, 3, NULL);
 }
 
-static int set_async(struct uroce_guest *guest, int tx, int rx, int life)
+static int set_async(struct uroce_ectx *ctx, int tx, int rx, int liveness)
 {
 	struct uroce_apart_msg msg = {.op = UROCE_APART_SET_ASYNC};
-	const int fds[] = {tx, rx, life};
+	const int fds[] = {tx, rx, liveness};
 
-	return ur_apart_ask(of(guest), &msg, fds, life < 0 ? 2 : 3, NULL);
+	return ur_apart_ask(of(ctx), &msg, fds, liveness < 0 ? 2 : 3, NULL);
 }
 
-int ur_apart_keeps_claimed(struct uroce_guest *guest)
+int ur_apart_keeps_claimed(struct uroce_ectx *ctx)
 {
 	struct uroce_apart_msg msg = {.op = UROCE_APART_CLAIMED};
 
-	return ur_apart_ask(of(guest), &msg, NULL, 0, NULL);
+	return ur_apart_ask(of(ctx), &msg, NULL, 0, NULL);
 }
 
 /* ---- objects ---- */
@@ -268,12 +267,10 @@ static bool is_gone(struct ur_apart *a, int err)
 	return !err || (err == -EIO && ur_apart_is_dead(a));
 }
 
-static int create_cq(struct uroce_guest *guest,
-		     const struct uroce_guest_cq_init *in,
-		     struct uroce_guest_cq **ret,
-		     struct uroce_create_cq_resp *resp)
+static int create_cq(struct uroce_ectx *ctx, const struct uroce_ecq_init *in,
+		     struct uroce_ecq **ret, struct uroce_create_cq_resp *resp)
 {
-	struct ur_apart *a = of(guest);
+	struct ur_apart *a = of(ctx);
 	struct uroce_apart_msg msg = {.op = UROCE_APART_CREATE_CQ,
 				      .cq = {.entries = in->entries,
 					     .flags = in->flags,
@@ -301,13 +298,13 @@ out:
 	return err;
 }
 
-static int modify_cq(struct uroce_guest_cq *cq, u16 count, u16 period_us)
+static int modify_cq(struct uroce_ecq *cq, u16 count, u16 period_us)
 {
 	return name(thing(cq)->apart, thing(cq)->number, UROCE_APART_MODIFY_CQ,
 		    count | (u32)period_us << 16);
 }
 
-static int resize_cq(struct uroce_guest_cq *cq, u32 entries,
+static int resize_cq(struct uroce_ecq *cq, u32 entries,
 		     struct uroce_resize_cq_resp *resp)
 {
 	struct uroce_apart_msg msg = {.op = UROCE_APART_RESIZE_CQ,
@@ -320,7 +317,7 @@ static int resize_cq(struct uroce_guest_cq *cq, u32 entries,
 	return err;
 }
 
-static int destroy_cq(struct uroce_guest_cq *cq, u32 read[2])
+static int destroy_cq(struct uroce_ecq *cq, u32 read[2])
 {
 	struct uroce_apart_msg msg = {.op = UROCE_APART_DESTROY_CQ,
 				      .number = thing(cq)->number};
@@ -336,9 +333,9 @@ static int destroy_cq(struct uroce_guest_cq *cq, u32 read[2])
 	return 0;
 }
 
-static int create_srq(struct uroce_guest *guest,
-		      const struct uroce_guest_srq_init *init,
-		      struct uroce_guest_srq **srq,
+static int create_srq(struct uroce_ectx *ctx,
+		      const struct uroce_esrq_init *init,
+		      struct uroce_esrq **srq,
 		      struct uroce_create_srq_resp *resp)
 {
 	struct uroce_apart_msg msg = {.op = UROCE_APART_CREATE_SRQ,
@@ -347,14 +344,14 @@ static int create_srq(struct uroce_guest *guest,
 	int err;
 
 	msg.srq.cq = NULL;
-	err = make(of(guest), &msg, srq);
+	err = make(of(ctx), &msg, srq);
 
 	if (!err)
 		*resp = msg.new_srq;
 	return err;
 }
 
-static int resize_srq(struct uroce_guest_srq *srq, u32 max_wr,
+static int resize_srq(struct uroce_esrq *srq, u32 max_wr,
 		      struct uroce_create_srq_resp *resp)
 {
 	struct uroce_apart_msg msg = {.op = UROCE_APART_RESIZE_SRQ,
@@ -367,13 +364,13 @@ static int resize_srq(struct uroce_guest_srq *srq, u32 max_wr,
 	return err;
 }
 
-static int limit_srq(struct uroce_guest_srq *srq, u32 limit)
+static int limit_srq(struct uroce_esrq *srq, u32 limit)
 {
 	return name(thing(srq)->apart, thing(srq)->number,
 		    UROCE_APART_LIMIT_SRQ, limit);
 }
 
-static u32 query_srq(struct uroce_guest_srq *srq)
+static u32 query_srq(struct uroce_esrq *srq)
 {
 	struct uroce_apart_msg msg = {.op = UROCE_APART_QUERY_SRQ,
 				      .number = thing(srq)->number};
@@ -395,33 +392,33 @@ static int destroy(struct ur_apart *a, void *it, u32 op, u32 number, u32 *read)
 	return 0;
 }
 
-static int destroy_srq(struct uroce_guest_srq *srq, u32 *read)
+static int destroy_srq(struct uroce_esrq *srq, u32 *read)
 {
 	return destroy(thing(srq)->apart, srq, UROCE_APART_DESTROY_SRQ,
 		       thing(srq)->number, read);
 }
 
-static int create_ah(struct uroce_guest *guest, u32 pdn,
+static int create_ah(struct uroce_ectx *ctx, u32 pdn,
 		     const struct uroce_engine_path *path,
-		     struct uroce_guest_ah **ah, u32 *number)
+		     struct uroce_eah **ah, u32 *number)
 {
 	struct uroce_apart_msg msg = {.op = UROCE_APART_CREATE_AH,
 				      .ah = {.path = *path, .pdn = pdn}};
-	int err = make(of(guest), &msg, ah);
+	int err = make(of(ctx), &msg, ah);
 
 	if (!err)
 		*number = msg.value;
 	return err;
 }
 
-static void destroy_ah(struct uroce_guest_ah *ah)
+static void destroy_ah(struct uroce_eah *ah)
 {
 	name(thing(ah)->apart, thing(ah)->number, UROCE_APART_DESTROY_AH, 0);
 	unmake(thing(ah)->apart, ah);
 }
 
 /* Puts what a queue pair spreads over into the message, and the numbers of its work queues into wq. */
-static void spread(const struct uroce_guest_rss *rss, struct uroce_apart_qp *to,
+static void spread(const struct uroce_eqp_rss *rss, struct uroce_apart_qp *to,
 		   u32 *wq)
 {
 	to->n_wqs = rss->size;
@@ -431,10 +428,8 @@ static void spread(const struct uroce_guest_rss *rss, struct uroce_apart_qp *to,
 		wq[i] = number_of(rss->wq[i]);
 }
 
-static int create_qp(struct uroce_guest *guest,
-		     const struct uroce_guest_qp_init *init,
-		     struct uroce_guest_qp **qp,
-		     struct uroce_create_qp_resp *resp)
+static int create_qp(struct uroce_ectx *ctx, const struct uroce_eqp_init *init,
+		     struct uroce_eqp **qp, struct uroce_create_qp_resp *resp)
 {
 	struct uroce_apart_msg msg = {
 		.op = UROCE_APART_CREATE_QP,
@@ -449,23 +444,22 @@ static int create_qp(struct uroce_guest *guest,
 		return -EINVAL;
 	if (init->rss)
 		spread(init->rss, &msg.qp, wq);
-	err = make_with(of(guest), &msg, -1, wq, msg.qp.n_wqs, qp);
+	err = make_with(of(ctx), &msg, -1, wq, msg.qp.n_wqs, qp);
 	if (!err)
 		*resp = msg.new_qp;
 	return err;
 }
 
-static int open_qp(struct uroce_guest *guest,
-		   const struct uroce_guest_qp_init *init,
-		   struct uroce_guest_qp **qp)
+static int open_qp(struct uroce_ectx *ctx, const struct uroce_eqp_init *init,
+		   struct uroce_eqp **qp)
 {
 	struct uroce_apart_msg msg = {.op = UROCE_APART_OPEN_QP,
 				      .qp.init = *init};
 
-	return make(of(guest), &msg, qp);
+	return make(of(ctx), &msg, qp);
 }
 
-static int modify_by(struct uroce_guest_qp *qp, u32 op,
+static int modify_by(struct uroce_eqp *qp, u32 op,
 		     const struct uroce_engine_qp *attr, u32 mask)
 {
 	struct uroce_apart_msg msg = {.op = op,
@@ -475,19 +469,19 @@ static int modify_by(struct uroce_guest_qp *qp, u32 op,
 	return ur_apart_ask(thing(qp)->apart, &msg, NULL, 0, NULL);
 }
 
-static int may_modify_qp(struct uroce_guest_qp *qp,
+static int may_modify_qp(struct uroce_eqp *qp,
 			 const struct uroce_engine_qp *attr, u32 mask)
 {
 	return modify_by(qp, UROCE_APART_MAY_MODIFY_QP, attr, mask);
 }
 
-static int modify_qp(struct uroce_guest_qp *qp,
-		     const struct uroce_engine_qp *attr, u32 mask)
+static int modify_qp(struct uroce_eqp *qp, const struct uroce_engine_qp *attr,
+		     u32 mask)
 {
 	return modify_by(qp, UROCE_APART_MODIFY_QP, attr, mask);
 }
 
-static void query_qp(struct uroce_guest_qp *qp, struct uroce_engine_qp *attr)
+static void query_qp(struct uroce_eqp *qp, struct uroce_engine_qp *attr)
 {
 	struct uroce_apart_msg msg = {.op = UROCE_APART_QUERY_QP,
 				      .number = thing(qp)->number};
@@ -498,7 +492,7 @@ static void query_qp(struct uroce_guest_qp *qp, struct uroce_engine_qp *attr)
 		*attr = (struct uroce_engine_qp){.state = IBV_QPS_ERR};
 }
 
-static int mcast(struct uroce_guest_qp *qp, const u8 gid[16], u32 attach)
+static int mcast(struct uroce_eqp *qp, const u8 gid[16], u32 attach)
 {
 	struct uroce_apart_msg msg = with_gid(UROCE_APART_MCAST, attach, gid);
 
@@ -506,7 +500,7 @@ static int mcast(struct uroce_guest_qp *qp, const u8 gid[16], u32 attach)
 	return ur_apart_ask(thing(qp)->apart, &msg, NULL, 0, NULL);
 }
 
-static int destroy_qp(struct uroce_guest_qp *qp, u32 *read)
+static int destroy_qp(struct uroce_eqp *qp, u32 *read)
 {
 	return destroy(thing(qp)->apart, qp, UROCE_APART_DESTROY_QP,
 		       thing(qp)->number, read);
@@ -515,30 +509,29 @@ static int destroy_qp(struct uroce_guest_qp *qp, u32 *read)
 /* ---- raw packets ---- */
 
 #if UROCE_WITH_RAW_PACKET
-static int has_raw(struct uroce_guest *guest)
+static int has_raw(struct uroce_ectx *ctx)
 {
-	return name(of(guest), 0, UROCE_APART_HAS_RAW, 0) > 0;
+	return name(of(ctx), 0, UROCE_APART_HAS_RAW, 0) > 0;
 }
 
-static int borrow_raw(struct uroce_guest *guest,
-		      const struct uroce_engine_raw *raw)
+static int use_raw(struct uroce_ectx *ctx, const struct uroce_engine_raw *raw)
 {
-	struct uroce_apart_msg msg = {.op = UROCE_APART_BORROW_RAW};
+	struct uroce_apart_msg msg = {.op = UROCE_APART_USE_RAW};
 
-	return ur_apart_ask(of(guest), &msg, raw->fd, UR_ARRAY_SIZE(raw->fd),
+	return ur_apart_ask(of(ctx), &msg, raw->fd, UR_ARRAY_SIZE(raw->fd),
 			    NULL);
 }
 
-static int modify_wq(struct uroce_guest_qp *wq, u32 state)
+static int modify_wq(struct uroce_eqp *wq, u32 state)
 {
 	return name(thing(wq)->apart, thing(wq)->number, UROCE_APART_MODIFY_WQ,
 		    state);
 }
 
-static int create_flow(struct uroce_guest_qp *qp,
+static int create_flow(struct uroce_eqp *qp,
 		       const struct uroce_engine_flow *init,
-		       struct uroce_guest_counts *counts,
-		       struct uroce_guest_flow **ret)
+		       struct uroce_eflow_counts *counts,
+		       struct uroce_eflow **ret)
 {
 	struct ur_apart *a = thing(qp)->apart;
 	struct uroce_apart_msg msg = {.op = UROCE_APART_CREATE_FLOW,
@@ -579,7 +572,7 @@ static void count(struct ur_apart_flow *flow, u32 op)
 	flow->seen = msg.counts;
 }
 
-static void destroy_flow(struct uroce_guest_flow *it)
+static void destroy_flow(struct uroce_eflow *it)
 {
 	struct ur_apart_flow *flow = (struct ur_apart_flow *)(void *)it;
 	struct ur_apart *a = flow->thing.apart;
@@ -592,10 +585,10 @@ static void destroy_flow(struct uroce_guest_flow *it)
 	unmake(a, flow);
 }
 
-void ur_apart_update_counts(struct uroce_guest *guest,
-			    const struct uroce_guest_counts *counts)
+void ur_apart_update_counts(struct uroce_ectx *ctx,
+			    const struct uroce_eflow_counts *counts)
 {
-	struct ur_apart *a = of(guest);
+	struct ur_apart *a = of(ctx);
 
 	if (ur_apart_is_parents(a))
 		return;
@@ -613,20 +606,19 @@ void ur_apart_update_counts(struct uroce_guest *guest,
 
 /* ---- regions and windows ---- */
 
-static int reg_mr(struct uroce_guest *guest,
-		  const struct uroce_guest_mr_init *init,
-		  struct uroce_guest_mr **mr)
+static int reg_mr(struct uroce_ectx *ctx, const struct uroce_emr_init *init,
+		  struct uroce_emr **mr)
 {
 	struct uroce_apart_msg msg = {.op = UROCE_APART_REG_MR,
 				      .mr.init = *init};
 
-	return make_with(of(guest), &msg,
-			 init->flags & UROCE_GUEST_MR_FILE ? init->dmabuf : -1,
-			 NULL, 0, mr);
+	return make_with(of(ctx), &msg,
+			 init->flags & UROCE_EMR_FILE ? init->dmabuf : -1, NULL,
+			 0, mr);
 }
 
-static int rereg_mr(struct uroce_guest_mr *mr, u32 flags,
-		    const struct uroce_guest_mr_init *init)
+static int rereg_mr(struct uroce_emr *mr, u32 flags,
+		    const struct uroce_emr_init *init)
 {
 	struct uroce_apart_msg msg = {.op = UROCE_APART_REREG_MR,
 				      .number = thing(mr)->number,
@@ -635,7 +627,7 @@ static int rereg_mr(struct uroce_guest_mr *mr, u32 flags,
 	return ur_apart_ask(thing(mr)->apart, &msg, NULL, 0, NULL);
 }
 
-static int dereg_mr(struct uroce_guest_mr *mr)
+static int dereg_mr(struct uroce_emr *mr)
 {
 	int err = name(thing(mr)->apart, thing(mr)->number,
 		       UROCE_APART_DEREG_MR, 0);
@@ -646,30 +638,30 @@ static int dereg_mr(struct uroce_guest_mr *mr)
 	return 0;
 }
 
-static int alloc_mw(struct uroce_guest *guest, u32 pdn, u32 type, u32 rkey,
-		    struct uroce_guest_mw **mw)
+static int alloc_mw(struct uroce_ectx *ctx, u32 pdn, u32 type, u32 rkey,
+		    struct uroce_emw **mw)
 {
 	struct uroce_apart_msg msg = {
 		.op = UROCE_APART_ALLOC_MW,
 		.mw = {.pdn = pdn, .type = type, .rkey = rkey}};
 
-	return make(of(guest), &msg, mw);
+	return make(of(ctx), &msg, mw);
 }
 
-static void dealloc_mw(struct uroce_guest_mw *mw)
+static void dealloc_mw(struct uroce_emw *mw)
 {
 	name(thing(mw)->apart, thing(mw)->number, UROCE_APART_DEALLOC_MW, 0);
 	unmake(thing(mw)->apart, mw);
 }
 
 /* The engine process has a thread for this. */
-static void nothing(struct uroce_guest *guest)
+static void nothing(struct uroce_ectx *ctx)
 {
 }
 
-static void look(struct uroce_guest *guest)
+static void look(struct uroce_ectx *ctx)
 {
-	struct ur_apart *a = of(guest);
+	struct ur_apart *a = of(ctx);
 	int error = errno;
 
 	if (__atomic_add_fetch(&a->vain, 1, __ATOMIC_RELAXED) % LOOK_POLLS ||
@@ -682,16 +674,16 @@ static void look(struct uroce_guest *guest)
 	errno = error;
 }
 
-const struct uroce_door ur_apart_door = {
-	.version = UROCE_DOOR_VERSION,
+const struct uroce_engine_ops ur_apart_ops = {
+	.version = UROCE_ENGINE_OPS_VERSION,
 	.open = apart_open,
 	.close = apart_close,
-	.adopt = take_over,
+	.take_over = take_over,
 	.set_parent = set_parent,
 	.has_gid = has_gid,
-	.borrow = borrow,
+	.use_gid = use_gid,
 	.has_ring = has_ring,
-	.borrow_ring = borrow_ring,
+	.use_ring = use_ring,
 	.set_async = set_async,
 	.create_cq = create_cq,
 	.modify_cq = modify_cq,
@@ -713,7 +705,7 @@ const struct uroce_door ur_apart_door = {
 	.destroy_qp = destroy_qp,
 #if UROCE_WITH_RAW_PACKET
 	.has_raw = has_raw,
-	.borrow_raw = borrow_raw,
+	.use_raw = use_raw,
 	.modify_wq = modify_wq,
 	.create_flow = create_flow,
 	.destroy_flow = destroy_flow,

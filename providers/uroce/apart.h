@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Engines in a process of their own: a struct uroce_door whose functions send
+ * Engines in a process of their own: a struct uroce_engine_ops whose functions send
  * messages (kernel-abi/uroce-apart.h). The provider posts and polls in shared
  * memory; the engine's thread does the work. Once the engine process has ended,
  * each function returns -EIO.
@@ -13,12 +13,12 @@
 /* open() takes the socket to the engine process, which it then owns, in place of the uverbs file;
  * its argument "open" is NULL. posted() and datagram() do nothing, since the doorbell's wake_fd is
  * info->wake_fd. */
-extern const struct uroce_door ur_apart_door;
+extern const struct uroce_engine_ops ur_apart_ops;
 /* Ends those regions that uroced registered in place of this process and that this process has not
  * registered itself since. */
-int ur_apart_keeps_claimed(struct uroce_guest *guest);
+int ur_apart_keeps_claimed(struct uroce_ectx *ctx);
 /* Adds to *counts, which flow rules name, what those have counted. Any thread. */
-void ur_apart_update_counts(struct uroce_guest *guest,
-			    const struct uroce_guest_counts *counts);
+void ur_apart_update_counts(struct uroce_ectx *ctx,
+			    const struct uroce_eflow_counts *counts);
 
 #endif

@@ -242,7 +242,7 @@ static struct ur_apart_channel *find(const struct ur_apart *a, const void *key)
 }
 
 /* Returns a descriptor of ours for the channel's sending end, or -errno. */
-static int take_sender(const struct uroce_guest_cq_init *in)
+static int take_sender(const struct uroce_ecq_init *in)
 {
 	const struct uroce_resumes *preload = uroce_get_resumes();
 
@@ -251,8 +251,7 @@ static int take_sender(const struct uroce_guest_cq_init *in)
 	return preload ? preload->take_sender(in->rx) : -ENOENT;
 }
 
-static int open_channel(struct ur_apart *a,
-			const struct uroce_guest_cq_init *in,
+static int open_channel(struct ur_apart *a, const struct uroce_ecq_init *in,
 			struct ur_apart_channel **ret)
 {
 	static u64 names;
@@ -278,8 +277,7 @@ static int open_channel(struct ur_apart *a,
 	return 0;
 }
 
-int ur_apart_channel_get(struct ur_apart *a,
-			 const struct uroce_guest_cq_init *in,
+int ur_apart_channel_get(struct ur_apart *a, const struct uroce_ecq_init *in,
 			 struct ur_apart_channel **ret)
 {
 	int err = 0;

@@ -18,7 +18,7 @@ struct ur_apart {
 	pid_t pid; /* of the process that opened the context */
 	ino_t ino; /* inode of sock */
 	u32 vain;  /* empty polls */
-	/* struct uroce_guest_info, own; behind it 1, which is 0 in a child of fork alone */
+	/* struct uroce_ectx_info, own; behind it 1, which is 0 in a child of fork alone */
 	volatile u32 *own;
 	pthread_mutex_t lock; /* serializes messages; guards channels */
 	u32 undrained;	      /* DRAIN messages without a reply so far */
@@ -63,9 +63,9 @@ void ur_apart_exit_add(struct ur_apart *apart);
 void ur_apart_exit_del(struct ur_apart *apart);
 
 /* Returns in *channel the completion queue's channel with one more user, or NULL where the queue
- * has none. Returns 0 or -errno; -ENOENT as create_cq() of struct uroce_door. */
+ * has none. Returns 0 or -errno; -ENOENT as create_cq() of struct uroce_engine_ops. */
 int ur_apart_channel_get(struct ur_apart *apart,
-			 const struct uroce_guest_cq_init *init,
+			 const struct uroce_ecq_init *init,
 			 struct ur_apart_channel **channel);
 /* Sets *name, and fds to both ends if the engine process does not have them yet. Returns the number
  * of descriptors, 0 or 2. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Completion queues: life, arming, resizing. Polling is in poll.c. */
-#include "guest.h"
+#include "ectx.h"
 #include "uroce.h"
 
 /* The features that ibv_create_cq_ex offers; the rest is EOPNOTSUPP. */
@@ -25,8 +25,8 @@ static struct uroce_cq_layout resized_to(const struct uroce_resize_cq_resp *r)
 
 static int cmd_destroy_cq(struct uroce_cq *cq)
 {
-	return cq->guest ? ur_guest_destroy_cq(cq)
-			 : ibv_cmd_destroy_cq(&cq->vcq.cq);
+	return cq->engine ? ur_ectx_destroy_cq(cq)
+			  : ibv_cmd_destroy_cq(&cq->vcq.cq);
 }
 
 /* Maps the ring of a new CQ; destroys the CQ if that fails. */
@@ -39,7 +39,7 @@ static int setup_cq(struct ibv_context *context, struct uroce_cq *cq,
 
 	cq->recoveries = __atomic_load_n(&ur_to_ctx(context)->recoveries,
 					 __ATOMIC_ACQUIRE);
-	err = ur_guest_create_cq(ur_to_ctx(context), cq, channel, flags, resp);
+	err = ur_ectx_create_cq(ur_to_ctx(context), cq, channel, flags, resp);
 	layout = created_at(resp);
 	if (!err)
 		err = ur_cq_ring_map(context, UR_OF_HERE, &layout, &cq->ring);
@@ -49,15 +49,15 @@ static int setup_cq(struct ibv_context *context, struct uroce_cq *cq,
 }
 
 /* Returns the flags for an engine in this process. */
-static u32 guest_flags(const struct ibv_cq_init_attr_ex *attr, u32 flags)
+static u32 engine_flags(const struct ibv_cq_init_attr_ex *attr, u32 flags)
 {
 	u32 ret = 0;
 
 	if (flags & IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN)
-		ret |= UROCE_GUEST_CQ_IGNORE_OVERRUN;
+		ret |= UROCE_ECQ_IGNORE_OVERRUN;
 	if (attr->wc_flags & (IBV_WC_EX_WITH_COMPLETION_TIMESTAMP |
 			      IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK))
-		ret |= UROCE_GUEST_CQ_STAMPED;
+		ret |= UROCE_ECQ_STAMPED;
 	return ret;
 }
 
@@ -84,11 +84,11 @@ struct ibv_cq *uroce_create_cq(struct ibv_context *context, int cqe,
 	cq = calloc(1, sizeof(*cq));
 	if (!cq)
 		return NULL;
-	ur_guest_makes_here(ur_to_ctx(context));
-	err = UR_GUEST_TRY(context, NULL,
-			   ibv_cmd_create_cq(context, cqe, channel, vector,
-					     &cq->vcq.cq, &req, sizeof(req),
-					     &resp, sizeof(resp)));
+	ur_ectx_makes_here(ur_to_ctx(context));
+	err = UR_ECTX_TRY(context, NULL,
+			  ibv_cmd_create_cq(context, cqe, channel, vector,
+					    &cq->vcq.cq, &req, sizeof(req),
+					    &resp, sizeof(resp)));
 	if (!err)
 		err = setup_cq(context, cq, channel, 0, &resp.drv);
 	if (err)
@@ -140,15 +140,15 @@ struct ibv_cq_ex *uroce_create_cq_ex(struct ibv_context *context,
 	if ((attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD) &&
 	    ur_pd_single_threaded(attr->parent_domain))
 		cq->lock.elided = true;
-	ur_guest_makes_here(ur_to_ctx(context));
-	err = UR_GUEST_TRY(context, NULL,
-			   ur_cmd_create_cq_ex(ur_to_ctx(context)->layout,
-					       context, attr, &cq->vcq, &req,
-					       sizeof(req), &resp, sizeof(resp),
-					       0));
+	ur_ectx_makes_here(ur_to_ctx(context));
+	err = UR_ECTX_TRY(context, NULL,
+			  ur_cmd_create_cq_ex(ur_to_ctx(context)->layout,
+					      context, attr, &cq->vcq, &req,
+					      sizeof(req), &resp, sizeof(resp),
+					      0));
 	if (!err)
 		err = setup_cq(context, cq, attr->channel,
-			       guest_flags(attr, flags), &resp.drv);
+			       engine_flags(attr, flags), &resp.drv);
 	if (err)
 		return fail_cq(cq, err);
 	ur_cq_set_methods(cq, (u32)attr->wc_flags);
@@ -181,7 +181,7 @@ static int resize_all(struct uroce_cq *cq, int cqe,
 		return err;
 	err = ur_shared_resize_cq(cq, at->entries);
 	if (!err) {
-		err = ur_guest_resize_cq(cq, at);
+		err = ur_ectx_resize_cq(cq, at);
 		if (err)
 			ur_shared_resize_cq(cq, (u32)before);
 	}
@@ -213,18 +213,17 @@ int uroce_resize_cq(struct ibv_cq *ibcq, int cqe)
 	struct uroce_cq *cq = ur_to_cq(ibcq);
 
 	return cqe < 1 ? EINVAL
-		       : UR_GUEST_OLD(ur_guest_old_cq(cq), resize_cq(cq, cqe));
+		       : UR_ECTX_OLD(ur_ectx_old_cq(cq), resize_cq(cq, cqe));
 }
 
 int uroce_modify_cq(struct ibv_cq *ibcq, struct ibv_modify_cq_attr *attr)
 {
 	UR_REQ_EX(ib_uverbs_ex_modify_cq, ) req = {0};
 	struct uroce_cq *cq = ur_to_cq(ibcq);
-	int err =
-		UR_GUEST_OLD(ur_guest_old_cq(cq),
-			     ibv_cmd_modify_cq(ibcq, attr, &req, sizeof(req)));
+	int err = UR_ECTX_OLD(ur_ectx_old_cq(cq),
+			      ibv_cmd_modify_cq(ibcq, attr, &req, sizeof(req)));
 
-	return err ? err : ur_guest_modify_cq(cq, attr);
+	return err ? err : ur_ectx_modify_cq(cq, attr);
 }
 
 int uroce_destroy_cq(struct ibv_cq *ibcq)
@@ -272,9 +271,9 @@ int uroce_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 		arm_ring(cq->shared_ring, arm);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	ur_lock_put(&cq->lock);
-	if (cq->guest && ibcq->channel && ur_to_ctx(ibcq->context)->guest)
+	if (cq->engine && ibcq->channel && ur_to_ctx(ibcq->context)->engine)
 		ur_to_ctx(ibcq->context)
-			->door->armed(ur_to_ctx(ibcq->context)->guest);
+			->engine_ops->armed(ur_to_ctx(ibcq->context)->engine);
 	return 0;
 }
 

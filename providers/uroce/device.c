@@ -2,7 +2,7 @@
 /* Queries of the device and its ports. */
 #include <stdio.h>
 
-#include "guest.h"
+#include "ectx.h"
 #include "uroce.h"
 #include "util/os/clock.h"
 
@@ -25,13 +25,13 @@ int uroce_query_device_ex(struct ibv_context *context,
 	u64 fw;
 	int err;
 
-	err = UR_GUEST_TRY(context, NULL,
-			   ibv_cmd_query_device_any(context, input, attr,
-						    attr_size, &resp.core,
-						    &resp_size));
+	err = UR_ECTX_TRY(context, NULL,
+			  ibv_cmd_query_device_any(context, input, attr,
+						   attr_size, &resp.core,
+						   &resp_size));
 	if (err)
 		return err;
-	ur_guest_begin(ur_to_ctx(context));
+	ur_ectx_begin(ur_to_ctx(context));
 	fw = resp.core.base.fw_ver;
 	snprintf(attr->orig_attr.fw_ver, sizeof(attr->orig_attr.fw_ver),
 		 "%u.%u.%u%s", (unsigned int)(fw >> 32) & 0xffff,
@@ -55,12 +55,12 @@ int uroce_query_port(struct ibv_context *context, uint8_t port,
 		     struct ibv_port_attr *attr)
 {
 	UR_REQ(ib_uverbs_query_port, ) req = {0};
-	int err = UR_GUEST_TRY(
+	int err = UR_ECTX_TRY(
 		context, NULL,
 		ibv_cmd_query_port(context, port, attr, &req, sizeof(req)));
 
 	if (!err)
-		ur_guest_begin(ur_to_ctx(context));
+		ur_ectx_begin(ur_to_ctx(context));
 	return err;
 }
 

@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "guest.h"
+#include "ectx.h"
 #include "uroce.h"
 
 #define COPY_UNIT 4
@@ -82,8 +82,8 @@ struct ibv_dm *uroce_alloc_dm(struct ibv_context *context,
 	dm = calloc(1, sizeof(*dm));
 	if (!dm)
 		return NULL;
-	err = UR_GUEST_TRY(context, NULL,
-			   cmd_alloc_dm(context, attr, dm, &resp));
+	err = UR_ECTX_TRY(context, NULL,
+			  cmd_alloc_dm(context, attr, dm, &resp));
 	if (err)
 		goto err_free;
 	err = setup_dm(context, dm, &resp, attr->length);
@@ -102,13 +102,13 @@ err_free:
 int uroce_free_dm(struct ibv_dm *ibdm)
 {
 	struct uroce_dm *dm = ur_to_dm(ibdm);
-	int err = ur_guest_forgive_unused(
+	int err = ur_ectx_forgive_unused(
 		ur_to_ctx(ibdm->context), ibv_cmd_free_dm(&dm->vdm),
 		__atomic_load_n(&dm->objects, __ATOMIC_RELAXED));
 
 	if (err)
 		return err;
-	/* Gives the pages back: the device lends this range of its file no more. */
+	/* Gives the pages back: the device grants this range of its file no more. */
 	syscall(SYS_madvise, dm->map, dm->map_len, MADV_REMOVE);
 	ur_unmap(dm->map, dm->map_len);
 	free(dm);
@@ -137,9 +137,9 @@ static int cmd_reg_dm_mr(struct uroce_context *ctx, struct ibv_pd *pd,
 			 struct uroce_dm *dm, u64 offset, size_t length,
 			 unsigned int access, struct uroce_mr *mr)
 {
-	int err = UR_GUEST_TRY(&ctx->ibv, pd,
-			       ibv_cmd_reg_dm_mr(pd, &dm->vdm, offset, length,
-						 access, &mr->vmr, NULL));
+	int err = UR_ECTX_TRY(&ctx->ibv, pd,
+			      ibv_cmd_reg_dm_mr(pd, &dm->vdm, offset, length,
+						access, &mr->vmr, NULL));
 
 	return dm->recoveries != ctx->recoveries &&
 			       (err == EINVAL || err == ENOENT)
@@ -155,8 +155,8 @@ static int try_dm_mr(struct ibv_pd *pd, struct uroce_dm *dm, u64 offset,
 
 	if (err)
 		return err;
-	err = ur_guest_reg_mr(ctx, mr, pd, (uintptr_t)dm->map + offset, length,
-			      0, (int)access);
+	err = ur_ectx_reg_mr(ctx, mr, pd, (uintptr_t)dm->map + offset, length,
+			     0, (int)access);
 	if (err)
 		ibv_cmd_dereg_mr(&mr->vmr);
 	return err;
@@ -177,7 +177,7 @@ struct ibv_mr *uroce_reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *ibdm,
 	mr = calloc(1, sizeof(*mr));
 	if (!mr)
 		return NULL;
-	err = UR_GUEST_NUMBERED(try_dm_mr(pd, dm, offset, length, access, mr));
+	err = UR_ECTX_NUMBERED(try_dm_mr(pd, dm, offset, length, access, mr));
 	if (err) {
 		free(mr);
 		errno = err;

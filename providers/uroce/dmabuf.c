@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "dmabuf.h"
-#include "guest.h"
+#include "ectx.h"
 
 /* Where programs do not look for descriptors. */
 #define FIRST_FD 100
@@ -99,7 +99,7 @@ void ur_dmabuf_end(struct uroce_mr *mr)
 /* Returns whether the engine of what is made here can use a mapping of this process. */
 static bool is_reached(struct uroce_context *ctx)
 {
-	return ur_guest_is_here(ctx) && !ctx->guest_apart;
+	return ur_ectx_is_here(ctx) && !ctx->engine_apart;
 }
 
 static int reg(struct ibv_pd *pd, u64 addr, u64 length, u64 iova, int access,
@@ -111,8 +111,8 @@ static int reg(struct ibv_pd *pd, u64 addr, u64 length, u64 iova, int access,
 
 	if (err)
 		return err;
-	err = ur_guest_reg_mapped_mr(ur_to_ctx(pd->context), mr, pd, addr,
-				     length, iova, access);
+	err = ur_ectx_reg_mapped_mr(ur_to_ctx(pd->context), mr, pd, addr,
+				    length, iova, access);
 	if (err)
 		ibv_cmd_dereg_mr(&mr->vmr);
 	return err;
@@ -132,7 +132,7 @@ int ur_dmabuf_reg(struct ibv_pd *pd, u64 offset, size_t length, u64 iova,
 	if (err)
 		return err;
 	addr = (uintptr_t)mr->map + offset;
-	err = UR_GUEST_NUMBERED(reg(pd, addr, length, iova, access, mr));
+	err = UR_ECTX_NUMBERED(reg(pd, addr, length, iova, access, mr));
 	if (err)
 		ur_dmabuf_end(mr);
 	return err;

@@ -13,10 +13,10 @@ bool ur_gpu_has(const struct ibv_context *context, u64 addr, u64 length)
 	pthread_mutex_lock(&lock);
 	for (const struct uroce_mr *mr = regions; mr && !any;
 	     mr = mr->next_gpu) {
-		u64 first = mr->guest_init.addr;
+		u64 first = mr->engine_init.addr;
 
 		any = mr->vmr.ibv_mr.context == context &&
-		      addr < first + mr->guest_init.length &&
+		      addr < first + mr->engine_init.length &&
 		      addr + length > first;
 	}
 	pthread_mutex_unlock(&lock);

@@ -101,7 +101,7 @@ static int file_of(const struct uroce_context *ctx, enum ur_whose whose)
 {
 	return whose == UR_OF_DEVICE   ? ctx->ibv.cmd_fd
 	       : whose == UR_OF_SHARED ? ctx->shared_fd
-				       : ctx->guest_fd;
+				       : ctx->engine_fd;
 }
 
 static void *map(const struct uroce_context *ctx, enum ur_whose whose, u64 off,

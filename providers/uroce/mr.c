@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "dmabuf.h"
-#include "guest.h"
+#include "ectx.h"
 #include "memlock.h"
 #include "pages.h"
 #include "uroce.h"
@@ -26,8 +26,8 @@ static int try_mr(struct ibv_pd *pd, void *addr, size_t length, u64 iova,
 
 	if (err)
 		return err;
-	err = ur_guest_reg_mr(ctx, mr, pd, (uintptr_t)addr, length, iova,
-			      access);
+	err = ur_ectx_reg_mr(ctx, mr, pd, (uintptr_t)addr, length, iova,
+			     access);
 	if (err)
 		ibv_cmd_dereg_mr(&mr->vmr);
 	return err;
@@ -49,8 +49,8 @@ static int try_gpu_mr(struct ibv_pd *pd, u64 addr, size_t length, u64 iova,
 
 	if (err)
 		return err;
-	err = ur_guest_reg_gpu_mr(ur_to_ctx(pd->context), mr, pd, addr, length,
-				  iova, access);
+	err = ur_ectx_reg_gpu_mr(ur_to_ctx(pd->context), mr, pd, addr, length,
+				 iova, access);
 	if (err)
 		ibv_cmd_dereg_mr(&mr->vmr);
 	return err;
@@ -62,9 +62,9 @@ static int reg_gpu_mr(struct ibv_pd *pd, u64 addr, size_t length, u64 iova,
 		      int access, struct uroce_mr *mr, int err)
 {
 	if ((access & IBV_ACCESS_ON_DEMAND) || !length ||
-	    !ur_guest_has_gpu(ur_to_ctx(pd->context), addr, length))
+	    !ur_ectx_has_gpu(ur_to_ctx(pd->context), addr, length))
 		return err;
-	err = UR_GUEST_NUMBERED(try_gpu_mr(pd, addr, length, iova, access, mr));
+	err = UR_ECTX_NUMBERED(try_gpu_mr(pd, addr, length, iova, access, mr));
 	if (!err)
 		ur_gpu_add(mr);
 	return err;
@@ -86,7 +86,7 @@ struct ibv_mr *uroce_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 			return fail_mr(mr, err);
 		drv.flags = seen((uintptr_t)addr, length);
 	}
-	err = UR_GUEST_NUMBERED(
+	err = UR_ECTX_NUMBERED(
 		try_mr(pd, addr, length, iova, access, &drv, mr));
 	if (err) {
 		ur_memlock_give(mr->locked);
@@ -114,7 +114,7 @@ static int try_null_mr(struct ibv_pd *pd, struct uroce_mr *mr)
 
 	if (err)
 		return err;
-	err = ur_guest_reg_null_mr(ctx, mr, pd);
+	err = ur_ectx_reg_null_mr(ctx, mr, pd);
 	if (err)
 		ibv_cmd_dereg_mr(&mr->vmr);
 	return err;
@@ -127,7 +127,7 @@ struct ibv_mr *uroce_alloc_null_mr(struct ibv_pd *pd)
 
 	if (!mr)
 		return NULL;
-	err = UR_GUEST_NUMBERED(try_null_mr(pd, mr));
+	err = UR_ECTX_NUMBERED(try_null_mr(pd, mr));
 	if (err)
 		return fail_mr(mr, err);
 	mr->vmr.mr_type = IBV_MR_TYPE_NULL_MR;
@@ -142,18 +142,18 @@ static int try_dmabuf_mr(struct ibv_pd *pd, u64 offset, size_t length, u64 iova,
 {
 	struct uroce_context *ctx = ur_to_ctx(pd->context);
 	int err =
-		UR_GUEST_TRY(pd->context, pd,
-			     ibv_cmd_reg_dmabuf_mr(pd, offset, length, iova, fd,
-						   access, &mr->vmr, NULL));
+		UR_ECTX_TRY(pd->context, pd,
+			    ibv_cmd_reg_dmabuf_mr(pd, offset, length, iova, fd,
+						  access, &mr->vmr, NULL));
 
 	if (err)
 		return err;
 	/* The engine process may get it once more. */
-	if (ctx->guest_apart)
+	if (ctx->engine_apart)
 		err = ur_dmabuf_keep(mr, fd);
 	if (!err)
-		err = ur_guest_reg_dmabuf_mr(ctx, mr, pd, offset, length, iova,
-					     fd, access);
+		err = ur_ectx_reg_dmabuf_mr(ctx, mr, pd, offset, length, iova,
+					    fd, access);
 	if (!err)
 		return 0;
 	ibv_cmd_dereg_mr(&mr->vmr);
@@ -170,7 +170,7 @@ static int reg_gpu_dmabuf(struct ibv_pd *pd, u64 offset, size_t length,
 	struct statfs fs;
 	off_t bytes;
 
-	if (!ur_guest_has_gpu(ur_to_ctx(pd->context), 0, 0))
+	if (!ur_ectx_has_gpu(ur_to_ctx(pd->context), 0, 0))
 		return EOPNOTSUPP;
 	if (fstatfs(fd, &fs))
 		return errno == EBADF ? EBADF : EOPNOTSUPP;
@@ -191,7 +191,7 @@ struct ibv_mr *uroce_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
 
 	if (!mr)
 		return NULL;
-	err = UR_GUEST_NUMBERED(
+	err = UR_ECTX_NUMBERED(
 		try_dmabuf_mr(pd, offset, length, iova, fd, access, mr));
 	if (err == EOPNOTSUPP)
 		err = reg_gpu_dmabuf(pd, offset, length, iova, fd, access, mr);
@@ -238,8 +238,8 @@ static bool becomes_gpu(const struct uroce_mr *mr, int flags, u64 addr,
 {
 	const struct ibv_pd *pd = mr->vmr.ibv_mr.pd;
 
-	return (flags & IBV_REREG_MR_CHANGE_TRANSLATION) && mr->guest &&
-	       length && ur_guest_has_gpu(ur_to_ctx(pd->context), addr, length);
+	return (flags & IBV_REREG_MR_CHANGE_TRANSLATION) && mr->engine &&
+	       length && ur_ectx_has_gpu(ur_to_ctx(pd->context), addr, length);
 }
 
 int uroce_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
@@ -255,7 +255,7 @@ int uroce_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 		err = ur_memlock_take(addr, length, &locked);
 		if (err)
 			return err;
-		if (mr->guest)
+		if (mr->engine)
 			drv.flags = seen((uintptr_t)addr, length);
 	}
 	err = ur_cmd_rereg_mr(vmr, flags, pd, addr, length, access, &drv);
@@ -267,9 +267,9 @@ int uroce_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 				      &drv);
 	}
 	if (!err)
-		err = ur_guest_rereg_mr(mr, flags, pd, (uintptr_t)addr, length,
-					access,
-					drv.flags & UROCE_MR_F_ELSEWHERE);
+		err = ur_ectx_rereg_mr(mr, flags, pd, (uintptr_t)addr, length,
+				       access,
+				       drv.flags & UROCE_MR_F_ELSEWHERE);
 	if (err) {
 		ur_memlock_give(locked);
 		return err;
@@ -297,26 +297,26 @@ int uroce_dereg_mr(struct verbs_mr *vmr)
 	struct uroce_mr *mr = ur_to_mr(vmr);
 	/* NULL: not in an engine of this process. */
 	struct uroce_context *ctx =
-		mr->guest ? ur_to_ctx(vmr->ibv_mr.context) : NULL;
-	u64 dereg_hint = ctx ? ur_guest_dereg_mark(ctx) : 0;
+		mr->engine ? ur_to_ctx(vmr->ibv_mr.context) : NULL;
+	u64 dereg_hint = ctx ? ur_ectx_dereg_mark(ctx) : 0;
 	int err;
 
 	if (ctx && vmr->ibv_mr.handle != mr->handle)
 		return ur_unknown_handle();
 	/* Another region may get the key as soon as the device has deregistered
 	 * it. */
-	err = ur_guest_dereg_mr(mr);
+	err = ur_ectx_dereg_mr(mr);
 	if (err)
 		return err;
-	if (!ctx || mr->guest || !ur_guest_hint_dereg(mr)) {
+	if (!ctx || mr->engine || !ur_ectx_hint_dereg(mr)) {
 		err = ibv_cmd_dereg_mr(vmr);
 		if (!err && ctx)
-			ur_guest_dereg_taken(ctx, dereg_hint);
+			ur_ectx_dereg_taken(ctx, dereg_hint);
 	}
 	if (err)
-		err = ur_guest_forgive(ur_to_ctx(vmr->ibv_mr.context), err);
+		err = ur_ectx_forgive(ur_to_ctx(vmr->ibv_mr.context), err);
 	if (err) {
-		ur_guest_keep_mr(mr);
+		ur_ectx_keep_mr(mr);
 		return err;
 	}
 	ur_dmabuf_end(mr);

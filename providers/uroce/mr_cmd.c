@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The commands of regions, also for a region of an earlier uroced. */
-#include "guest.h"
+#include "ectx.h"
 #include "uroce.h"
 
 int ur_cmd_reg_mr(struct ibv_pd *pd, void *addr, size_t length, u64 iova,
@@ -10,16 +10,16 @@ int ur_cmd_reg_mr(struct ibv_pd *pd, void *addr, size_t length, u64 iova,
 	UR_REQ(ib_uverbs_reg_mr, struct uroce_reg_mr_req drv) req = {0};
 	UR_RESP(ib_uverbs_reg_mr_resp, ) resp = {0};
 	struct uroce_context *ctx = ur_to_ctx(pd->context);
-	u64 dereg_hint = ur_guest_dereg_mark(ctx);
+	u64 dereg_hint = ur_ectx_dereg_mark(ctx);
 	int err;
 
 	req.drv = *drv;
-	err = UR_GUEST_TRY(pd->context, pd,
-			   ibv_cmd_reg_mr(pd, addr, length, iova, access, vmr,
-					  &req, sizeof(req), &resp,
-					  sizeof(resp)));
+	err = UR_ECTX_TRY(pd->context, pd,
+			  ibv_cmd_reg_mr(pd, addr, length, iova, access, vmr,
+					 &req, sizeof(req), &resp,
+					 sizeof(resp)));
 	if (!err)
-		ur_guest_dereg_taken(ctx, dereg_hint);
+		ur_ectx_dereg_taken(ctx, dereg_hint);
 	return err;
 }
 
@@ -27,7 +27,7 @@ static int register_again(struct uroce_mr *mr, int flags, struct ibv_pd *pd,
 			  void *addr, size_t length, int access,
 			  struct uroce_reg_mr_req drv)
 {
-	const struct uroce_guest_mr_init *now = &mr->guest_init;
+	const struct uroce_emr_init *now = &mr->engine_init;
 	struct ibv_mr *ibmr = &mr->vmr.ibv_mr;
 	struct verbs_mr made;
 	int err;
@@ -35,12 +35,12 @@ static int register_again(struct uroce_mr *mr, int flags, struct ibv_pd *pd,
 	if (!(flags & IBV_REREG_MR_CHANGE_TRANSLATION)) {
 		addr = (void *)(uintptr_t)now->addr;
 		length = now->length;
-		if (now->flags & UROCE_GUEST_MR_NULL)
+		if (now->flags & UROCE_EMR_NULL)
 			drv.flags |= UROCE_MR_F_NULL;
-		if (now->flags & (UROCE_GUEST_MR_GPU | UROCE_GUEST_MR_DMABUF))
+		if (now->flags & (UROCE_EMR_GPU | UROCE_EMR_DMABUF))
 			drv.flags |= UROCE_MR_F_ELSEWHERE;
 		/* Device memory and files cannot be registered in another way. */
-		if (now->flags & UROCE_GUEST_MR_FILE)
+		if (now->flags & UROCE_EMR_FILE)
 			return EINVAL;
 		if (addr && !ibmr->addr && !(drv.flags & UROCE_MR_F_ELSEWHERE))
 			return EINVAL;
@@ -65,7 +65,7 @@ static int register_old(struct uroce_mr *mr, int err, int flags,
 	struct uroce_context *ctx = ur_to_ctx(ibmr->context);
 	u32 recoveries = __atomic_load_n(&ctx->recoveries, __ATOMIC_ACQUIRE);
 
-	if (!mr->guest || mr->recoveries == recoveries ||
+	if (!mr->engine || mr->recoveries == recoveries ||
 	    (err != EINVAL && err != ENOENT))
 		return err;
 	if (!(flags & IBV_REREG_MR_CHANGE_PD))
@@ -87,10 +87,10 @@ int ur_cmd_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 	int err;
 
 	req.drv = *drv;
-	err = UR_GUEST_TRY(vmr->ibv_mr.context, new_pd,
-			   ibv_cmd_rereg_mr(vmr, flags, addr, length,
-					    (uintptr_t)addr, access, pd, &req,
-					    sizeof(req), &resp, sizeof(resp)));
+	err = UR_ECTX_TRY(vmr->ibv_mr.context, new_pd,
+			  ibv_cmd_rereg_mr(vmr, flags, addr, length,
+					   (uintptr_t)addr, access, pd, &req,
+					   sizeof(req), &resp, sizeof(resp)));
 	err = register_old(ur_to_mr(vmr), err, flags, pd, addr, length, access,
 			   *drv);
 	vmr->ibv_mr.lkey = lkey;

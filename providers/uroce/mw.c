@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Memory windows; binding type 1 is a send that the library offers as a
  * verb. */
-#include "guest.h"
+#include "ectx.h"
 #include "uroce.h"
 
 static int try_mw(struct ibv_pd *pd, enum ibv_mw_type type, struct uroce_mw *mw)
 {
 	UR_REQ(ib_uverbs_alloc_mw, ) req = {0};
 	UR_RESP(ib_uverbs_alloc_mw_resp, ) resp = {0};
-	int err = UR_GUEST_TRY(pd->context, pd,
-			       ibv_cmd_alloc_mw(pd, type, &mw->ibv, &req,
-						sizeof(req), &resp,
-						sizeof(resp)));
+	int err =
+		UR_ECTX_TRY(pd->context, pd,
+			    ibv_cmd_alloc_mw(pd, type, &mw->ibv, &req,
+					     sizeof(req), &resp, sizeof(resp)));
 
 	if (err)
 		return err;
@@ -19,7 +19,7 @@ static int try_mw(struct ibv_pd *pd, enum ibv_mw_type type, struct uroce_mw *mw)
 	mw->ibv.context = pd->context;
 	mw->ibv.pd = pd;
 	mw->ibv.type = type;
-	err = ur_guest_alloc_mw(ur_to_ctx(pd->context), mw);
+	err = ur_ectx_alloc_mw(ur_to_ctx(pd->context), mw);
 	if (err)
 		ibv_cmd_dealloc_mw(&mw->ibv);
 	return err;
@@ -32,7 +32,7 @@ struct ibv_mw *uroce_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
 
 	if (!mw)
 		return NULL;
-	err = UR_GUEST_NUMBERED(try_mw(pd, type, mw));
+	err = UR_ECTX_NUMBERED(try_mw(pd, type, mw));
 	if (!err) {
 		mw->pd = ur_pd_get(pd);
 		return &mw->ibv;
@@ -47,12 +47,12 @@ int uroce_dealloc_mw(struct ibv_mw *ibmw)
 	struct uroce_mw *mw = ur_to_mw(ibmw);
 	int err;
 
-	if (mw->guest && ibmw->handle != mw->handle)
+	if (mw->engine && ibmw->handle != mw->handle)
 		return ur_unknown_handle();
 	/* Another window may get the key as soon as the device has freed it. */
-	ur_guest_dealloc_mw(mw);
-	err = ur_guest_forgive(ur_to_ctx(ibmw->context),
-			       ibv_cmd_dealloc_mw(ibmw));
+	ur_ectx_dealloc_mw(mw);
+	err = ur_ectx_forgive(ur_to_ctx(ibmw->context),
+			      ibv_cmd_dealloc_mw(ibmw));
 	if (err)
 		return err;
 	ur_pd_put(mw->pd);

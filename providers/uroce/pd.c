@@ -4,7 +4,7 @@
  * which promise that one thread at a time uses a queue, and parent domains,
  * which pass a thread domain to the queues made with them.
  */
-#include "guest.h"
+#include "ectx.h"
 #include "uroce.h"
 
 struct uroce_pd *ur_pd_get(struct ibv_pd *ibpd)
@@ -35,18 +35,18 @@ struct ibv_pd *uroce_alloc_pd(struct ibv_context *context)
 
 	if (!pd)
 		return NULL;
-	err = UR_GUEST_TRY(context, NULL,
-			   ibv_cmd_alloc_pd(context, &pd->ibv, &req,
-					    sizeof(req), &resp, sizeof(resp)));
+	err = UR_ECTX_TRY(context, NULL,
+			  ibv_cmd_alloc_pd(context, &pd->ibv, &req, sizeof(req),
+					   &resp, sizeof(resp)));
 	if (err) {
 		free(pd);
 		errno = err;
 		return NULL;
 	}
-	ur_guest_begin(ur_to_ctx(context));
+	ur_ectx_begin(ur_to_ctx(context));
 	pd->recoveries = __atomic_load_n(&ur_to_ctx(context)->recoveries,
 					 __ATOMIC_ACQUIRE);
-	pd->pdn = ur_guest_domain(resp.drv.pdn, pd->recoveries);
+	pd->pdn = ur_ectx_domain(resp.drv.pdn, pd->recoveries);
 	return &pd->ibv;
 }
 
@@ -68,7 +68,7 @@ int uroce_dealloc_pd(struct ibv_pd *ibpd)
 		return dealloc_parent(pd);
 	if (__atomic_load_n(&pd->refs, __ATOMIC_RELAXED))
 		return EBUSY;
-	err = ur_guest_forgive_unused(
+	err = ur_ectx_forgive_unused(
 		ur_to_ctx(ibpd->context), ibv_cmd_dealloc_pd(ibpd),
 		__atomic_load_n(&pd->objects, __ATOMIC_RELAXED));
 	if (!err)
@@ -141,13 +141,13 @@ static int import(struct uroce_context *ctx, struct uroce_pd *pd)
 	struct uroce_alloc_pd_resp resp;
 	int err;
 
-	err = ur_guest_call(&ctx->ibv, UVERBS_OBJECT_PD, UROCE_METHOD_ENGINE_PD,
-			    UROCE_ATTR_ENGINE_PD_HANDLE, 0, pd->ibv.handle,
-			    UROCE_ATTR_ENGINE_PD_RESP, &resp, sizeof(resp));
+	err = ur_ectx_call(&ctx->ibv, UVERBS_OBJECT_PD, UROCE_METHOD_ENGINE_PD,
+			   UROCE_ATTR_ENGINE_PD_HANDLE, 0, pd->ibv.handle,
+			   UROCE_ATTR_ENGINE_PD_RESP, &resp, sizeof(resp));
 	if (err)
 		return err;
 	pd->recoveries = __atomic_load_n(&ctx->recoveries, __ATOMIC_ACQUIRE);
-	pd->pdn = ur_guest_domain(resp.pdn, pd->recoveries);
+	pd->pdn = ur_ectx_domain(resp.pdn, pd->recoveries);
 	return 0;
 }
 

@@ -6,7 +6,7 @@
 #include <errno.h>
 
 #include "completions.h"
-#include "guest.h"
+#include "ectx.h"
 #include "util/os/clock.h"
 
 static bool has_shared(const struct uroce_cq *cq)
@@ -53,8 +53,8 @@ int uroce_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 	if (ur_cq_is_dead(ctx, cq))
 		return -EIO;
 	n = take_of_all(cq, num_entries, wc, &bytes);
-	if (!n && ctx->guest) {
-		ctx->door->poll(ctx->guest);
+	if (!n && ctx->engine) {
+		ctx->engine_ops->poll(ctx->engine);
 		n = take_of_all(cq, num_entries, wc, &bytes);
 	}
 	return ur_polled(ctx, n, bytes);
@@ -97,8 +97,8 @@ static int start_poll(struct ibv_cq_ex *ibcq, struct ibv_poll_cq_attr *attr)
 		return EIO;
 	ur_lock_get(&cq->lock);
 	cqe = next_of_all(cq);
-	if (!cqe && ctx->guest) {
-		ctx->door->poll(ctx->guest);
+	if (!cqe && ctx->engine) {
+		ctx->engine_ops->poll(ctx->engine);
 		cqe = next_of_all(cq);
 	}
 	if (!cqe) {

@@ -129,7 +129,7 @@ static void step_aside(const struct uroce_context *ctx, struct ur_poller *p)
 		make_room(p, at - 1);
 	/* 0: the device does not report its processor, or this thread runs the
 	 * engine. */
-	if ((!at && (!ctx->guest || ctx->guest_apart)) || beside ||
+	if ((!at && (!ctx->engine || ctx->engine_apart)) || beside ||
 	    !keeps(p, p->empty == ctx->yield_after + 1))
 		yield(p);
 }

@@ -43,7 +43,7 @@ extern __thread struct ur_poller ur_poller
 static inline void ur_poller_found(const struct uroce_context *ctx, u32 bytes)
 {
 	ur_poller.empty = 0;
-	ur_poller.naps = ctx->few_cpus && (!ctx->guest || ctx->guest_apart) &&
+	ur_poller.naps = ctx->few_cpus && (!ctx->engine || ctx->engine_apart) &&
 					 bytes >= UR_POLLER_LONG_BYTES
 				 ? UR_POLLER_NAPS
 				 : 0;

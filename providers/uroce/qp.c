@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Queue pairs: life and states. */
-#include "guest.h"
-#include "providers/uroce/raw/guest_raw.h"
+#include "ectx.h"
+#include "providers/uroce/raw/ectx_raw.h"
 #include "uroce.h"
 
 static u16 qpt_bit(enum ibv_qp_type type)
@@ -70,11 +70,11 @@ static int create_by(struct ibv_context *context, struct uroce_qp *qp,
 	int err = 0;
 
 	if (ur_may_renew(context))
-		err = qp->xrcd ? ur_guest_renew_xrcd(qp->xrcd)
-			       : ur_guest_renew_parts(attr->pd, attr->send_cq,
-						      attr->recv_cq, attr->srq);
+		err = qp->xrcd ? ur_ectx_renew_xrcd(qp->xrcd)
+			       : ur_ectx_renew_parts(attr->pd, attr->send_cq,
+						     attr->recv_cq, attr->srq);
 	if (!err && qp->spread)
-		err = ur_guest_renew_table(qp->spread->table);
+		err = ur_ectx_renew_table(qp->spread->table);
 	return err ? err : ur_qp_cmd_create(context, qp, attr, drv);
 }
 
@@ -89,7 +89,7 @@ static void take_caps(struct uroce_qp *qp,
 	qp->sq_sig_all = attr->sq_sig_all;
 	qp->db = ctx->db;
 	if (qp->qpt_bit == UR_SENDS_UD)
-		ur_guest_batches(&qp->db);
+		ur_ectx_batches(&qp->db);
 	if (attr->comp_mask & IBV_QP_INIT_ATTR_PD)
 		qp->sq.lock.elided = qp->rq.lock.elided =
 			ur_pd_single_threaded(attr->pd);
@@ -126,14 +126,13 @@ static int try_qp(struct ibv_context *context, struct uroce_qp *qp,
 		  struct ibv_qp_init_attr_ex *attr,
 		  struct uroce_create_qp_resp *drv)
 {
-	int err =
-		UR_GUEST_TRY(context, NULL, create_by(context, qp, attr, drv));
+	int err = UR_ECTX_TRY(context, NULL, create_by(context, qp, attr, drv));
 
 	if (err)
 		return err;
-	err = ur_guest_create_qp(ur_to_ctx(context), qp, attr, drv);
+	err = ur_ectx_create_qp(ur_to_ctx(context), qp, attr, drv);
 	if (err)
-		ur_guest_destroy_qp(qp);
+		ur_ectx_destroy_qp(qp);
 	return err;
 }
 
@@ -153,10 +152,10 @@ struct ibv_qp *uroce_create_qp_ex(struct ibv_context *context,
 	qp->qpt_bit = qpt_bit(attr->qp_type);
 	err = take_spread(qp, attr);
 	if (!err)
-		err = ur_guest_place_qp(ur_to_ctx(context), qp, attr);
+		err = ur_ectx_place_qp(ur_to_ctx(context), qp, attr);
 	if (err)
 		goto err_free;
-	err = UR_GUEST_NUMBERED(try_qp(context, qp, attr, &drv));
+	err = UR_ECTX_NUMBERED(try_qp(context, qp, attr, &drv));
 	if (err)
 		goto err_free;
 	take_caps(qp, attr);
@@ -183,7 +182,7 @@ struct ibv_qp *uroce_create_qp_ex(struct ibv_context *context,
 err_unmap:
 	ur_qp_unmap(qp);
 err_destroy:
-	ur_guest_destroy_qp(qp);
+	ur_ectx_destroy_qp(qp);
 err_free:
 	end_spread(qp);
 	free(qp);
@@ -221,14 +220,14 @@ struct ibv_qp *uroce_open_qp(struct ibv_context *context,
 
 	if (!qp)
 		return NULL;
-	err = ur_guest_open_qp(ctx, qp, attr);
+	err = ur_ectx_open_qp(ctx, qp, attr);
 	if (!err)
-		err = UR_GUEST_TRY(context, NULL,
-				   qp->guest
-					   ? ur_guest_renew_open(ctx, qp, attr)
-					   : ur_qp_cmd_open(context, qp, attr));
+		err = UR_ECTX_TRY(context, NULL,
+				  qp->engine
+					  ? ur_ectx_renew_open(ctx, qp, attr)
+					  : ur_qp_cmd_open(context, qp, attr));
 	if (err) {
-		ur_guest_unopen_qp(ctx, qp);
+		ur_ectx_unopen_qp(ctx, qp);
 		free(qp);
 		errno = err;
 		return NULL;
@@ -246,15 +245,15 @@ int uroce_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask,
 	struct uroce_qp *qp = ur_to_qp(ibqp);
 	u32 made = __atomic_load_n(&qp->recoveries, __ATOMIC_ACQUIRE);
 	u8 before = ur_qp_state(qp);
-	int err = ur_guest_flush_qp(ur_to_ctx(ibqp->context), qp)
+	int err = ur_ectx_flush_qp(ur_to_ctx(ibqp->context), qp)
 			  ?: ibv_cmd_query_qp(ibqp, attr, mask, init_attr, &req,
 					      sizeof(req));
 
 	if (err)
-		err = ur_guest_query_left(ur_to_ctx(ibqp->context), qp, attr,
-					  init_attr, err, made);
-	else if (qp->guest)
-		ur_guest_query_qp(ur_to_ctx(ibqp->context), qp, attr);
+		err = ur_ectx_query_left(ur_to_ctx(ibqp->context), qp, attr,
+					 init_attr, err, made);
+	else if (qp->engine)
+		ur_ectx_query_qp(ur_to_ctx(ibqp->context), qp, attr);
 	/* Another thread may have moved it since the device answered. */
 	if (!err && before != IBV_QPS_UNKNOWN && (mask & IBV_QP_STATE))
 		__atomic_compare_exchange_n(&qp->state, &before,
@@ -277,9 +276,9 @@ static void forget_completions(struct ibv_qp *qp)
 int uroce_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
 {
 	struct uroce_qp *qp = ur_to_qp(ibqp);
-	int err = UR_GUEST_OLD(
-		ur_guest_old_qp(qp),
-		ur_guest_modify_qp(ur_to_ctx(ibqp->context), qp, attr, mask));
+	int err = UR_ECTX_OLD(
+		ur_ectx_old_qp(qp),
+		ur_ectx_modify_qp(ur_to_ctx(ibqp->context), qp, attr, mask));
 
 	if (err || !(mask & IBV_QP_STATE))
 		return err;
@@ -303,15 +302,15 @@ int uroce_modify_qp_rate_limit(struct ibv_qp *ibqp,
 
 	if (rate->comp_mask || rate->max_burst_sz || rate->typical_pkt_sz)
 		return EOPNOTSUPP;
-	return UR_GUEST_OLD(ur_guest_old_qp(qp),
-			    ur_guest_modify_qp(ur_to_ctx(ibqp->context), qp,
-					       &attr, IBV_QP_RATE_LIMIT));
+	return UR_ECTX_OLD(ur_ectx_old_qp(qp),
+			   ur_ectx_modify_qp(ur_to_ctx(ibqp->context), qp,
+					     &attr, IBV_QP_RATE_LIMIT));
 }
 
 int uroce_destroy_qp(struct ibv_qp *ibqp)
 {
 	struct uroce_qp *qp = ur_to_qp(ibqp);
-	int err = ur_guest_destroy_qp(qp);
+	int err = ur_ectx_destroy_qp(qp);
 
 	if (err)
 		return err;
@@ -362,7 +361,7 @@ static int attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, u16 lid)
 
 	if (err)
 		return err;
-	err = ur_guest_mcast(ur_to_qp(qp), gid, true);
+	err = ur_ectx_mcast(ur_to_qp(qp), gid, true);
 	if (err)
 		ibv_cmd_detach_mcast(qp, gid, lid);
 	return err;
@@ -371,15 +370,15 @@ static int attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, u16 lid)
 int uroce_attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid,
 		       uint16_t lid)
 {
-	return UR_GUEST_OLD(ur_guest_old_qp(ur_to_qp(qp)),
-			    attach_mcast(qp, gid, lid));
+	return UR_ECTX_OLD(ur_ectx_old_qp(ur_to_qp(qp)),
+			   attach_mcast(qp, gid, lid));
 }
 
 int uroce_detach_mcast(struct ibv_qp *qp, const union ibv_gid *gid,
 		       uint16_t lid)
 {
-	int err = ur_guest_forgive(ur_to_ctx(qp->context),
-				   ibv_cmd_detach_mcast(qp, gid, lid));
+	int err = ur_ectx_forgive(ur_to_ctx(qp->context),
+				  ibv_cmd_detach_mcast(qp, gid, lid));
 
-	return err ? err : ur_guest_mcast(ur_to_qp(qp), gid, false);
+	return err ? err : ur_ectx_mcast(ur_to_qp(qp), gid, false);
 }

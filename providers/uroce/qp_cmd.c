@@ -2,7 +2,7 @@
 /* The commands that make and modify queue pairs, in their forms. */
 #include <string.h>
 
-#include "guest.h"
+#include "ectx.h"
 
 /* Creates a queue pair with an indirection table. The library passes the table,
  * the driver's part the hash. */

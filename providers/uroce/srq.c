@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Shared receive queues, basic and XRC. */
-#include "guest.h"
+#include "ectx.h"
 #include "uroce.h"
 
 /* Maps a ring of that geometry in place of the present one; the indices
@@ -38,12 +38,12 @@ static int finish_srq(struct ibv_context *context, struct uroce_srq *srq,
 		      struct uroce_create_srq_resp *r, u32 max_sge,
 		      const struct ibv_pd *pd)
 {
-	int err = ur_guest_create_srq(ur_to_ctx(context), srq, pd, max_sge, r);
+	int err = ur_ectx_create_srq(ur_to_ctx(context), srq, pd, max_sge, r);
 
 	if (!err)
 		err = map_srq(context, srq, r);
 	if (err) {
-		ur_guest_destroy_srq(srq);
+		ur_ectx_destroy_srq(srq);
 		return err;
 	}
 	srq->rq.is_srq = true;
@@ -64,12 +64,12 @@ struct ibv_srq *uroce_create_srq(struct ibv_pd *pd,
 	if (!srq)
 		return NULL;
 	srq->pd = pd;
-	err = ur_guest_place_srq(ur_to_ctx(pd->context), srq, pd, NULL);
+	err = ur_ectx_place_srq(ur_to_ctx(pd->context), srq, pd, NULL);
 	if (!err)
-		err = UR_GUEST_TRY(pd->context, pd,
-				   ibv_cmd_create_srq(pd, &srq->vsrq.srq, attr,
-						      &req, sizeof(req), &resp,
-						      sizeof(resp)));
+		err = UR_ECTX_TRY(pd->context, pd,
+				  ibv_cmd_create_srq(pd, &srq->vsrq.srq, attr,
+						     &req, sizeof(req), &resp,
+						     sizeof(resp)));
 	if (!err)
 		err = finish_srq(pd->context, srq, &resp.drv,
 				 attr->attr.max_sge, pd);
@@ -117,9 +117,9 @@ static int create_by(struct ibv_context *context, struct uroce_srq *srq,
 	int err = 0;
 
 	if (is_xrc(attr) && ur_may_renew(context)) {
-		err = ur_guest_renew_parts(attr->pd, attr->cq, NULL, NULL);
+		err = ur_ectx_renew_parts(attr->pd, attr->cq, NULL, NULL);
 		if (!err)
-			err = ur_guest_renew_xrcd(attr->xrcd);
+			err = ur_ectx_renew_xrcd(attr->xrcd);
 	}
 	if (!err)
 		err = ibv_cmd_create_srq_ex(context, &srq->vsrq, attr, &req,
@@ -132,8 +132,8 @@ static int try_srq(struct ibv_context *context, struct uroce_srq *srq,
 		   struct ibv_srq_init_attr_ex *attr)
 {
 	struct uroce_create_srq_resp drv;
-	int err = UR_GUEST_TRY(context, is_xrc(attr) ? NULL : attr->pd,
-			       create_by(context, srq, attr, &drv));
+	int err = UR_ECTX_TRY(context, is_xrc(attr) ? NULL : attr->pd,
+			      create_by(context, srq, attr, &drv));
 
 	return err ? err
 		   : finish_srq(context, srq, &drv, attr->attr.max_sge,
@@ -156,13 +156,13 @@ struct ibv_srq *uroce_create_srq_ex(struct ibv_context *context,
 	if (!srq)
 		return NULL;
 	srq->pd = attr->pd;
-	err = ur_guest_place_srq(ur_to_ctx(context), srq, attr->pd,
-				 is_xrc(attr) ? attr->xrcd : NULL);
+	err = ur_ectx_place_srq(ur_to_ctx(context), srq, attr->pd,
+				is_xrc(attr) ? attr->xrcd : NULL);
 	if (!err && srq->shared)
 		err = ur_cq_use_shared(cq);
 	if (err)
 		goto err_free;
-	err = UR_GUEST_NUMBERED(try_srq(context, srq, attr));
+	err = UR_ECTX_NUMBERED(try_srq(context, srq, attr));
 	if (err) {
 		if (srq->shared)
 			ur_cq_unuse_shared(cq);
@@ -191,7 +191,7 @@ static int modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr,
 	ur_lock_get(&srq->rq.lock);
 	err = ibv_cmd_modify_srq(ibsrq, attr, mask, &req, sizeof(req));
 	if (!err)
-		err = ur_guest_modify_srq(srq, attr, mask, &moved);
+		err = ur_ectx_modify_srq(srq, attr, mask, &moved);
 	if (!err && moved.map_len)
 		err = map_srq(ibsrq->context, srq, &moved);
 	ur_lock_put(&srq->rq.lock);
@@ -200,28 +200,28 @@ static int modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr,
 
 int uroce_modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr, int mask)
 {
-	return UR_GUEST_OLD(ur_guest_old_srq(ur_to_srq(ibsrq)),
-			    modify_srq(ibsrq, attr, mask));
+	return UR_ECTX_OLD(ur_ectx_old_srq(ur_to_srq(ibsrq)),
+			   modify_srq(ibsrq, attr, mask));
 }
 
 int uroce_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
 {
 	UR_REQ(ib_uverbs_query_srq, ) req = {0};
 	struct uroce_context *ctx = ur_to_ctx(srq->context);
-	int err = UR_GUEST_OLD(ur_guest_old_srq(ur_to_srq(srq)),
-			       ibv_cmd_query_srq(srq, attr, &req, sizeof(req)));
+	int err = UR_ECTX_OLD(ur_ectx_old_srq(ur_to_srq(srq)),
+			      ibv_cmd_query_srq(srq, attr, &req, sizeof(req)));
 
-	if (!err && ur_to_srq(srq)->guest &&
-	    ur_guest_has(ctx, ur_to_srq(srq)->guest))
-		attr->srq_limit = ur_srq_door(ctx, ur_to_srq(srq))
-					  ->query_srq(ur_to_srq(srq)->guest);
+	if (!err && ur_to_srq(srq)->engine &&
+	    ur_ectx_has(ctx, ur_to_srq(srq)->engine))
+		attr->srq_limit = ur_srq_ops(ctx, ur_to_srq(srq))
+					  ->query_srq(ur_to_srq(srq)->engine);
 	return err;
 }
 
 int uroce_destroy_srq(struct ibv_srq *ibsrq)
 {
 	struct uroce_srq *srq = ur_to_srq(ibsrq);
-	int err = ur_guest_destroy_srq(srq);
+	int err = ur_ectx_destroy_srq(srq);
 
 	if (err)
 		return err;

@@ -10,7 +10,7 @@
 
 #include "adverse.h"
 #include "allowed.h"
-#include "guest.h"
+#include "ectx.h"
 #include "uroce.h"
 #include "util/os/high_fd.h"
 
@@ -59,7 +59,7 @@ static struct uroce_context *alloc_ctx(struct ibv_device *device, int cmd_fd)
 					    (void *)off, RDMA_DRIVER_UNKNOWN);
 	if (ctx) {
 		ctx->layout = layout;
-		ur_list_init(&ctx->guest_node);
+		ur_list_init(&ctx->engine_node);
 		ctx->db.wake_fd = -1;
 		ctx->dereg_hint_fd = ctx->first_cmd_fd = -1;
 		pthread_mutex_init(&ctx->destroys, NULL);
@@ -91,7 +91,7 @@ int ur_context_begin(struct uroce_context *ctx,
 	ctx->db.slots = UROCE_DB_SLOTS;
 	ctx->max_inline = ur_min_u32(resp->max_inline, UROCE_MAX_INLINE);
 	ctx->max_sge = ur_min_u32(resp->max_sge, UROCE_MAX_SGE);
-	ur_guest_take_answer(ctx, resp);
+	ur_ectx_take_answer(ctx, resp);
 	return 0;
 }
 
@@ -126,7 +126,7 @@ static void destroy_ctx(struct uroce_context *ctx)
 	ur_unmap(ctx->db.page, ctx->db_len);
 	ur_unmap(ctx->device_page, ctx->device_page_len);
 	ur_map_end(ctx);
-	ur_guest_close(ctx);
+	ur_ectx_close(ctx);
 	if (ctx->dereg_hint_fd >= 0)
 		close(ctx->dereg_hint_fd);
 	pthread_mutex_destroy(&ctx->modifies);
@@ -150,7 +150,7 @@ static void *uroce_alloc_context(struct ibv_device *device, int cmd_fd,
 	if (!err)
 		err = ur_context_get(ctx, &req, &resp);
 	if (!err)
-		err = ur_guest_open(ctx, &resp);
+		err = ur_ectx_open(ctx, &resp);
 	if (!err)
 		err = setup_ctx(ctx, &req, &resp);
 	if (err) {
@@ -174,7 +174,7 @@ static void *uroce_import_context(struct ibv_device *device, int cmd_fd)
 			UVERBS_METHOD_QUERY_CONTEXT, &resp, sizeof(resp));
 	err = ibv_cmd_query_context(&ctx->ibv, &link.cmdb);
 	if (!err)
-		err = ur_guest_open_import(ctx, &resp);
+		err = ur_ectx_open_import(ctx, &resp);
 	if (!err)
 		err = setup_ctx(ctx, NULL, &resp);
 	if (err) {
@@ -244,6 +244,6 @@ const struct verbs_device_ops *ur_provider_init(enum ur_pabi pabi)
 {
 	layout = &ur_pabi_layouts[pabi];
 	ur_vqp_tail = probe_vqp_tail();
-	ur_guest_part = ur_guest_begin_anew;
+	ur_ectx_part = ur_ectx_begin_anew;
 	return &device_ops;
 }

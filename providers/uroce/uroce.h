@@ -50,35 +50,35 @@ struct uroce_context {
 	bool few_cpus;
 	u32 adverse; /* UROCE_ADVERSE_* that are in force */
 	u32 adverse_seed;
-	/* guest_modify.c, from the device's last response: changes may reach
+	/* ectx_modify.c, from the device's last response: changes may reach
 	 * uroced later (UROCE_CTX_F_LATE) */
 	bool reports_late;
 	u32 max_rd_atomic;
-	/* guest.h; NULL: in a child of fork that has no engine */
-	const struct uroce_door *door;
-	struct uroce_guest *guest;
-	int guest_fd; /* file of that engine's rings */
-	u32 guest_slot;
+	/* ectx.h; NULL: in a child of fork that has no engine */
+	const struct uroce_engine_ops *engine_ops;
+	struct uroce_ectx *engine;
+	int engine_fd; /* file of that engine's rings */
+	u32 engine_slot;
 	/* A region of the context was of GPU memory once (gpu.c). Atomic. */
 	bool has_gpu;
 	/* the engine is in an engine process: apart.h */
-	bool guest_apart;
+	bool engine_apart;
 	/* the engine has the asynchronous event file */
-	bool guest_async;
-	struct ur_list guest_node; /* guest_files.c */
+	bool engine_async;
+	struct ur_list engine_node; /* ectx_files.c */
 	/* recoveries: how often the context moved to a next uroced; atomic */
 	u32 recoveries;
 	/* after a recovery: the first uverbs file, which the engine uses; else
 	 * -1 */
 	int first_cmd_fd;
-	/* guest_dereg_hint.c: the eventfd, or -1; and the number of hints so far, shifted behind
+	/* ectx_dereg_hint.c: the eventfd, or -1; and the number of hints so far, shifted behind
 	 * the state of the last one; atomic. */
 	int dereg_hint_fd;
 	u64 dereg_hint;
-	/* guest_shared.c: the shared engine, which contexts of several processes use, besides the
+	/* ectx_shared.c: the shared engine, which contexts of several processes use, besides the
 	 * context's own; NULL: none. The next fields are of the shared engine. regions: those that
 	 * the context's own engine has. */
-	struct uroce_guest *shared;
+	struct uroce_ectx *shared;
 	int shared_fd;
 	u32 shared_slot;
 	struct ur_doorbell shared_db;
@@ -90,7 +90,7 @@ struct uroce_context {
 	bool imported;
 	/* In a child of fork whose parent has kept the engine: file and engine
 	 * are the child's own, and objects may be the parent's
-	 * (ur_guest_owns()). */
+	 * (ur_ectx_owns()). */
 	bool parted;
 	pid_t owner; /* process with the engine */
 	/* Serializes destruction of queues, which takes unread events back here
@@ -142,10 +142,10 @@ struct uroce_mr {
 	/* uroced's handle, even if the program overwrites the one in ibv_mr; of
 	 * a region in the engine of this process. */
 	u32 handle;
-	struct uroce_guest_mr *guest, *shared;
+	struct uroce_emr *engine, *shared;
 	struct ur_list node; /* ctx->regions */
-	struct uroce_guest_mr_init guest_init;
-	/* mapping of a dma-buf, for an engine in this process; with UROCE_GUEST_MR_DMABUF or _FILE in guest_init its
+	struct uroce_emr_init engine_init;
+	/* mapping of a dma-buf, for an engine in this process; with UROCE_EMR_DMABUF or _FILE in engine_init its
 	 * descriptor, too, and the file that this is */
 	void *map;
 	size_t map_len;
@@ -158,7 +158,7 @@ struct uroce_mw {
 	struct ibv_mw ibv;
 	struct uroce_pd *pd; /* ur_pd_get() */
 	u32 handle;	     /* as uroce_mr.handle */
-	struct uroce_guest_mw *guest;
+	struct uroce_emw *engine;
 };
 
 struct uroce_dm {
@@ -198,12 +198,12 @@ struct uroce_cq {
 	u32 arm_serial;
 	u32 wc_flags;	       /* of create_cq_ex */
 	struct uroce_cqe *cur; /* between start_poll and end_poll */
-	struct uroce_guest_cq *guest;
+	struct uroce_ecq *engine;
 	u32 handle;	/* as uroce_mr.handle */
 	u32 recoveries; /* ctx->recoveries when uroced made it; atomic */
 	/* the shared engine's ring; NULL: none so far */
 	struct uroce_cq_ring *shared_ring;
-	struct uroce_guest_cq *shared;
+	struct uroce_ecq *shared;
 	u32 flags, moderation; /* as given to the engine */
 	/* number of queues in the shared engine; atomic */
 	u32 shared_users;
@@ -219,7 +219,7 @@ struct uroce_srq {
 	u32 srqn;
 	bool shared;	/* as uroce_qp.shared */
 	u32 recoveries; /* ctx->recoveries when uroced made it; atomic */
-	struct uroce_guest_srq *guest;
+	struct uroce_esrq *engine;
 	struct ibv_pd *pd;     /* since ibv_srq.pd is NULL for XRC */
 	struct uroce_pd *held; /* ur_pd_get() */
 	u32 handle;	       /* as uroce_mr.handle */
@@ -243,7 +243,7 @@ struct uroce_qp {
 	/* enum ibv_qp_state as this process knows it; atomic, since posting
 	 * reads it */
 	u8 state;
-	/* guest_modify.c: enum ibv_qp_state that was not reported to uroced yet; 0: none. Guarded
+	/* ectx_modify.c: enum ibv_qp_state that was not reported to uroced yet; 0: none. Guarded
 	 * by ctx->modifies. */
 	u8 owed;
 	u32 max_send_sge;
@@ -254,7 +254,7 @@ struct uroce_qp {
 	/* of an XRC target in an engine of this process */
 	struct ibv_xrcd *xrcd;
 	struct uroce_pd *pd; /* ur_pd_get() */
-	struct uroce_guest_qp *guest;
+	struct uroce_eqp *engine;
 	u32 handle; /* as uroce_mr.handle */
 	/* multicast groups that it is attached to, if its engine is here */
 	union ibv_gid *groups;
@@ -315,12 +315,12 @@ struct uroce_counters {
 		u32 index;
 	} at[IBV_COUNTER_BYTES + 1];
 	/* counts of the engine in this process */
-	struct uroce_guest_counts here;
+	struct uroce_eflow_counts here;
 };
 
 struct uroce_flow {
 	struct ibv_flow ibv;
-	struct uroce_guest_flow *guest;
+	struct uroce_eflow *engine;
 	/* the counters that it counts into, or NULL */
 	struct uroce_counters *counters;
 };
@@ -329,7 +329,7 @@ struct uroce_ah {
 	struct ibv_ah ibv;
 	struct uroce_pd *pd; /* ur_pd_get() */
 	u32 ah;
-	struct uroce_guest_ah *guest;
+	struct uroce_eah *engine;
 };
 
 /* clang-format off */
@@ -358,23 +358,23 @@ UR_TO(ur_to_flow, uroce_flow, struct ibv_flow, ibv)
 /* clang-format on */
 
 /* Returns whether the object in the engine, or NULL, is not that of a parent of this process. */
-static inline bool ur_guest_owns(const struct uroce_context *ctx,
-				 const void *object)
+static inline bool ur_ectx_owns(const struct uroce_context *ctx,
+				const void *object)
 {
-	const struct uroce_guest *of;
+	const struct uroce_ectx *of;
 
 	if (__builtin_expect(!ctx->parted, 1) || !object)
 		return true;
 	memcpy(&of, object, sizeof(of));
-	return of == ctx->guest || of == ctx->shared;
+	return of == ctx->engine || of == ctx->shared;
 }
 
 /* Returns whether the queue is in an engine that is not this process's: that of its parent. */
 static inline bool ur_cq_is_dead(const struct uroce_context *ctx,
 				 const struct uroce_cq *cq)
 {
-	return cq->guest && (ur_doorbell_is_dead(&ctx->db) ||
-			     !ur_guest_owns(ctx, cq->guest));
+	return cq->engine && (ur_doorbell_is_dead(&ctx->db) ||
+			      !ur_ectx_owns(ctx, cq->engine));
 }
 
 /* Returns the number of the address handle for work requests; one that names none
@@ -383,7 +383,7 @@ static inline u32 ur_ah_number(const struct ibv_ah *ah)
 {
 	const struct uroce_ah *a = ur_to_ah(ah);
 
-	return ur_guest_owns(ur_to_ctx(ah->context), a->guest) ? a->ah
+	return ur_ectx_owns(ur_to_ctx(ah->context), a->engine) ? a->ah
 							       : UINT32_MAX;
 }
 
@@ -416,7 +416,7 @@ void ur_map_end(const struct uroce_context *ctx);
 int ur_context_get(struct uroce_context *ctx,
 		   const struct uroce_alloc_ucontext_req *asked,
 		   struct uroce_alloc_ucontext_resp *got);
-/* Takes its answer, after ur_guest_open(). asked NULL: no settings were requested. Returns 0 or an errno. */
+/* Takes its answer, after ur_ectx_open(). asked NULL: no settings were requested. Returns 0 or an errno. */
 int ur_context_begin(struct uroce_context *ctx,
 		     const struct uroce_alloc_ucontext_req *asked,
 		     const struct uroce_alloc_ucontext_resp *got);

@@ -2,7 +2,7 @@
 /* XRC domains. */
 #include <unistd.h>
 
-#include "guest.h"
+#include "ectx.h"
 #include "uroce.h"
 #include "util/os/high_fd.h"
 
@@ -27,20 +27,20 @@ struct ibv_xrcd *uroce_open_xrcd(struct ibv_context *context,
 
 	if (!xrcd)
 		return NULL;
-	ur_guest_makes_here(ur_to_ctx(context));
+	ur_ectx_makes_here(ur_to_ctx(context));
 	err = share(ur_to_ctx(context), attr);
 	if (!err)
-		err = UR_GUEST_TRY(context, NULL,
-				   ibv_cmd_open_xrcd(context, &xrcd->vxrcd,
-						     sizeof(xrcd->vxrcd), attr,
-						     &req, sizeof(req), &resp,
-						     sizeof(resp)));
+		err = UR_ECTX_TRY(context, NULL,
+				  ibv_cmd_open_xrcd(context, &xrcd->vxrcd,
+						    sizeof(xrcd->vxrcd), attr,
+						    &req, sizeof(req), &resp,
+						    sizeof(resp)));
 	if (err) {
 		free(xrcd);
 		errno = err;
 		return NULL;
 	}
-	ur_guest_begin(ur_to_ctx(context));
+	ur_ectx_begin(ur_to_ctx(context));
 	xrcd->file = -1;
 	xrcd->recoveries = __atomic_load_n(&ur_to_ctx(context)->recoveries,
 					   __ATOMIC_ACQUIRE);
@@ -51,7 +51,7 @@ struct ibv_xrcd *uroce_open_xrcd(struct ibv_context *context,
 		xrcd->file = ur_high_fd_copy(attr->fd);
 	} else if (resp.drv.number)
 		xrcd->number =
-			ur_guest_domain(resp.drv.number, xrcd->recoveries);
+			ur_ectx_domain(resp.drv.number, xrcd->recoveries);
 	return &xrcd->vxrcd.xrcd;
 }
 
@@ -62,7 +62,7 @@ int uroce_close_xrcd(struct ibv_xrcd *ibxrcd)
 
 	/* The domain of a file ends with its uroced. */
 	if (err && xrcd->number)
-		err = ur_guest_forgive_unused(
+		err = ur_ectx_forgive_unused(
 			ur_to_ctx(ibxrcd->context), err,
 			__atomic_load_n(&xrcd->objects, __ATOMIC_RELAXED));
 	if (err)

@@ -44,7 +44,7 @@ floor raw 'core|wire'
 floor local 'core|wire|grant|faults|inproc'
 floor grant 'core|wire'
 floor inproc 'core|wire|grant|faults|record'
-floor inproc/door 'inproc|gpu|raw'
+floor inproc/ops 'inproc|gpu|raw'
 floor gpu core
 floor gsi core
 floor faults 'core|grant|gsi|record'

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """A program with one queue pair that does what test_guest_host.py tells it, and can send
-packets past the queue pair, from a socket that its engine was lent or from its own.
+packets past the queue pair, from a socket that its engine was granted or from its own.
 
 usage: engine_peer.py SOCKET KIND GID_INDEX, KIND rc or ud, perhaps @ and the slot to have, or none (no device). Takes lines of JSON on that socket, [method, argument...], and answers each."""
 import ctypes
@@ -39,8 +39,8 @@ def packet(source, addr, sport, bth):
     return bth + struct.pack("<I", crc)
 
 
-def is_lent(fd):
-    """Whether it is a socket for IPv4, bound to a port that devices lend."""
+def is_granted(fd):
+    """Whether it is a socket for IPv4, bound to a port that devices grant."""
     if not stat.S_ISSOCK(os.fstat(fd).st_mode):
         return False
     s = socket.socket(fileno=os.dup(fd))
@@ -150,15 +150,15 @@ class Stranger:
                     punch(fd, rng.randrange(0, HEAD + STREAM, 4096), 65536)
 
     def own_port(self):
-        """Packets leave from a port that nobody lent."""
+        """Packets leave from a port that nobody granted."""
         self.sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.sock.bind(("0.0.0.0", 0))
 
-    def lent_port(self):
+    def granted_port(self):
         """They leave from the one that the engine of this program has; the program
         keeps a copy of the socket."""
         fd, = {os.fstat(int(fd)).st_ino: int(fd) for fd in os.listdir("/proc/self/fd")
-               if os.path.exists("/proc/self/fd/" + fd) and is_lent(int(fd))}.values()
+               if os.path.exists("/proc/self/fd/" + fd) and is_granted(int(fd))}.values()
         self.sock = socket.socket(fileno=os.dup(fd))
         return self.sock.getsockname()[1]
 

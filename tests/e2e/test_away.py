@@ -9,7 +9,7 @@ from away import Away, Listener
 from hosts import wait_for
 from pairs import run_pair, start_pair
 from test_cli import NOBODY
-from test_guest_engine import GUESTS, engines, lending
+from test_guest_engine import GUESTS, engines, granting
 from test_guests import start
 from test_relayed import spent
 from test_restart import go_on, outlive
@@ -22,7 +22,7 @@ LENT_PORTS = range(0x8000, 0xc000)
 
 @pytest.fixture(scope="module")
 def lab(build):
-    with lending(build) as lab:
+    with granting(build) as lab:
         yield lab
 
 
@@ -82,7 +82,7 @@ def test_leaving(lab, monkeypatch, program, family, one):
 def test_leaving_restart(build, monkeypatch, on):
     """The next uroced takes them for its own: they connect anew. Every byte is verified."""
     monkeypatch.setenv("UROCE_ENGINE", "process")
-    with lending(build) as lab:
+    with granting(build) as lab:
         other = lab.b if on == "two hosts" else lab.a
         sides = iter((leaving(lab.a), leaving(other)))
         programs = begin(lab, "each", on, "later", lambda _: next(sides))
@@ -112,7 +112,7 @@ def test_where(lab):
 def test_not_sent(build, monkeypatch):
     """The kernel refuses its packets to uroced: the program's failure says so."""
     monkeypatch.setenv("UROCE_ENGINE", "process")
-    with lending(build) as lab:
+    with granting(build) as lab:
         a = lab.a
         a.nft("table inet t { chain o { type filter hook output priority 0; udp dport 4791 drop; }; }")
         s, c = start_pair(lab.b, Away(a, to=lab.b), ["ibv_rc_pingpong", "-n", "100"])
@@ -129,7 +129,7 @@ def test_restart(build, monkeypatch, mode, on):
     verified."""
     monkeypatch.setenv("UROCE_ENGINE", "process")
     monkeypatch.setenv("QP_TIMEOUT", "18")  # 1 s, eight times
-    with lending(build) as lab:
+    with granting(build) as lab:
         other = lab.b if on == "two hosts" else lab.a
         outlive(lab, start(lab, mode, on=(other, Away(lab.a, to=other))))
 
@@ -140,7 +140,7 @@ def test_restart(build, monkeypatch, mode, on):
 def test_restart_later(build, monkeypatch, program, mode, on):
     """It makes, connects and joins more with the next uroced."""
     monkeypatch.setenv("UROCE_ENGINE", "process")
-    with lending(build) as lab:
+    with granting(build) as lab:
         other = lab.b if on == "two hosts" else lab.a
         sides = iter((other, Away(lab.a, to=other)))
         programs = begin(lab, mode, on, program, lambda _: next(sides))
@@ -153,7 +153,7 @@ def test_restart_later(build, monkeypatch, program, mode, on):
 def test_uroced_ends(build, monkeypatch):
     """In the ordinary way: the program, which sleeps, sees its end, and does not work for nothing."""
     monkeypatch.setenv("UROCE_ENGINE", "process")
-    with lending(build) as lab:
+    with granting(build) as lab:
         programs = start(lab, "restart_sleeps", on=(lab.b, Away(lab.a, to=lab.b)))
         go_on(programs)
         lab.a.stop()

@@ -14,7 +14,7 @@ from cm import run_cm_pair
 from engine_processes import processes, status
 from hosts import wait_for
 from pairs import run_pair
-from test_guest_engine import GUESTS, lending
+from test_guest_engine import GUESTS, granting
 from test_guest_host import As
 from test_guests import start
 from test_restart import IBV_EVENT_DEVICE_FATAL, connected, end, go_on, kill
@@ -30,7 +30,7 @@ SYS_PIDFD_GETFD = 438
 @pytest.fixture
 def pair(build, monkeypatch):
     monkeypatch.setenv("UROCE_ENGINE", "apart")
-    with lending(build) as lab:
+    with granting(build) as lab:
         yield lab
 
 

@@ -13,7 +13,7 @@ import hosts
 from hosts import wait_for
 from packets import ACK, SEND_ONLY, packets as datagrams
 from pairs import run_pair, start_pair
-from test_guest_engine import lending, packets, pair  # pylint: disable=unused-import
+from test_guest_engine import granting, packets, pair  # pylint: disable=unused-import
 from test_v1 import Capture
 
 SYSFS = "/sys/class/infiniband/uroce0/ports/1/"
@@ -201,7 +201,7 @@ def test_answer_goes_first_elsewhere(build):
     """Over a netdev that may lead out of this host they are two packets, the acknowledgement
     first: a program that sleeps, and whose send queue has room for one message, posts the
     next one when it has been answered."""
-    with lending(build, "br0") as lab:
+    with granting(build, "br0") as lab:
         with Capture(lab.b) as cap:
             run_pair(lab.b, lab.a, ["ib_send_lat", "-s", "64", "-n", "300", "-F"], flag="-x")
         server = ipaddress.ip_address(lab.b.addr4)

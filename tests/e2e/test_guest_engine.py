@@ -23,8 +23,8 @@ GUESTS = ["--netdev", "eth0", "--engine-opt", "guests=1"]
 
 
 @contextlib.contextmanager
-def lending(build, netdev="eth0"):
-    """A lab whose devices lend engines. Another netdev is a bridge in front of the cable."""
+def granting(build, netdev="eth0"):
+    """A lab whose devices grant engines. Another netdev is a bridge in front of the cable."""
     lab = hosts.Lab(build, 1500)
     try:
         for host in lab.a, lab.b:
@@ -41,7 +41,7 @@ def lending(build, netdev="eth0"):
 
 @pytest.fixture(scope="module")
 def pair(build):
-    with lending(build) as lab:
+    with granting(build) as lab:
         yield lab
 
 
@@ -384,7 +384,7 @@ def test_few_descriptors(pair, monkeypatch, descriptors):
 
 
 def test_no_threads(lab, monkeypatch):
-    """A user's device lends him engines; that of a program that may start no thread is in an engine process."""
+    """A user's device grants him engines; that of a program that may start no thread is in an engine process."""
     monkeypatch.delenv("UROCE_ENGINE", raising=False)
     monkeypatch.setattr(lab.a, "own", lambda: AS_A_USER)
     os.mkdir(lab.a.run_dir)

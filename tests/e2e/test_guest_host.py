@@ -156,13 +156,13 @@ def test_write_and_read(host, peers, places):
 @pytest.mark.parametrize("place", ["process", "device"])
 def test_strangers(host, peers, place):
     """A user without an engine, from ports that he can have: what he sends under the
-    host's address does not come, and he cannot have a lent one."""
+    host's address does not come, and he cannot have a granted one."""
     victim, friend = peers("ud", place), peers("ud", "process", RAW)
     stranger = peers("none", "device", NOBODY)
     stranger.own_port()
     for _ in range(50):
         stranger.datagram(host.addr4, victim.qpn, friend.qpn, "forged")
-    assert stranger.can_bind(friend.lent_port()) == 0
+    assert stranger.can_bind(friend.granted_port()) == 0
     friend.send("true", host.gid4, victim.qpn)
     assert victim.texts_to("true") == ["true"]
 
@@ -180,7 +180,7 @@ def test_datagrams_to_a_group(host, peers, place):
     friend, other = peers("ud", "process", RAW), peers("ud", "process")
     stranger = peers("none", "device", NOBODY)
     stranger.own_port()
-    other.lent_port()
+    other.granted_port()
     first = member(host, place)
     for peer in stranger, other:
         for _ in range(20):
@@ -200,7 +200,7 @@ def test_datagrams_of_another_engine(host, peers, place):
     might have sent. Only what its own might have comes."""
     victim, friend = peers("ud", place), peers("ud", "process")
     other = peers("ud", "process", RAW)
-    other.lent_port()
+    other.granted_port()
     other.datagram(host.addr4, victim.qpn, friend.qpn, "forged")
     other.datagram(host.addr4, victim.qpn, 0x11, "the device's")
     other.datagram(host.addr4, victim.qpn, other.qpn, "own")
@@ -218,7 +218,7 @@ def test_requests_of_another_engine(host, peers):
     """A program's own engine asks a listener to connect: from its queue pair, and as if it had QP1. Neither comes; who asks
     by the device is connected."""
     other = peers("ud", "process", RAW)
-    other.lent_port()
+    other.granted_port()
     server = As(host, "process").start("rping", "-s", "-a", host.addr4, "-p", "20001", "-C", "3")
     wait_for("rping to listen", lambda: "20001" in host.run(host.lab.bin("uroce"), "res", "cm_id") or
              not server.running())
@@ -238,7 +238,7 @@ def test_messages_of_another_engine(host, peers, places):
     it, which shows that nothing else is wrong with the packet."""
     a, b = connected(host, peers("rc", places[0]), peers("rc", places[1]))
     other = peers("rc", "process", RAW)
-    other.lent_port()
+    other.granted_port()
     for target in a, b:
         other.message(host.addr4, target.qpn, 0, "forged")
     a.send("true")
@@ -246,7 +246,7 @@ def test_messages_of_another_engine(host, peers, places):
     b.send("true")
     assert a.texts_to("true") == ["true"]
     if places[0] == "process":
-        a.lent_port()
+        a.granted_port()
         a.message(host.addr4, b.qpn, 1, "by hand")
         assert b.texts_to("by hand") == ["by hand"]
 
@@ -255,7 +255,7 @@ def test_port_of_a_slot_that_has_gone(host, peers):
     """A program keeps a copy of its socket and ends its engine. Once the slot is
     another's, what comes from there does not count."""
     victim, old = peers("ud", "process"), peers("ud", "process", RAW)
-    old.lent_port()
+    old.granted_port()
     old.close()
     heir = peers("ud", "process")
     while heir.slot != old.slot:

@@ -24,7 +24,7 @@ def inodes(pid):
 
 
 def held(host):
-    """Of uroced: its descriptors, and what it has of programs. The sockets of a place that was lent
+    """Of uroced: its descriptors, and what it has of programs. The sockets of a place that was granted
     are those of the next program there."""
     pid = host.device.pid
     of_places = {f"socket:[{inode}]" for inode in inodes(pid)}

@@ -196,7 +196,7 @@ def page_of(pid):
     return int(start, 16), int(end, 16) - int(start, 16)
 
 
-# engine/grant/lend_page.h: behind the port's counters and those of the queue pairs, of 18 words
+# engine/grant/program_page.h: behind the port's counters and those of the queue pairs, of 18 words
 FAILURES, FAILURE = 8 * (128 + 2048 * 16), 8 * 18
 
 

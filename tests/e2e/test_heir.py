@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""The next user to whom uroced lends a slot is nobody for the peers of the former one: it does not
+"""The next user to whom uroced grants a slot is nobody for the peers of the former one: it does not
 speak as that one, and what is sent there still it does not read (engine_peer.py)."""
 import ipaddress
 
@@ -55,7 +55,7 @@ def test_speaks_for_itself(host, peers, heir, victim):
     for p in victim, new:
         p.reach(host.gid4)
     if heir.has_sockets:
-        new.lent_port()
+        new.granted_port()
         new.message(host.addr4, victim.qpn, 1, "forged")
     if new.keep():
         new.ring_message(host.addr4, victim.qpn, 1, "forged")
@@ -112,7 +112,7 @@ def test_connected_too_late(host, peers, heir, victim):
     for p in victim, new:
         p.reach(host.gid4)
     if heir.has_sockets:
-        new.lent_port()
+        new.granted_port()
         new.message(host.addr4, victim.qpn, 0, "forged")
     if new.keep():
         new.ring_message(host.addr4, victim.qpn, 0, "forged")
@@ -149,7 +149,7 @@ def test_when_uroced_is_killed(host, peers, heir, first):
     for p in victim, new, one, other:
         p.reach(host.gid4)
     if heir.has_sockets:
-        new.lent_port()
+        new.granted_port()
         new.message(host.addr4, victim.qpn, 0, "forged")
     if new.keep():
         new.ring_message(host.addr4, victim.qpn, 0, "forged")

@@ -67,7 +67,7 @@ def test_nobody_takes_an_address_that_is_away(lab, family, option):
 
 
 def test_comes_back_beside_a_copy(lab, monkeypatch):
-    """A program that is stopped keeps its copy of the socket that was lent."""
+    """A program that is stopped keeps its copy of the socket that was granted."""
     monkeypatch.setenv("UROCE_ENGINE", "process")
     lab.serve()
     s, c = start_pair(lab.a, lab.b, ["ibv_rc_pingpong", "-n", "100000000"])
@@ -156,7 +156,7 @@ def engine_of(host, lab):
 
 
 @pytest.mark.parametrize("first", [32768, 16384, 1024])
-def test_a_user_has_the_ports_that_are_lent(lab, monkeypatch, first):
+def test_a_user_has_the_ports_that_are_granted(lab, monkeypatch, first):
     """Programs get others. Where there are none, none opens the device, and the log says why."""
     monkeypatch.delenv("UROCE_ENGINE", raising=False)
     lab.serve()
@@ -191,7 +191,7 @@ def test_a_user_has_an_address_that_comes(lab):
 
 
 def test_our_own_user_has_an_address_that_comes(lab):
-    """A uroced that is confined cannot tell another uroced from a program with a copy of a lent socket. The log names
+    """A uroced that is confined cannot tell another uroced from a program with a copy of a granted socket. The log names
     both, and the device gets the address when the other one has ended."""
     lab.second_cable()
     lab.serve()

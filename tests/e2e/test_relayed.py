@@ -10,7 +10,7 @@ import pytest
 from hosts import wait_for
 from pairs import run_pair, start_pair
 from test_cli import NOBODY
-from test_guest_engine import GUESTS, SLOTS, engines, lending, serve
+from test_guest_engine import GUESTS, SLOTS, engines, granting, serve
 from test_guest_host import As
 from test_guests import start
 from test_restart import outlive
@@ -22,7 +22,7 @@ RDMA_UDP = 4791
 
 @pytest.fixture(scope="module")
 def lab(build):
-    with lending(build) as lab:
+    with granting(build) as lab:
         yield lab
 
 
@@ -137,7 +137,7 @@ def test_restart(build, monkeypatch, user, mode, on):
     the ring. Every byte is verified."""
     monkeypatch.setenv("UROCE_ENGINE", "process")
     monkeypatch.setenv("QP_TIMEOUT", "18")  # 1 s, eight times
-    with lending(build) as lab:
+    with granting(build) as lab:
         sides = user(lab.a), user(lab.b if on == "two hosts" else lab.a)
         outlive(lab, start(lab, mode, on=sides))
 

@@ -14,7 +14,7 @@ import pytest
 import hosts
 from hosts import wait_for
 from pairs import start_pair
-from test_guest_engine import GUESTS, lending, octets
+from test_guest_engine import GUESTS, granting, octets
 from test_guests import finish, start
 
 KILLS = 5
@@ -25,7 +25,7 @@ IBV_EVENT_DEVICE_FATAL = 8
 @pytest.fixture
 def pair(build, monkeypatch):
     monkeypatch.setenv("UROCE_ENGINE", "process")
-    with lending(build) as lab:
+    with granting(build) as lab:
         yield lab
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""uroced is killed while it does more than lend engines: what it had besides ends, and begins anew
+"""uroced is killed while it does more than grant engines: what it had besides ends, and begins anew
 with the next one; the programs that go on do not notice."""
 import json
 import os

@@ -11,14 +11,14 @@ import pytest
 
 from cm import cm_state, start_server
 from hosts import wait_for
-from test_guest_engine import GUESTS, lending, octets
+from test_guest_engine import GUESTS, granting, octets
 from test_restart import keepers, kill
 
 
 @pytest.fixture
 def pair(build, monkeypatch):
     monkeypatch.setenv("UROCE_ENGINE", "process")
-    with lending(build) as lab:
+    with granting(build) as lab:
         yield lab
 
 

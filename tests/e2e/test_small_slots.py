@@ -8,14 +8,14 @@ import pytest
 from away import Away
 from hosts import wait_for
 from pairs import run_pair
-from test_guest_engine import AS_A_USER, GUESTS, SLOTS, engines, lending, serve
+from test_guest_engine import AS_A_USER, GUESTS, SLOTS, engines, granting, serve
 from test_guest_host import As
 from test_restart import connected, end, go_on, kill
 
 
 @pytest.fixture(scope="module")
 def lab(build):
-    with lending(build) as made:
+    with granting(build) as made:
         yield made
 
 

@@ -104,7 +104,7 @@ int faults_show_right(int sock)
 	return err;
 }
 
-/* What uroced lends with a place stays open until the next one has the place, so each has been somebody's before
+/* What uroced grants with a place stays open until the next one has the place, so each has been somebody's before
  * descriptors are counted. */
 static void use_places(void)
 {

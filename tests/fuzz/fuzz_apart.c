@@ -2,7 +2,7 @@
 /*
  * The engine process: two contexts of one uverbs file and one of another, whose programs send what they like, and
  * uroced, which tells of regions that programs do not have. The threads of the contexts serve them, and the engine
- * behind is apart_door.c.
+ * behind is apart_ops.c.
  *
  * Input: a byte of options, then steps: see step(). A message is right but for what its patches change.
  *
@@ -19,7 +19,7 @@
 #include <sys/socket.h>
 #include "device/apart/apart.h"
 #include "tests/check.h"
-#include "tests/fuzz/apart_door.h"
+#include "tests/fuzz/apart_ops.h"
 #include "tests/fuzz/input.h"
 #include "util/os/scm.h"
 
@@ -79,12 +79,12 @@ static void hang_up(u32 i)
 	while (contexts != left)
 		pthread_cond_wait(&fewer, &lock);
 	pthread_mutex_unlock(&lock);
-	CHECK(!w->guests[i]);
+	CHECK(!w->ectxs[i]);
 }
 
-static struct uroce_guest_mr_init region(u32 key)
+static struct uroce_emr_init region(u32 key)
 {
-	return (struct uroce_guest_mr_init){
+	return (struct uroce_emr_init){
 		.key = key, .pdn = 1, .addr = 4096, .length = 4096};
 }
 
@@ -101,7 +101,7 @@ static void patch(struct input *in, void *at, size_t size)
 
 static int listed_file(struct input *in)
 {
-	struct uroce_guest_mr_init listed[LISTED];
+	struct uroce_emr_init listed[LISTED];
 	int fd = memfd_create("listed", MFD_CLOEXEC);
 
 	for (u32 i = 0; i < LISTED; i++)
@@ -147,12 +147,12 @@ static void begin(struct input *in, u32 i, u8 options)
 	pthread_mutex_lock(&lock);
 	contexts++;
 	pthread_mutex_unlock(&lock);
-	if (!ur_apart_begin(&apart_door, &context, fds, ended))
+	if (!ur_apart_begin(&apart_ops, &context, fds, ended))
 		return;
 	close(socks[i]);
 	socks[i] = -1;
 	ended();
-	CHECK(!w->guests[i]);
+	CHECK(!w->ectxs[i]);
 }
 
 /* ---- messages ---- */
@@ -240,11 +240,11 @@ static void check_answer(u32 i, const struct uroce_apart_msg *m,
 	CHECK(reply->ret <= 1);
 	if (m->op == UROCE_APART_BEGIN && !reply->ret) {
 		CHECK_EQ(n, 2);
-		CHECK(apart_door_is_rings(i, fds[0]));
-		CHECK(apart_door_is_wake(i, fds[1]));
+		CHECK(apart_ops_is_rings(i, fds[0]));
+		CHECK(apart_ops_is_wake(i, fds[1]));
 	} else if (n) {
 		CHECK(m->op == UROCE_APART_DESTROY_CQ && n == 1);
-		CHECK(apart_door_is_wake(i, fds[0]));
+		CHECK(apart_ops_is_wake(i, fds[0]));
 	}
 	if (m->op == UROCE_APART_READ_FLOW && !reply->ret)
 		CHECK_EQ(reply->counts.packets, i);
@@ -330,7 +330,7 @@ static void step(struct input *in, u8 options)
 		begin(in, i, options);
 		break;
 	case 2:
-		apart_door_bind(i, take(in));
+		apart_ops_bind(i, take(in));
 		break;
 	case 3:
 		w->fails = take(in);

@@ -143,8 +143,8 @@ static void take_turns(u32 n)
 		u64 bytes = w->bytes;
 		u32 datagrams = w->datagrams;
 
-		if (e->now >= e->wire_look)
-			ur_wire_look(e);
+		if (e->now >= e->wire_retry_at)
+			ur_wire_retry(e);
 		ur_wire_forward(e);
 		CHECK(w->bytes - bytes <= TURN_MOST);
 		CHECK(w->datagrams - datagrams <= TURN_SENDS);
@@ -188,7 +188,7 @@ static void come(struct program *p)
 	bool wakes = (what >> 3 & 3) == 3;
 	union ur_sockaddr to;
 	socklen_t to_len = ur_sockaddr_of(
-		&to, gid, wakes ? w->lent.port : UR_ROCE_V2_UDP_PORT, 1);
+		&to, gid, wakes ? w->grant.port : UR_ROCE_V2_UDP_PORT, 1);
 
 	p->counted = w->relay->out.put;
 	ur_put_be24(bytes + 5, gid == outbox_gids[GROUP_V4]
@@ -324,7 +324,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		return 0;
 	for (u32 v4 = 0; v4 < 2; v4++)
 		p.stranger[v4] = stranger(v4);
-	outbox_world_lend(data[0] & 1);
+	outbox_world_grant(data[0] & 1);
 	p.ring.file = w->file;
 	p.counted = w->relay->out.put;
 	ur_engine_call(w->engine, run, &p);

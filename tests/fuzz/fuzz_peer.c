@@ -313,7 +313,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		return 0;
 	options = take(&p.in);
 	w->refuses = false;
-	peer_world_lend(options & 1);
+	peer_world_grant(options & 1);
 	begin(&p, options);
 	w->arg = &p;
 	w->copies = copies;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The door of the flight recorder: a program that writes anything into the ring that
- * it was lent, head and tail too.
+ * it was granted, head and tail too.
  *
  * Input: the ring's memory, from its first byte on, zeros where the input ends.
  *
@@ -10,7 +10,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "engine/ground/lent_record.h"
+#include "engine/ground/program_record.h"
 #include "tests/check.h"
 #include "tests/fuzz/input.h"
 
@@ -62,11 +62,11 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	take_bytes(&in, (u8 *)ring, bytes);
 	n = ur_recorder_ring_copy(ring, KIB, copy, &lost);
 	CHECK(n <= SLOTS);
-	n = ur_lent_record_check(&whose, copy, n, NOW);
+	n = ur_program_record_check(&whose, copy, n, NOW);
 	CHECK(n <= SLOTS);
 	for (u32 i = 0; i < n;)
 		i += check_one(copy + (size_t)i * UROCE_RECORD_SLOT, n - i);
-	CHECK_EQ(ur_lent_record_check(&whose, copy, n, NOW), n);
+	CHECK_EQ(ur_program_record_check(&whose, copy, n, NOW), n);
 	free(ring);
 	free(copy);
 	return 0;

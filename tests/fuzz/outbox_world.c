@@ -50,20 +50,20 @@ static const struct outbox_rights *rights(void)
 	static struct outbox_rights its;
 
 	its = (struct outbox_rights){outbox_gids, OWN_V6 + 1, OUTBOX_SLOT,
-				     w->lent.port};
+				     w->grant.port};
 	return &its;
 }
 
-static bool is_lent(int fd)
+static bool is_granted(int fd)
 {
-	return w->outbox && (fd == w->lent.out[0] || fd == w->lent.out[1]);
+	return w->outbox && (fd == w->grant.out[0] || fd == w->grant.out[1]);
 }
 
 int __wrap_sendmmsg(int fd, struct mmsghdr *msg, unsigned int n, int flags)
 {
 	int err;
 
-	if (!is_lent(fd))
+	if (!is_granted(fd))
 		return __real_sendmmsg(fd, msg, n, flags);
 	CHECK_EQ(n, 1);
 	w->packets += outbox_oracle_datagram(rights(), &msg->msg_hdr);
@@ -78,7 +78,7 @@ int __wrap_sendmmsg(int fd, struct mmsghdr *msg, unsigned int n, int flags)
 
 ssize_t __wrap_sendmsg(int fd, const struct msghdr *msg, int flags)
 {
-	if (!is_lent(fd))
+	if (!is_granted(fd))
 		return __real_sendmsg(fd, msg, flags);
 	outbox_oracle_wake(rights(), msg);
 	/* uroced waits for nobody. */
@@ -136,12 +136,12 @@ static void add_addresses(void)
 }
 
 /* Descriptors that the caller has. */
-static void close_lent(const struct ur_lent *lent)
+static void close_granted(const struct ur_grant *grant)
 {
-	if (lent->relay >= 0)
-		close(lent->relay);
-	if (lent->bell >= 0)
-		close(lent->bell);
+	if (grant->relay >= 0)
+		close(grant->relay);
+	if (grant->bell >= 0)
+		close(grant->bell);
 }
 
 static void use(u32 slot, u32 index)
@@ -149,24 +149,24 @@ static void use(u32 slot, u32 index)
 	u8 gid[16];
 	int fd = -1;
 
-	CHECK(!ur_engine_lend_socket(w->engine, slot, index, gid, &fd));
+	CHECK(!ur_engine_grant_socket(w->engine, slot, index, gid, &fd));
 }
 
-static void lend_others(void)
+static void grant_others(void)
 {
 	for (u32 slot = 1; slot < OUTBOX_SLOT; slot++) {
-		struct ur_lent lent;
+		struct ur_grant grant;
 
-		CHECK(!ur_engine_lend(w->engine, 0, getpid(), false,
-				      slot == OUTBOX_FAR ? UR_LEND_FAR
-				      : slot == OUTBOX_RELAYED
-					      ? UR_LEND_RELAYED
-					      : UR_LEND_SOCKETS,
-				      &lent));
-		CHECK_EQ(lent.slot, slot);
+		CHECK(!ur_engine_grant(w->engine, 0, getpid(), false,
+				       slot == OUTBOX_FAR ? UR_GRANT_FAR
+				       : slot == OUTBOX_RELAYED
+					       ? UR_GRANT_RELAYED
+					       : UR_GRANT_SOCKETS,
+				       &grant));
+		CHECK_EQ(grant.slot, slot);
 		if (slot <= OUTBOX_RELAYED)
 			use(slot, OWN_V4);
-		close_lent(&lent);
+		close_granted(&grant);
 	}
 }
 
@@ -183,9 +183,9 @@ void outbox_world_start(void)
 	for (u32 i = 0; i <= ALIEN_V4; i++)
 		CHECK(!ur_engine_set_gid(w->engine, i, outbox_gids[i],
 					 UR_GID_ROCE_V2));
-	lend_others();
+	grant_others();
 	/* All that stays for the slot is there from then on. */
-	outbox_world_lend(true);
+	outbox_world_grant(true);
 	outbox_world_end();
 }
 
@@ -197,13 +197,13 @@ static void *map(int fd, size_t bytes)
 	return p;
 }
 
-void outbox_world_lend(bool groups)
+void outbox_world_grant(bool groups)
 {
 	const struct ur_wire_udp *wire;
 
-	CHECK(!ur_engine_lend(w->engine, 65534, getpid(), false, UR_LEND_FAR,
-			      &w->lent));
-	CHECK_EQ(w->lent.slot, OUTBOX_SLOT);
+	CHECK(!ur_engine_grant(w->engine, 65534, getpid(), false, UR_GRANT_FAR,
+			       &w->grant));
+	CHECK_EQ(w->grant.slot, OUTBOX_SLOT);
 	wire = ur_container_of(ur_wire_of(w->engine, false), struct ur_wire_udp,
 			       wire);
 	w->outbox = wire->outboxes[OUTBOX_SLOT];
@@ -211,19 +211,19 @@ void outbox_world_lend(bool groups)
 	use(OUTBOX_SLOT, OWN_V4);
 	use(OUTBOX_SLOT, OWN_V6);
 	for (u32 i = GROUP_V4; groups && i <= GROUP_V6; i++)
-		CHECK(!ur_engine_lend_group(w->engine, OUTBOX_SLOT,
-					    outbox_gids[i], true));
-	w->file = map(w->lent.outbox, UR_PEER_FILE_BYTES);
-	w->words = map(w->lent.relay_words, UR_PEER_WORDS_BYTES);
+		CHECK(!ur_engine_grant_group(w->engine, OUTBOX_SLOT,
+					     outbox_gids[i], true));
+	w->file = map(w->grant.outbox, UR_PEER_FILE_BYTES);
+	w->words = map(w->grant.relay_words, UR_PEER_WORDS_BYTES);
 	w->datagrams = w->packets = w->wakes = 0;
 	w->bytes = 0;
 }
 
 void outbox_world_end(void)
 {
-	ur_engine_lend_end(w->engine, OUTBOX_SLOT);
+	ur_engine_grant_end(w->engine, OUTBOX_SLOT);
 	w->outbox = NULL;
 	munmap(w->file, UR_PEER_FILE_BYTES);
 	munmap(w->words, UR_PEER_WORDS_BYTES);
-	close_lent(&w->lent);
+	close_granted(&w->grant);
 }

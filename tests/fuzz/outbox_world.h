@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Around the outbox door: an engine in a network namespace of its own, all of whose slots are lent, the
+ * Around the outbox door: an engine in a network namespace of its own, all of whose slots are granted, the
  * last one to a program of another namespace, anew for each input. All that leaves for that program is caught where
  * it is handed to the kernel, and judged there.
  */
@@ -36,7 +36,7 @@ extern const u8 outbox_gids[OUTBOX_GIDS][16];
 
 struct outbox_world {
 	struct ur_engine *engine;
-	struct ur_lent lent;
+	struct ur_grant grant;
 	struct ur_udp_outbox *outbox; /* the device's part */
 	struct ur_udp_relay *relay;   /* what comes */
 	/* The program has them mapped. */
@@ -52,7 +52,7 @@ extern struct outbox_world outbox_world;
 
 void outbox_world_start(void);
 /* groups: the program is in some. */
-void outbox_world_lend(bool groups);
+void outbox_world_grant(bool groups);
 void outbox_world_end(void);
 
 /* outbox_oracle.c: what a program of another network namespace may send (doc/security.md), or the test ends. */

@@ -77,7 +77,7 @@ static void note_map(void *at, size_t len, bool shown)
 	CHECK(i < MAPS);
 	mapped[i].at = at;
 	mapped[i].len = len;
-	mapped[i].shown = !shown ? 0 : pair ? pair->life.pid : -1;
+	mapped[i].shown = !shown ? 0 : pair ? pair->liveness.pid : -1;
 	w->maps += shown;
 	CHECK(w->maps <= UR_PEER_FILES);
 	pthread_mutex_unlock(&lock);

@@ -184,7 +184,7 @@ static void check_file(void)
 	const struct stat *is = named ? &w->named : &w->file_of;
 	struct stat st;
 
-	if (!mr->looked || mr->file.fd < 0)
+	if (!mr->searched || mr->file.fd < 0)
 		return;
 	CHECK(!fstat(mr->file.fd, &st));
 	CHECK(st.st_dev == is->st_dev && st.st_ino == is->st_ino);

@@ -9,7 +9,7 @@ static struct peer_world *const w = &peer_world;
 
 struct packet {
 	u32 qp, opcode, n, payload, seg;
-	bool apart, shown;
+	bool split, shown;
 	u8 head[64]; /* BTH and what follows it */
 	u32 head_bytes;
 };
@@ -107,7 +107,7 @@ static void put_packets(struct enemy *p, struct packet *k, u8 *at, u32 each,
 		u32 room = each < k->head_bytes ? each : k->head_bytes;
 
 		ur_put_be24(k->head + 9, psn + i);
-		memcpy(at, k->head, k->apart ? BTH : room);
+		memcpy(at, k->head, k->split ? BTH : room);
 	}
 	if (!is_answer(k->opcode))
 		p->psn[k->qp] = psn + k->n;
@@ -143,7 +143,7 @@ void peer_put_message(struct enemy *p)
 			   .n = 1 + (count & 63),
 			   .payload = size & 0x8000 ? size & 0x7fff
 						    : size % 1056 & ~3u,
-			   .apart = what & 4 && !p->relays,
+			   .split = what & 4 && !p->relays,
 			   .shown = (what & 12) == 12 && !p->relays,
 			   .head_bytes = BTH};
 	u32 psn, each, len;
@@ -160,12 +160,12 @@ void peer_put_message(struct enemy *p)
 	ur_put_be24(k.head + 5, PEER_OWN_SLOT << 19 | (k.qp + 3));
 	k.head[8] = op & 0x40 ? 0x80 : 0;
 	add_headers(&k, &p->in);
-	k.seg = k.apart ? k.payload : k.head_bytes + k.payload + 4;
-	each = k.apart ? UR_PEER_BTH_ROOM : k.seg;
+	k.seg = k.split ? k.payload : k.head_bytes + k.payload + 4;
+	each = k.split ? UR_PEER_BTH_ROOM : k.seg;
 	while (k.n > 1 && k.n * each > UR_PEER_BYTES)
 		k.n--;
 	len = k.n * each;
-	flags = (u8)((says ? RING_HAS_ADDRS : 0) | (k.apart ? RING_APART : 0) |
+	flags = (u8)((says ? RING_HAS_ADDRS : 0) | (k.split ? RING_SPLIT : 0) |
 		     (k.shown ? RING_SHOWN : 0));
 	r = ring_begin(&p->ring, len, k.seg, flags);
 	if (says)
@@ -176,7 +176,7 @@ void peer_put_message(struct enemy *p)
 	} else if (k.shown) {
 		r[RING_SPORT] = take(&p->in);
 		ur_put_le32(r + RING_BULK, take16(&p->in) * 16u);
-	} else if (k.apart) {
+	} else if (k.split) {
 		ur_put_le32(r + RING_BULK,
 			    reserve(p, ur_min_u32(k.n * k.seg,
 						  UR_PEER_BULK_BYTES / 2)));

@@ -29,7 +29,7 @@ static struct peer_world *const w = &peer_world;
 
 static struct ur_ectx *ectx;
 static struct ur_ecq *cq;
-static struct ur_lent own; /* what the program borrowed */
+static struct ur_grant own; /* what the program borrowed */
 static struct ur_engine_config device_config = {
 	.netdev = "lo",
 	.ifindex = 1,
@@ -42,19 +42,19 @@ static struct ur_engine_config device_config = {
 
 /* ---- the device ---- */
 
-static void lend(u32 slot, struct ur_lent *lent)
+static void make_grant(u32 slot, struct ur_grant *grant)
 {
-	CHECK(!ur_engine_lend(w->device, geteuid(), getpid(), false,
-			      slot == PEER_OWN_SLOT ? UR_LEND_RELAYED
-						    : UR_LEND_SOCKETS,
-			      lent));
-	CHECK_EQ(lent->slot, slot);
+	CHECK(!ur_engine_grant(w->device, geteuid(), getpid(), false,
+			       slot == PEER_OWN_SLOT ? UR_GRANT_RELAYED
+						     : UR_GRANT_SOCKETS,
+			       grant));
+	CHECK_EQ(grant->slot, slot);
 }
 
 static void start_device(void)
 {
 	const struct ur_udp_relay *relay;
-	struct ur_lent other;
+	struct ur_grant other;
 
 	CHECK(!ur_loop_create(&device_config.loop));
 	ur_loop_lock(device_config.loop);
@@ -62,14 +62,14 @@ static void start_device(void)
 	for (u32 i = 0; i < 2; i++)
 		CHECK(!ur_engine_set_gid(w->device, i, peer_gids[i],
 					 UR_GID_ROCE_V2));
-	lend(PEER_OWN_SLOT, &own);
+	make_grant(PEER_OWN_SLOT, &own);
 	relay = ur_container_of(ur_wire_of(w->device, false),
 				struct ur_wire_udp, wire)
 			->relays[PEER_OWN_SLOT];
 	w->relay = relay->packets;
 	w->relay_words = relay->words;
 	for (u32 slot = PEER_OWN_SLOT + 1; slot < PEER_SLOT; slot++)
-		lend(slot, &other);
+		make_grant(slot, &other);
 }
 
 /* ---- the program ---- */
@@ -85,8 +85,8 @@ static void start_program(void)
 		.seed = 1,
 		.options = "spin_us=0,hold=0",
 		.kind = &ur_program_kind,
-		.guest = true,
-		.lent = own,
+		.inproc = true,
+		.grant = own,
 		.slot_bits = UR_PLACE_BITS,
 		.file = memfd_create("uverbs", MFD_CLOEXEC),
 	};
@@ -103,10 +103,10 @@ static void start_program(void)
 		u8 gid[16];
 		int fd;
 
-		CHECK(!ur_engine_lend_socket(w->device, PEER_OWN_SLOT, i, gid,
-					     &fd));
+		CHECK(!ur_engine_grant_socket(w->device, PEER_OWN_SLOT, i, gid,
+					      &fd));
 		CHECK_EQ(fd, -1);
-		CHECK(!ur_engine_borrow(w->engine, i, gid, fd));
+		CHECK(!ur_engine_use_gid(w->engine, i, gid, fd));
 	}
 }
 
@@ -243,7 +243,7 @@ void peer_world_start(void)
 	make_queue_pairs();
 	make_handle();
 	/* All that stays for the slot is there from then on. */
-	peer_world_lend(true);
+	peer_world_grant(true);
 	peer_world_end();
 }
 
@@ -257,17 +257,18 @@ static void *map(int fd, size_t bytes, int rights)
 	return p;
 }
 
-void peer_world_lend(bool same_user)
+void peer_world_grant(bool same_user)
 {
-	struct ur_lent_ring ours, theirs;
-	struct ur_lent lent;
+	struct ur_granted_ring ours, theirs;
+	struct ur_grant grant;
 
-	lend(PEER_SLOT, &lent);
-	CHECK(!ur_engine_lend_ring(w->device, PEER_OWN_SLOT, PEER_SLOT, &ours));
-	CHECK(!ur_engine_lend_ring(w->device, PEER_SLOT, PEER_OWN_SLOT,
-				   &theirs));
+	make_grant(PEER_SLOT, &grant);
+	CHECK(!ur_engine_grant_ring(w->device, PEER_OWN_SLOT, PEER_SLOT,
+				    &ours));
+	CHECK(!ur_engine_grant_ring(w->device, PEER_SLOT, PEER_OWN_SLOT,
+				    &theirs));
 	ours.same_user = same_user;
-	CHECK(!ur_engine_borrow_ring(w->engine, &ours));
+	CHECK(!ur_engine_use_ring(w->engine, &ours));
 	w->file = map(theirs.out, UR_PEER_FILE_BYTES, PROT_READ | PROT_WRITE);
 	w->from = map(theirs.in, UR_PEER_FILE_BYTES, PROT_READ);
 	w->words =
@@ -287,13 +288,13 @@ static int maps_of(struct ur_engine *e, void *arg)
 {
 	const struct ur_udp_pair *pair = w->wire->pairs[PEER_SLOT];
 	const pid_t *its = arg;
-	bool has = pair && pair->life.engine && pair->life.fd >= 0;
+	bool has = pair && pair->liveness.engine && pair->liveness.fd >= 0;
 
-	peer_files_check(has ? pair->life.pid : 0);
-	return has && pair->life.pid == *its;
+	peer_files_check(has ? pair->liveness.pid : 0);
+	return has && pair->liveness.pid == *its;
 }
 
-/* As when the slot is lent again, which the engine finds when it looks at the pair. */
+/* As when the slot is granted again, which the engine finds when it looks at the pair. */
 static int end_pair(struct ur_engine *e, void *arg)
 {
 	if (w->wire->pairs[PEER_SLOT])
@@ -302,7 +303,7 @@ static int end_pair(struct ur_engine *e, void *arg)
 }
 
 /* As the engine. The device's ring is as it was at first, whatever became of it. */
-static int borrow_relay(struct ur_engine *e, void *arg)
+static int use_relay(struct ur_engine *e, void *arg)
 {
 	struct ur_wire_udp *wire = w->wire;
 
@@ -313,7 +314,7 @@ static int borrow_relay(struct ur_engine *e, void *arg)
 			ur_engine_unwatch(e, wire->woken[v4].fd);
 	memset(w->relay, 0, UR_PEER_HEAD_BYTES + UR_PEER_STREAM_BYTES + 65536);
 	memset(w->relay_words, 0, UR_PEER_WORDS_BYTES);
-	CHECK(!ur_udp_borrow_relay(wire, &own));
+	CHECK(!ur_udp_use_relay(wire, &own));
 	return 0;
 }
 
@@ -337,11 +338,11 @@ void peer_world_end(void)
 	pid_t none = 0;
 
 	ur_engine_call(w->engine, maps_of, &none);
-	ur_engine_lend_end(w->device, PEER_SLOT);
+	ur_engine_grant_end(w->device, PEER_SLOT);
 	ur_engine_call(w->engine, peer_memory_check, NULL);
 	ur_engine_call(w->engine, end_pair, NULL);
 	if (w->relay_used)
-		ur_engine_call(w->engine, borrow_relay, NULL);
+		ur_engine_call(w->engine, use_relay, NULL);
 	w->relay_used = false;
 	wait_for_chores();
 	CHECK_EQ(w->maps, 0);
@@ -350,7 +351,7 @@ void peer_world_end(void)
 	munmap(w->words, UR_PEER_WORDS_BYTES);
 	close(w->proof);
 	close(w->known);
-	if (w->mr[PEER_FILE]->looked || w->at[PEER_FILE] == w->named_at)
+	if (w->mr[PEER_FILE]->searched || w->at[PEER_FILE] == w->named_at)
 		peer_world_register_file(false);
 	peer_names_again();
 	if (ftruncate(w->files[SHOWN_CUT], SHOWN_BYTES))

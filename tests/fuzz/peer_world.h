@@ -93,7 +93,7 @@ extern const u8 peer_gids[2][16];
 
 void peer_world_start(void);
 /* same_user: each could read the other's memory. */
-void peer_world_lend(bool same_user);
+void peer_world_grant(bool same_user);
 void peer_world_end(void);
 /* The program takes the region that is a file away, and registers one anew; named: whose file has a name. */
 void peer_world_register_file(bool named);

@@ -23,7 +23,7 @@
 /* Without a way, the bytes begin there. */
 #define RING_SHORT 28u
 
-#define RING_APART     1u
+#define RING_SPLIT     1u
 #define RING_HAS_ADDRS 2u
 #define RING_SHOWN     4u
 #define RING_SHOWS     8u

@@ -4,10 +4,10 @@
 usage: seed_apart.py FOLDER"""
 import sys
 
-(BEGIN, HAS_GID, BORROW, HAS_RING, BORROW_RING, SET_ASYNC, CREATE_CQ, MODIFY_CQ, RESIZE_CQ, DESTROY_CQ, CREATE_SRQ,
+(BEGIN, HAS_GID, USE_GID, HAS_RING, USE_RING, SET_ASYNC, CREATE_CQ, MODIFY_CQ, RESIZE_CQ, DESTROY_CQ, CREATE_SRQ,
  RESIZE_SRQ, LIMIT_SRQ, QUERY_SRQ, DESTROY_SRQ, CREATE_AH, DESTROY_AH, CREATE_QP, OPEN_QP, MAY_MODIFY_QP, MODIFY_QP,
  QUERY_QP, MCAST, DESTROY_QP, REG_MR, REREG_MR, DEREG_MR, ALLOC_MW, DEALLOC_MW, CLAIMED, SET_PARENT, HAS_RAW,
- BORROW_RAW, MODIFY_WQ, CREATE_FLOW, READ_FLOW, DESTROY_FLOW, DRAIN) = range(1, 39)
+ USE_RAW, MODIFY_WQ, CREATE_FLOW, READ_FLOW, DESTROY_FLOW, DRAIN) = range(1, 39)
 ALL_SEALED, SOCKETS, PACKETS = 0x80 | 1 << 3, 0x80 | 3 << 3, 0x80 | 4 << 3
 RAW, WORK, SPREAD = 0x80, 0xc0, 0xa0
 # Offsets of struct uroce_apart_msg.
@@ -48,8 +48,8 @@ def fail(how):
 
 QUEUES = begin(0) + msg(0, BEGIN) + msg(0, CREATE_CQ, 7, 9, fds=SOCKETS | 2)
 SEEDS = {
-    "rings": begin(0) + msg(0, BEGIN) + msg(0, HAS_GID) + msg(0, BORROW, fds=SOCKETS | 1) + msg(0, BORROW)
-    + msg(0, HAS_RING, 0, 3) + msg(0, BORROW_RING, fds=ALL_SEALED | 3) + msg(0, BORROW_RING, fds=3)
+    "rings": begin(0) + msg(0, BEGIN) + msg(0, HAS_GID) + msg(0, USE_GID, fds=SOCKETS | 1) + msg(0, USE_GID)
+    + msg(0, HAS_RING, 0, 3) + msg(0, USE_RING, fds=ALL_SEALED | 3) + msg(0, USE_RING, fds=3)
     + msg(0, SET_ASYNC, fds=SOCKETS | 3),
     "queues": QUEUES + msg(0, CREATE_SRQ, 0, 0, 4) + msg(0, CREATE_QP, 1, 2, 4) + msg(0, MODIFY_CQ, 1, 5)
     + msg(0, RESIZE_CQ, 1, 5) + msg(0, RESIZE_SRQ, 2, 5) + msg(0, LIMIT_SRQ, 2, 5) + msg(0, QUERY_SRQ, 2)
@@ -76,8 +76,8 @@ SEEDS = {
     + step(4, 0) + b"\0" + msg(2, CREATE_AH, 0, 0, 1) + fail(1) + begin(0) + begin(0, kib=3) + msg(0, REG_MR, 0, 1, 1)
     + fail(4) + msg(0, REG_MR, 0, 1, 1) + msg(0, CREATE_CQ, 1) + msg(0, CREATE_QP, 2) + msg(0, REG_MR, 0, 1, 1),
     "long": begin(0) + msg(0, BEGIN, fds=6) + (208 + 4).to_bytes(2, "little") + msg(0, BEGIN),
-    "raw": QUEUES + msg(0, HAS_RAW) + msg(0, BORROW_RAW) + msg(0, BORROW_RAW, fds=SOCKETS | 2)
-    + msg(0, BORROW_RAW, fds=PACKETS | 2) + msg(0, BORROW_RAW, fds=PACKETS | 2) + msg(0, HAS_RAW)
+    "raw": QUEUES + msg(0, HAS_RAW) + msg(0, USE_RAW) + msg(0, USE_RAW, fds=SOCKETS | 2)
+    + msg(0, USE_RAW, fds=PACKETS | 2) + msg(0, USE_RAW, fds=PACKETS | 2) + msg(0, HAS_RAW)
     + msg(0, CREATE_QP, 1, 0, RAW) + msg(0, CREATE_FLOW, 2, 0) + msg(0, CREATE_FLOW, 2, 3) + msg(0, CREATE_FLOW, 2, 4)
     + msg(0, CREATE_FLOW, 1) + msg(0, READ_FLOW, 3) + msg(0, READ_FLOW, 2) + msg(0, DESTROY_QP, 2)
     + msg(0, DESTROY_FLOW, 3) + msg(0, DESTROY_FLOW, 3) + msg(0, MODIFY_WQ, 2, 1),

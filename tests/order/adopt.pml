@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Slots that are lent to engines in programs, over the ends of uroced: uroced dies at any step,
+ * Slots that are granted to engines in programs, over the ends of uroced: uroced dies at any step,
  * DEATHS times, and the keeper (device/keeper.h) has what the next one takes over. A program opens an
  * engine, gives commands, in which it waits for the next uroced and asks for its slot, or asks for one
  * that is not its own, and ends at any time.
@@ -50,7 +50,7 @@ inline release_kept(s)
 
 bool serves;
 byte deaths;
-byte lent[SLOTS];		/* to whom; NOBODY: it is free */
+byte granted[SLOTS];		/* to whom; NOBODY: it is free */
 byte file[SLOTS];		/* whose open file has the slot */
 byte record[SLOTS];		/* whose life it has from the one before */
 
@@ -74,8 +74,8 @@ byte argument[PROGRAMS + 1];
 
 /* The program had it until it ended, and nobody else has. */
 #define FREE_SLOT(s, p) \
-	assert(lent[s] == p && !has_end[p]); \
-	lent[s] = NOBODY; \
+	assert(granted[s] == p && !has_end[p]); \
+	granted[s] = NOBODY; \
 	MAY_DIE; \
 	if \
 	:: DROP == YES -> SAY(DELETE, s, p) \
@@ -110,7 +110,7 @@ starts:
 		do
 		:: s < SLOTS && kept[s] != NOBODY && INHERIT == YES ->
 			d_step {
-				lent[s] = kept[s];
+				granted[s] = kept[s];
 				record[s] = kept[s];
 				in_uroced[kept[s]] = true
 			};
@@ -157,11 +157,11 @@ command:
 	if
 	:: request[p] == OPEN ->
 		if
-		:: lent[0] == NOBODY -> s = 0
-		:: lent[0] != NOBODY && lent[1] == NOBODY -> s = 1
-		:: lent[0] != NOBODY && lent[1] != NOBODY -> ANSWER_TO(p, EBUSY); goto serves_on
+		:: granted[0] == NOBODY -> s = 0
+		:: granted[0] != NOBODY && granted[1] == NOBODY -> s = 1
+		:: granted[0] != NOBODY && granted[1] != NOBODY -> ANSWER_TO(p, EBUSY); goto serves_on
 		fi;
-		d_step { lent[s] = p; in_uroced[p] = true };
+		d_step { granted[s] = p; in_uroced[p] = true };
 		MAY_DIE;
 		if
 		:: KEEP == YES -> SAY(PUT, s, p)
@@ -192,7 +192,7 @@ command:
 			fi;
 			file[s] = p;
 			/* Nobody has another's. */
-			assert(slot_of[p] == s && lent[s] == p);
+			assert(slot_of[p] == s && granted[s] == p);
 			ANSWER_TO(p, OK)
 		:: else -> ANSWER_TO(p, ENOENT)
 		fi
@@ -211,7 +211,7 @@ dies:
 		shown = false;
 		link_is = false;
 		for (EACH(s, SLOTS)) {
-			lent[s] = NOBODY;
+			granted[s] = NOBODY;
 			file[s] = NOBODY;
 			record[s] = NOBODY
 		}
@@ -334,7 +334,7 @@ ends:
 active proctype at_rest()
 {
 	timeout;
-	assert((lent[0] == NOBODY || has_end[lent[0]]) && (lent[1] == NOBODY || has_end[lent[1]]));
+	assert((granted[0] == NOBODY || has_end[granted[0]]) && (granted[1] == NOBODY || has_end[granted[1]]));
 	assert((kept[0] == NOBODY || has_end[kept[0]]) && (kept[1] == NOBODY || has_end[kept[1]]))
 }
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Spin explores the models of kernel-abi/uroce-ring.h's pairs of memory orders, and of the ring
 between two programs,
-on a weakly ordered machine (memory.pml), and one of slots that are lent over the ends of uroced
+on a weakly ordered machine (memory.pml), and one of slots that are granted over the ends of uroced
 (adopt.pml): as the code has them nothing goes wrong, and with any one of the orders weaker, or
 without any one of the steps, something does.
 
@@ -98,13 +98,13 @@ CODE = {
     "V2_BARRIER": (PEER, "ur_peer_woken", "atomic_thread_fence memory_order_seq_cst"),
     "S2_BARRIER": ("engine/core/wait.c", "ur_wait_sleep", "atomic_thread_fence memory_order_seq_cst"),
     "KEEP": ("device/uverbs/program_objects.c", "ur_m_engine_async",
-             "make_life fd; ur_session_install_all ends"),
-    "INHERIT": (KEPT, "find_programs", "ur_engine_inherit life; add_program slot"),
+             "make_liveness fd; ur_session_install_all ends"),
+    "INHERIT": (KEPT, "find_programs", "ur_engine_inherit liveness; add_program slot"),
     "IDENTITY": (KEPT, "ur_kept_program_take", "if p->slot p->uid p->pid"),
-    "TAKE": (KEPT, "ur_kept_program_take", "ur_loop_del life; ur_list_del &p->on_device.node"),
-    "DROP": ("engine/grant/lend.c", "ur_engine_lend_end", "ur_keep_drop &life"),
+    "TAKE": (KEPT, "ur_kept_program_take", "ur_loop_del liveness; ur_list_del &p->on_device.node"),
+    "DROP": ("engine/grant/grant.c", "ur_engine_grant_end", "ur_keep_drop &liveness"),
     "LOOK": ("device/keeper_serve.c", "look_at_programs", "poll &p; drop k"),
-    "WATCH": (KEPT, "add_program", "ur_loop_add p->life on_life"),
+    "WATCH": (KEPT, "add_program", "ur_loop_add p->liveness on_liveness"),
 }
 
 

@@ -43,7 +43,7 @@ static int (*next_munmap)(void *, size_t);
 static PLAIN bool is_ring_file(int fd, struct stat *st)
 {
 	return fd >= 0 && !syscall(SYS_fstat, fd, st) && S_ISREG(st->st_mode) &&
-	       (u64)st->st_size == UROCE_GUEST_FILE_BYTES;
+	       (u64)st->st_size == UROCE_ECTX_FILE_BYTES;
 }
 
 static PLAIN void *do_mmap(void *addr, size_t len, int prot, int flags, int fd,

@@ -35,8 +35,8 @@ bool ur_v1_is_mine(const struct ur_wire_v1 *w, const u8 gid[16])
 	struct ur_engine *e = w->wire.engine;
 	const struct ur_wire *udp = ur_wire_of(e, false);
 
-	return e->config.guest ? udp->near->is_here(udp, gid)
-			       : ur_engine_own_gid(e, gid);
+	return e->config.inproc ? udp->near->is_here(udp, gid)
+				: ur_engine_own_gid(e, gid);
 }
 
 static void close_all(struct ur_wire_v1 *w)
@@ -56,7 +56,7 @@ static struct ur_v1_numbers numbers_of(const struct ur_engine *e)
 				      .prefix = e->shard};
 }
 
-int ur_wire_v1_lend(struct ur_engine *engine, u32 slot, int fd[UR_V1_SOCKETS])
+int ur_wire_v1_grant(struct ur_engine *engine, u32 slot, int fd[UR_V1_SOCKETS])
 {
 	const struct ur_v1_numbers numbers = {.bits = ur_slot_bits(slot),
 					      .prefix = ur_slot_prefix(slot)};
@@ -102,14 +102,14 @@ static int addr_add(struct ur_wire *wire, const u8 gid[16])
 	return err;
 }
 
-/* In a program: takes copies of the sockets that were lent. */
-static int borrow(struct ur_wire_v1 *w)
+/* In a program: takes copies of the sockets that were granted. */
+static int use_sockets(struct ur_wire_v1 *w)
 {
-	const int *lent = w->wire.engine->config.lent.v1;
+	const int *granted = w->wire.engine->config.grant.v1;
 	int err = 0;
 
 	for (u32 i = 0; i < UR_V1_SOCKETS && !err; i++) {
-		int fd = ur_high_fd_copy(lent[i]);
+		int fd = ur_high_fd_copy(granted[i]);
 
 		if (fd < 0)
 			err = fd;
@@ -128,7 +128,7 @@ static void rebind(struct ur_wire *wire)
 {
 	struct ur_wire_v1 *w = to_v1(wire);
 
-	if (wire->engine->config.guest && wire->engine->config.ifindex)
+	if (wire->engine->config.inproc && wire->engine->config.ifindex)
 		ur_v1_move(w->fd, wire->engine->config.ifindex);
 }
 
@@ -204,11 +204,11 @@ static void answered(struct ur_watch *watch, u32 events)
 }
 
 /* Loans are of slots, whichever way packets go. */
-static u32 loan(const struct ur_wire *wire, const u8 gid[16], u32 qpn)
+static u32 grant_id(const struct ur_wire *wire, const u8 gid[16], u32 qpn)
 {
 	const struct ur_wire *udp = ur_wire_of(wire->engine, false);
 
-	return udp->near->loan ? udp->near->loan(udp, gid, qpn) : 0;
+	return udp->near->grant_id ? udp->near->grant_id(udp, gid, qpn) : 0;
 }
 
 static const struct ur_wire_ops v1_ops = {
@@ -225,7 +225,7 @@ static const struct ur_wire_ops v1_ops = {
 };
 
 static const struct ur_near_ops v1_near = {
-	.loan = loan,
+	.grant_id = grant_id,
 };
 
 static struct ur_wire_v1 *new_wire(struct ur_engine *engine)
@@ -237,7 +237,7 @@ static struct ur_wire_v1 *new_wire(struct ur_engine *engine)
 	w->wire.ops = &v1_ops;
 	w->wire.packing = &ur_no_packing;
 	w->wire.near = &v1_near;
-	w->wire.lending = &ur_no_lending;
+	w->wire.granting = &ur_no_granting;
 	w->wire.engine = engine;
 	w->watch.fn = ur_v1_readable;
 	w->lo_watch.fn = ur_v1_lo_readable;
@@ -255,8 +255,8 @@ static int begin(struct ur_wire_v1 *w, int *neigh)
 	const struct ur_v1_numbers none = {0};
 	int fd[UR_V1_SOCKETS], err;
 
-	if (e->config.guest) {
-		err = borrow(w);
+	if (e->config.inproc) {
+		err = use_sockets(w);
 		*neigh = w->fd[UR_V1_NEIGH];
 		w->fd[UR_V1_NEIGH] = -1;
 		return err;

@@ -36,7 +36,7 @@ struct ur_wire_v1 {
 	int fd[UR_V1_SOCKETS]; /* -1: no address yet */
 	u32 last;     /* UR_V1_RX or UR_V1_LO_RX: where frames came last */
 	int priority; /* of the sending socket; -1: not known */
-	bool said_msgsize;
+	bool logged_msgsize;
 	u8 *rx_buf;
 	struct mmsghdr rx_msg[UR_V1_RX_MSGS];
 	struct iovec rx_iov[UR_V1_RX_MSGS];

@@ -31,7 +31,7 @@ static bool is_genuine(const struct ur_wire_v1 *w, bool lo,
 	slot = ur_get_be16(from->sll_addr + 4);
 	/* A frame that this engine sent to a group: its members here have it already. */
 	if (from->sll_halen != 6 || slot >= UR_SLOTS ||
-	    slot == e->config.lent.slot)
+	    slot == e->config.grant.slot)
 		return false;
 	ur_wire_udp_sender(ur_wire_of(e, false), slot, meta);
 	return true;
@@ -220,8 +220,8 @@ static bool keep_pending(struct ur_wire_v1 *w, const struct ur_tx *tx, u32 i)
 static void lost(struct ur_wire_v1 *w, int error)
 {
 	ur_engine_tally(w->wire.engine, UR_CNT_send_err, 1);
-	if (error == EMSGSIZE && !w->said_msgsize) {
-		w->said_msgsize = true;
+	if (error == EMSGSIZE && !w->logged_msgsize) {
+		w->logged_msgsize = true;
 		fprintf(stderr,
 			"uroced: %s: the netdev does not carry RoCEv1 packets "
 			"of the MTU in use; lower the QPs' path MTU\n",
@@ -245,52 +245,52 @@ static u32 put_out(struct ur_wire_v1 *w, int fd, u32 n)
 }
 
 /* Where a packet goes. */
-struct way {
+struct path {
 	int fd; /* -1: nowhere yet */
 	bool lo;
 	const u8 *mac; /* NULL: not known yet */
 };
 
-static struct way find_way(struct ur_wire_v1 *w, const struct ur_av *av)
+static struct path find_path(struct ur_wire_v1 *w, const struct ur_av *av)
 {
 	static const u8 none[6];
 	struct ur_engine *e = w->wire.engine;
-	struct way way = {.lo = !av->mcast && ur_v1_is_mine(w, av->dgid)};
+	struct path path = {.lo = !av->mcast && ur_v1_is_mine(w, av->dgid)};
 
-	if (way.lo) {
-		way.fd = w->fd[UR_V1_LO_TX];
-		way.mac = none;
-		return way;
+	if (path.lo) {
+		path.fd = w->fd[UR_V1_LO_TX];
+		path.mac = none;
+		return path;
 	}
-	way.fd = ur_v1_out(w, av->sl);
-	if (way.fd >= 0)
-		way.mac = ur_neigh_mac(w->neigh, e->config.ifindex, av->sgid,
-				       av->dgid, e->now);
-	return way;
+	path.fd = ur_v1_out(w, av->sl);
+	if (path.fd >= 0)
+		path.mac = ur_neigh_mac(w->neigh, e->config.ifindex, av->sgid,
+					av->dgid, e->now);
+	return path;
 }
 
 /* Fills messages with packets from *i on that go out by one socket with one priority. Returns their
  * number. */
 static u32 gather(struct ur_wire_v1 *w, const struct ur_tx *tx, u32 *i, u32 end,
-		  struct way *first)
+		  struct path *first)
 {
 	u8 sl = tx->desc[*i].av->sl;
 	u32 n = 0;
 
 	for (; *i < end && n < UR_V1_TX_MSGS && tx->desc[*i].av->sl == sl;
 	     (*i)++) {
-		struct way way = find_way(w, tx->desc[*i].av);
+		struct path path = find_path(w, tx->desc[*i].av);
 
-		if (n && (!way.mac || way.lo != first->lo))
+		if (n && (!path.mac || path.lo != first->lo))
 			break;
-		if (!way.mac) {
-			if (way.fd < 0 || !keep_pending(w, tx, *i))
+		if (!path.mac) {
+			if (path.fd < 0 || !keep_pending(w, tx, *i))
 				lost(w, EHOSTUNREACH);
 			continue;
 		}
-		*first = way;
-		fill(w, n, tx, *i, way.mac);
-		if (way.lo)
+		*first = path;
+		fill(w, n, tx, *i, path.mac);
+		if (path.lo)
 			turn_round(w, n, false);
 		n++;
 	}
@@ -306,16 +306,16 @@ u32 ur_v1_send(struct ur_wire *wire, const struct ur_tx *tx, u32 first, u32 end,
 	ur_neigh_update(w->neigh);
 	ur_v1_pending_retry(w);
 	while (i < end) {
-		struct way way;
-		u32 n = gather(w, tx, &i, end, &way), done;
+		struct path path;
+		u32 n = gather(w, tx, &i, end, &path), done;
 
 		if (!n)
 			continue;
-		done = put_out(w, way.fd, n);
-		if (!way.lo)
+		done = put_out(w, path.fd, n);
+		if (!path.lo)
 			copy_to_groups(w, tx, i - n, done);
 		if (done < n) {
-			*wait_fd = way.fd;
+			*wait_fd = path.fd;
 			return i - n + done - first;
 		}
 	}
@@ -328,7 +328,7 @@ static void write_eth(const struct ur_wire_v1 *w, u8 *eth, bool mcast)
 	eth[0] = mcast ? 0x33 : 0;
 	eth[1] = eth[0];
 	eth[6] = 0x02; /* locally administered */
-	ur_put_be16(eth + 10, (u16)w->wire.engine->config.lent.slot);
+	ur_put_be16(eth + 10, (u16)w->wire.engine->config.grant.slot);
 	ur_put_be16(eth + 12, UR_ROCE_V1_ETHERTYPE);
 }
 

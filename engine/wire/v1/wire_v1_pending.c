@@ -44,7 +44,7 @@ static void set_timer(struct ur_v1_pending *h, long ns)
 }
 
 /* Sends the frame or gives it up. Returns false if it stays. */
-static bool settle(struct ur_wire_v1 *w, const struct frame *f)
+static bool finish(struct ur_wire_v1 *w, const struct frame *f)
 {
 	struct ur_engine *e = w->wire.engine;
 	const u8 *mac = ur_neigh_mac(w->neigh, e->config.ifindex, f->sgid,
@@ -74,7 +74,7 @@ void ur_v1_pending_retry(struct ur_wire_v1 *w)
 	for (u32 i = 0; i < h->n; i++) {
 		struct frame *f = h->queue[i];
 
-		if (settle(w, f))
+		if (finish(w, f))
 			rest[freed++] = f;
 		else
 			h->queue[kept++] = f;

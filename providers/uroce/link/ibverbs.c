@@ -217,7 +217,7 @@ static int begin_apart(const struct ib_uverbs_attr *attr)
 	return 0;
 }
 
-/* Answers a query of the port's speed, with the kernel's numbers, and lends an engine. Knows no other
+/* Answers a query of the port's speed, with the kernel's numbers, and grants an engine. Knows no other
  * method, as an older device. */
 int execute_ioctl(void *context, struct ioctl_command *cmd)
 {

@@ -2,7 +2,7 @@
 /* Counters objects. The engine of a flow counts its packets and bytes for the object that it names.
  * The program chooses the indices of its array before the first flow; they are kept here. */
 #include "providers/uroce/apart.h"
-#include "providers/uroce/guest.h"
+#include "providers/uroce/ectx.h"
 
 #define DESCRIPTIONS (IBV_COUNTER_BYTES + 1)
 /* Indices of an array that programs write out by hand. */
@@ -21,9 +21,8 @@ struct ibv_counters *uroce_create_counters(struct ibv_context *context,
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return NULL;
-	err = UR_GUEST_TRY(
-		context, NULL,
-		ibv_cmd_create_counters(context, attr, &c->vc, NULL));
+	err = UR_ECTX_TRY(context, NULL,
+			  ibv_cmd_create_counters(context, attr, &c->vc, NULL));
 	if (err) {
 		free(c);
 		errno = err;
@@ -41,8 +40,8 @@ int uroce_destroy_counters(struct ibv_counters *counters)
 	/* The next uroced does not know its users. */
 	if (__atomic_load_n(&c->flows, __ATOMIC_RELAXED))
 		return EBUSY;
-	err = ur_guest_forgive(ur_to_ctx(counters->context),
-			       ibv_cmd_destroy_counters(&c->vc));
+	err = ur_ectx_forgive(ur_to_ctx(counters->context),
+			      ibv_cmd_destroy_counters(&c->vc));
 	if (!err)
 		free(c);
 	return err;
@@ -85,9 +84,9 @@ int uroce_read_counters(struct ibv_counters *counters, uint64_t *values,
 		return EINVAL;
 	err = ibv_cmd_read_counters(&c->vc, counted, DESCRIPTIONS, flags, NULL);
 	if (err && c->flows)
-		err = ur_guest_forgive(ur_to_ctx(counters->context), err);
-	if (!err && ur_to_ctx(counters->context)->guest_apart)
-		ur_apart_update_counts(ur_to_ctx(counters->context)->guest,
+		err = ur_ectx_forgive(ur_to_ctx(counters->context), err);
+	if (!err && ur_to_ctx(counters->context)->engine_apart)
+		ur_apart_update_counts(ur_to_ctx(counters->context)->engine,
 				       &c->here);
 	for (u32 i = 0; !err && i < DESCRIPTIONS; i++)
 		if (c->at[i].wanted)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Flow rules: the library parses their parts, the device checks them, and the
  * queue pair's engine matches frames. */
-#include "providers/uroce/raw/guest_raw.h"
+#include "providers/uroce/raw/ectx_raw.h"
 
 /* Returns the counters object that a part of the rule names, or NULL. */
 static struct uroce_counters *counters_of(const struct ibv_flow_attr *attr)
@@ -25,7 +25,7 @@ static int cmd_create(struct ibv_qp *qp, struct uroce_flow *flow,
 		      struct ibv_flow_attr *attr,
 		      struct uroce_counters *counters)
 {
-	int err = counters ? ur_guest_renew_counters(counters) : 0;
+	int err = counters ? ur_ectx_renew_counters(counters) : 0;
 
 	return err ? err : ibv_cmd_create_flow(qp, &flow->ibv, attr, NULL, 0);
 }
@@ -33,13 +33,13 @@ static int cmd_create(struct ibv_qp *qp, struct uroce_flow *flow,
 static int create_flow(struct uroce_qp *qp, struct uroce_flow *flow,
 		       struct ibv_flow_attr *attr)
 {
-	struct uroce_counters *counters = qp->guest ? counters_of(attr) : NULL;
-	int err = UR_GUEST_OLD(ur_guest_old_qp(qp),
-			       cmd_create(&qp->ibv, flow, attr, counters));
+	struct uroce_counters *counters = qp->engine ? counters_of(attr) : NULL;
+	int err = UR_ECTX_OLD(ur_ectx_old_qp(qp),
+			      cmd_create(&qp->ibv, flow, attr, counters));
 
 	if (err)
 		return err;
-	err = ur_guest_create_flow(qp, flow, counters);
+	err = ur_ectx_create_flow(qp, flow, counters);
 	if (err)
 		ibv_cmd_destroy_flow(&flow->ibv);
 	return err;
@@ -66,11 +66,11 @@ int uroce_destroy_flow(struct ibv_flow *ibv)
 {
 	struct uroce_flow *flow = ur_to_flow(ibv);
 	struct uroce_context *ctx = ur_to_ctx(ibv->context);
-	int err = ur_guest_forgive(ctx, ibv_cmd_destroy_flow(ibv));
+	int err = ur_ectx_forgive(ctx, ibv_cmd_destroy_flow(ibv));
 
 	if (err)
 		return err;
-	ur_guest_destroy_flow(ctx, flow);
+	ur_ectx_destroy_flow(ctx, flow);
 	free(flow);
 	return 0;
 }

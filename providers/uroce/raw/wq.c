@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Work queues, and the indirection tables that name them. */
-#include "providers/uroce/raw/guest_raw.h"
+#include "providers/uroce/raw/ectx_raw.h"
 #include "providers/uroce/uroce.h"
 
 /* As with other devices, receives can be posted in RESET, and are dropped by
@@ -36,8 +36,8 @@ static int setup(struct ibv_context *context, struct uroce_wq *wq,
 
 static int cmd_destroy_wq(struct uroce_wq *wq)
 {
-	return ur_to_ctx(wq->ibv.context)->guest || wq->qp.guest
-		       ? ur_guest_destroy_wq(wq)
+	return ur_to_ctx(wq->ibv.context)->engine || wq->qp.engine
+		       ? ur_ectx_destroy_wq(wq)
 		       : ibv_cmd_destroy_wq(&wq->ibv);
 }
 
@@ -48,7 +48,7 @@ static int create_by(struct ibv_context *context, struct uroce_wq *wq,
 	int err = 0;
 
 	if (ur_may_renew(context))
-		err = ur_guest_renew_parts(attr->pd, NULL, attr->cq, NULL);
+		err = ur_ectx_renew_parts(attr->pd, NULL, attr->cq, NULL);
 	return err ? err : ur_wq_cmd_create(context, wq, attr, drv);
 }
 
@@ -56,12 +56,11 @@ static int try_wq(struct ibv_context *context, struct uroce_wq *wq,
 		  struct ibv_wq_init_attr *attr,
 		  struct uroce_create_qp_resp *drv)
 {
-	int err =
-		UR_GUEST_TRY(context, NULL, create_by(context, wq, attr, drv));
+	int err = UR_ECTX_TRY(context, NULL, create_by(context, wq, attr, drv));
 
 	if (err)
 		return err;
-	err = ur_guest_create_wq(ur_to_ctx(context), wq, attr, drv);
+	err = ur_ectx_create_wq(ur_to_ctx(context), wq, attr, drv);
 	if (err)
 		cmd_destroy_wq(wq);
 	return err;
@@ -71,7 +70,7 @@ static int create_wq(struct ibv_context *context, struct uroce_wq *wq,
 		     struct ibv_wq_init_attr *attr)
 {
 	struct uroce_create_qp_resp drv;
-	int err = UR_GUEST_NUMBERED(try_wq(context, wq, attr, &drv));
+	int err = UR_ECTX_NUMBERED(try_wq(context, wq, attr, &drv));
 
 	if (err)
 		return err;
@@ -89,7 +88,7 @@ struct ibv_wq *uroce_create_wq(struct ibv_context *context,
 
 	if (!wq)
 		return NULL;
-	err = ur_guest_place_wq(ur_to_ctx(context), wq, attr->pd);
+	err = ur_ectx_place_wq(ur_to_ctx(context), wq, attr->pd);
 	if (!err)
 		err = create_wq(context, wq, attr);
 	if (err) {
@@ -110,13 +109,13 @@ static int modify_wq(struct uroce_wq *wq, struct ibv_wq_attr *attr)
 
 	if (err || !(attr->attr_mask & IBV_WQ_ATTR_STATE))
 		return err;
-	return ur_guest_modify_wq(wq, attr->wq_state);
+	return ur_ectx_modify_wq(wq, attr->wq_state);
 }
 
 int uroce_modify_wq(struct ibv_wq *ibwq, struct ibv_wq_attr *attr)
 {
 	struct uroce_wq *wq = ur_to_wq(ibwq);
-	int err = UR_GUEST_OLD(ur_guest_old_wq(wq), modify_wq(wq, attr));
+	int err = UR_ECTX_OLD(ur_ectx_old_wq(wq), modify_wq(wq, attr));
 
 	if (err || !(attr->attr_mask & IBV_WQ_ATTR_STATE))
 		return err;
@@ -152,7 +151,7 @@ static void count_table(struct uroce_rwq_table *t, u32 n)
 
 static int make_table(struct ibv_context *context, struct uroce_rwq_table *t)
 {
-	int err = ur_guest_renew_wqs(t);
+	int err = ur_ectx_renew_wqs(t);
 
 	return err ? err : ur_rwq_table_cmd_create(context, t);
 }
@@ -177,7 +176,7 @@ uroce_create_rwq_ind_table(struct ibv_context *context,
 	t->size = size;
 	for (u32 i = 0; i < size; i++)
 		t->wq[i] = ur_to_wq(attr->ind_tbl[i]);
-	err = UR_GUEST_TRY(context, NULL, make_table(context, t));
+	err = UR_ECTX_TRY(context, NULL, make_table(context, t));
 	if (err) {
 		free(t);
 		errno = err;
@@ -195,8 +194,8 @@ int uroce_destroy_rwq_ind_table(struct ibv_rwq_ind_table *table)
 	/* The next uroced does not know its users. */
 	if (__atomic_load_n(&t->users, __ATOMIC_RELAXED))
 		return EBUSY;
-	err = ur_guest_forgive(ur_to_ctx(table->context),
-			       ibv_cmd_destroy_rwq_ind_table(table));
+	err = ur_ectx_forgive(ur_to_ctx(table->context),
+			      ibv_cmd_destroy_rwq_ind_table(table));
 	if (!err) {
 		count_table(t, ~0u);
 		free(t);

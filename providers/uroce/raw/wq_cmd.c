@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The commands that make work queues and indirection tables. */
-#include "providers/uroce/guest.h"
+#include "providers/uroce/ectx.h"
 
 int ur_wq_cmd_create(struct ibv_context *context, struct uroce_wq *wq,
 		     struct ibv_wq_init_attr *attr,

@@ -212,7 +212,7 @@ static void put_evil_packets(void)
 	p.m.len = p.m.seg = 60000;
 	put(&p, "evil");
 	p = make(0x04, own, other);
-	p.m.apart = 1;
+	p.m.split = 1;
 	p.m.seg = 16;
 	must(ur_peer_reserve(&out, 4096, &p.m.bulk), "bulk");
 	put(&p, "evil");

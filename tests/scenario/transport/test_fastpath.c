@@ -295,7 +295,7 @@ static u32 feed_apart(const u8 *bytes, u32 len, u32 n)
 		memcpy(payload + i * MTU, bytes + i * STRIDE + UR_BTH_BYTES,
 		       MTU);
 	}
-	took = ur_port_rx_apart(w.port, w.now, &w.meta, heads, 16, payload, len,
+	took = ur_port_rx_split(w.port, w.now, &w.meta, heads, 16, payload, len,
 				n, frail);
 	CHECK(!took || copied || !frail);
 	return took;

@@ -17,28 +17,24 @@
 static u32 made, destroyed, detached, made_pdn;
 static char object[1];
 static u32 state_of_wq;
-static const struct uroce_guest_rss *last_rss;
+static const struct uroce_eqp_rss *last_rss;
 
-static int create_cq(struct uroce_guest *guest,
-		     const struct uroce_guest_cq_init *init,
-		     struct uroce_guest_cq **cq,
-		     struct uroce_create_cq_resp *resp)
+static int create_cq(struct uroce_ectx *ctx, const struct uroce_ecq_init *init,
+		     struct uroce_ecq **cq, struct uroce_create_cq_resp *resp)
 {
 	made++;
-	*cq = (struct uroce_guest_cq *)(void *)object;
+	*cq = (struct uroce_ecq *)(void *)object;
 	return 0;
 }
 
-static int destroy_cq(struct uroce_guest_cq *cq, u32 read[2])
+static int destroy_cq(struct uroce_ecq *cq, u32 read[2])
 {
 	destroyed++;
 	return 0;
 }
 
-static int create_qp(struct uroce_guest *guest,
-		     const struct uroce_guest_qp_init *init,
-		     struct uroce_guest_qp **qp,
-		     struct uroce_create_qp_resp *resp)
+static int create_qp(struct uroce_ectx *ctx, const struct uroce_eqp_init *init,
+		     struct uroce_eqp **qp, struct uroce_create_qp_resp *resp)
 {
 	made++;
 	made_pdn = init->pdn;
@@ -46,54 +42,52 @@ static int create_qp(struct uroce_guest *guest,
 		CHECK(init->rss->size == 2 &&
 		      init->rss->wq[1] == (void *)object);
 	last_rss = init->rss;
-	*qp = (struct uroce_guest_qp *)(void *)object;
+	*qp = (struct uroce_eqp *)(void *)object;
 	return 0;
 }
 
-static int open_qp(struct uroce_guest *guest,
-		   const struct uroce_guest_qp_init *init,
-		   struct uroce_guest_qp **qp)
+static int open_qp(struct uroce_ectx *ctx, const struct uroce_eqp_init *init,
+		   struct uroce_eqp **qp)
 {
 	made++;
-	*qp = (struct uroce_guest_qp *)(void *)object;
+	*qp = (struct uroce_eqp *)(void *)object;
 	return 0;
 }
 
 /* A queue pair that is in a group is not destroyed. */
-static int destroy_qp(struct uroce_guest_qp *qp, u32 *read)
+static int destroy_qp(struct uroce_eqp *qp, u32 *read)
 {
 	CHECK(detached == 1);
 	destroyed++;
 	return 0;
 }
 
-static struct uroce_guest_mr_init last_mr;
+static struct uroce_emr_init last_mr;
 
-static int reg_mr(struct uroce_guest *guest,
-		  const struct uroce_guest_mr_init *init,
-		  struct uroce_guest_mr **mr)
+static int reg_mr(struct uroce_ectx *ctx, const struct uroce_emr_init *init,
+		  struct uroce_emr **mr)
 {
 	made++;
 	last_mr = *init;
-	*mr = (struct uroce_guest_mr *)(void *)object;
+	*mr = (struct uroce_emr *)(void *)object;
 	return 0;
 }
 
-static int rereg_mr(struct uroce_guest_mr *mr, u32 flags,
-		    const struct uroce_guest_mr_init *init)
+static int rereg_mr(struct uroce_emr *mr, u32 flags,
+		    const struct uroce_emr_init *init)
 {
 	CHECK_EQ(flags, 7);
 	last_mr = *init;
 	return 0;
 }
 
-static int dereg_mr(struct uroce_guest_mr *mr)
+static int dereg_mr(struct uroce_emr *mr)
 {
 	destroyed++;
 	return 0;
 }
 
-static int mcast(struct uroce_guest_qp *qp, const u8 gid[16], u32 attach)
+static int mcast(struct uroce_eqp *qp, const u8 gid[16], u32 attach)
 {
 	detached += !attach;
 	return 0;
@@ -101,54 +95,53 @@ static int mcast(struct uroce_guest_qp *qp, const u8 gid[16], u32 attach)
 
 static u64 more_room;
 
-static __u64 room(struct uroce_guest *guest)
+static __u64 room(struct uroce_ectx *ctx)
 {
 	return more_room;
 }
 
-static u32 settled;
+static u32 drained;
 
-static void settle(struct uroce_guest *guest)
+static void drain(struct uroce_ectx *ctx)
 {
-	settled++;
+	drained++;
 }
 
-static int has_raw(struct uroce_guest *guest)
+static int has_raw(struct uroce_ectx *ctx)
 {
 	return 1;
 }
 
-static int borrow_raw(struct uroce_guest *guest,
-		      const struct uroce_engine_raw *raw)
+static int use_raw(struct uroce_ectx *ctx, const struct uroce_engine_raw *raw)
 {
 	made++;
 	return 0;
 }
 
-static int modify_wq(struct uroce_guest_qp *wq, u32 state)
+static int modify_wq(struct uroce_eqp *wq, u32 state)
 {
 	state_of_wq = state;
 	return 0;
 }
 
 /* The rule has counted something at once. */
-static int create_flow(struct uroce_guest_qp *qp,
+static int create_flow(struct uroce_eqp *qp,
 		       const struct uroce_engine_flow *init,
-		       struct uroce_guest_counts *counts,
-		       struct uroce_guest_flow **flow)
+		       struct uroce_eflow_counts *counts,
+		       struct uroce_eflow **flow)
 {
 	made++;
-	*counts = (struct uroce_guest_counts){3, 300};
-	*flow = (struct uroce_guest_flow *)(void *)object;
+	*counts = (struct uroce_eflow_counts){3, 300};
+	*flow = (struct uroce_eflow *)(void *)object;
 	return 0;
 }
 
-static void destroy_flow(struct uroce_guest_flow *flow)
+static void destroy_flow(struct uroce_eflow *flow)
 {
 	destroyed++;
 }
 
-static int left_sender(struct uroce_guest *guest)
+static int left_sender(struct uroce_ectx *ctx)
 {
 	return -1;
 }
@@ -164,7 +157,7 @@ static void end_home(struct uroce_home *home)
 {
 }
 
-static const struct uroce_door door = {
+static const struct uroce_engine_ops ops = {
 	.make_home = make_home,
 	.end_home = end_home,
 	.create_cq = create_cq,
@@ -178,16 +171,16 @@ static const struct uroce_door door = {
 	.dereg_mr = dereg_mr,
 	.room = room,
 	.left_sender = left_sender,
-	.settle = settle,
+	.drain = drain,
 	.has_raw = has_raw,
-	.borrow_raw = borrow_raw,
+	.use_raw = use_raw,
 	.modify_wq = modify_wq,
 	.create_flow = create_flow,
 	.destroy_flow = destroy_flow,
 };
 
 static struct ur_apart_client client = {
-	.door = &door, .slot = SLOT, .max_kib = UINT32_MAX};
+	.ops = &ops, .slot = SLOT, .max_kib = UINT32_MAX};
 
 static struct ur_apart_reply reply;
 
@@ -233,13 +226,13 @@ static void domains(void)
 	struct uroce_engine_open open = {.slot = SLOT};
 	struct ur_apart_engine *engine, *same;
 	struct uroce_apart_msg msg = qp_of(new_cq());
-	int file = memfd_create("life", MFD_CLOEXEC);
+	int file = memfd_create("liveness", MFD_CLOEXEC);
 	u32 first;
 
-	CHECK_EQ(ur_apart_engine_get(&door, 1, &open, NULL, false, file,
-				     &engine),
-		 0);
-	CHECK_EQ(ur_apart_engine_get(&door, 1, &open, NULL, false, -1, &same),
+	CHECK_EQ(
+		ur_apart_engine_get(&ops, 1, &open, NULL, false, file, &engine),
+		0);
+	CHECK_EQ(ur_apart_engine_get(&ops, 1, &open, NULL, false, -1, &same),
 		 0);
 	CHECK(engine == same);
 	msg.qp.init.pdn = 7;
@@ -287,7 +280,7 @@ static struct uroce_apart_msg region_of(u32 key, u64 addr)
 /* Regions that uroced has named: the program claims one, which is as the program says, and the others end. */
 static void listed_regions(void)
 {
-	const struct uroce_guest_mr_init listed[] = {
+	const struct uroce_emr_init listed[] = {
 		{.key = 1, .pdn = 1, .addr = 4096, .length = 8},
 		{.key = 2, .pdn = 1, .addr = 4096, .length = 8},
 		/* A wrong one, as no uroced names it. */
@@ -325,7 +318,7 @@ static void listed_regions(void)
 /* A program names an unclaimed region by its key alone: by a number it ends none that is to be claimed later. */
 static void listed_regions_by_number(void)
 {
-	const struct uroce_guest_mr_init listed = {
+	const struct uroce_emr_init listed = {
 		.key = 1, .pdn = 1, .addr = 4096, .length = 8};
 	int file = memfd_create("regions", MFD_CLOEXEC);
 	u32 ended = destroyed;
@@ -369,7 +362,7 @@ static void pointers(void)
 		.op = UROCE_APART_CREATE_SRQ,
 		.srq = {.max_wr = 1,
 			.max_sge = 1,
-			.cq = (struct uroce_guest_cq *)(uintptr_t)8}};
+			.cq = (struct uroce_ecq *)(uintptr_t)8}};
 	CHECK_EQ(call(&msg), -EINVAL);
 	msg.srq.cq = NULL;
 	msg.srq.xrcdn = 1;
@@ -392,7 +385,7 @@ static void last_requests(void)
 	struct uroce_apart_msg msg = {.op = UROCE_APART_DRAIN};
 
 	CHECK_EQ(call(&msg), 0);
-	CHECK_EQ(settled, 1);
+	CHECK_EQ(drained, 1);
 }
 
 /* A number is of an object of that kind, or of none. */
@@ -560,7 +553,7 @@ static void rules(void)
 /* Only packet sockets are borrowed: of another kind the engine would read for ever. */
 static void packet_sockets(void)
 {
-	struct ur_apart_asked asked = {.msg.op = UROCE_APART_BORROW_RAW};
+	struct ur_apart_asked asked = {.msg.op = UROCE_APART_USE_RAW};
 	int fds[UROCE_APART_MSG_FDS] = {-1, -1, -1}, pair[2];
 	u32 before = made;
 
@@ -667,7 +660,7 @@ static void impossible_queue_pairs(void)
 	/* Its pointers are not read. */
 	msg = good;
 	msg.qp.recv_cq = 0;
-	msg.qp.init.recv_cq = (struct uroce_guest_cq *)(void *)object;
+	msg.qp.init.recv_cq = (struct uroce_ecq *)(void *)object;
 	CHECK_EQ(call(&msg), -EINVAL);
 	CHECK_EQ(made, 2);
 }
@@ -675,7 +668,7 @@ static void impossible_queue_pairs(void)
 static void impossible_values(void)
 {
 	struct uroce_apart_modify m = {.attr.path_mtu = 1024, .mask = 1u << 8};
-	struct uroce_guest_mr_init mr = {.addr = 4096, .length = 4096};
+	struct uroce_emr_init mr = {.addr = 4096, .length = 4096};
 
 	CHECK(ur_apart_modify_is_good(&m));
 	m.attr.path_mtu = 1000;
@@ -691,24 +684,24 @@ static void impossible_values(void)
 	CHECK(ur_apart_mr_is_good(&mr));
 	mr.length = UINT64_MAX;
 	CHECK(!ur_apart_mr_is_good(&mr));
-	mr = (struct uroce_guest_mr_init){.flags = 1u << 7};
+	mr = (struct uroce_emr_init){.flags = 1u << 7};
 	CHECK(!ur_apart_mr_is_good(&mr));
-	mr = (struct uroce_guest_mr_init){.access = UINT32_MAX};
+	mr = (struct uroce_emr_init){.access = UINT32_MAX};
 	CHECK(!ur_apart_mr_is_good(&mr));
 	CHECK(!ur_apart_cq_is_good(&(struct uroce_apart_cq){0}));
 	CHECK(!ur_apart_cq_is_good(
 		&(struct uroce_apart_cq){.entries = 1u << 31}));
 	CHECK(!ur_apart_srq_is_good(
-		&(struct uroce_guest_srq_init){.max_wr = 1u << 31}, false));
+		&(struct uroce_esrq_init){.max_wr = 1u << 31}, false));
 	CHECK(!ur_apart_srq_is_good(
-		&(struct uroce_guest_srq_init){.max_wr = 1, .xrcdn = 1}, true));
+		&(struct uroce_esrq_init){.max_wr = 1, .xrcdn = 1}, true));
 }
 
 /* Nothing is mapped that its owner can make shorter. */
 static void files_that_shrink(void)
 {
 	struct ur_apart_asked asked = {
-		.msg = {.op = UROCE_APART_BORROW_RING, .ring.slot = 4}};
+		.msg = {.op = UROCE_APART_USE_RING, .ring.slot = 4}};
 	int fds[UROCE_APART_MSG_FDS];
 
 	for (u32 i = 0; i < UROCE_APART_MSG_FDS; i++)

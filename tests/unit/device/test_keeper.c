@@ -21,7 +21,10 @@
 static struct ur_daemon daemon_of = {.lock_fd = -1};
 
 static const struct ur_kept
-	life = {.kind = UR_KEPT_LIFE, .device = 1, .place = 9, .value = 4711},
+	liveness = {.kind = UR_KEPT_LIVENESS,
+		    .device = 1,
+		    .place = 9,
+		    .value = 4711},
 	file = {.kind = UR_KEPT_COUNTERS, .device = 1, .place = 9},
 	events = {.kind = UR_KEPT_EVENTS, .place = 1, .value = 4711},
 	others = {.kind = UR_KEPT_EVENTS, .place = 2, .value = 4712};
@@ -59,7 +62,7 @@ static void put_all(int pair[2])
 
 	CHECK(fd >= 0 && write(fd, "text", 4) == 4);
 	ur_keeper_start(&daemon_of);
-	CHECK_EQ(ur_keep_put(&life, pair[0]), 0);
+	CHECK_EQ(ur_keep_put(&liveness, pair[0]), 0);
 	CHECK_EQ(ur_keep_put(&file, pair[0]), 0);
 	CHECK_EQ(ur_keep_put(&file, fd), 0); /* in its place */
 	CHECK_EQ(ur_keep_put(&events, fd), 0);
@@ -105,14 +108,14 @@ static void take_over(void)
 	CHECK(what.place == 1 && what.value == 4711);
 	CHECK(!ur_keep_next(UR_KEPT_EVENTS, 0, &at, &what));
 	at = 0;
-	CHECK(!ur_keep_next(UR_KEPT_LIFE, 2, &at, &what));
-	what = life;
+	CHECK(!ur_keep_next(UR_KEPT_LIVENESS, 2, &at, &what));
+	what = liveness;
 	fd = ur_keep_take(&what);
 	CHECK(fd >= 0 && what.value == 4711);
 	close(fd);
 	ur_keep_forget();
 	CHECK(!has_hung_up(0));
-	ur_keep_drop(&life);
+	ur_keep_drop(&liveness);
 	CHECK(has_hung_up(PATIENCE_MS));
 	ur_keeper_stop(&daemon_of);
 	remove_dir();
@@ -306,7 +309,7 @@ static void alone(void)
 	ur_keeper_start(&daemon_of);
 	CHECK(ur_keep_next(UR_KEPT_EVENTS, 0, &at, &what));
 	CHECK(what.place == 3 && what.value == (4713 | UR_KEPT_ALONE));
-	CHECK(!ur_keep_has_left_life(4713));
+	CHECK(!ur_keep_has_left_liveness(4713));
 	ur_keep_forget();
 	CHECK(has_hung_up(0));
 	ur_keeper_stop(&daemon_of);
@@ -356,7 +359,7 @@ static pid_t leave_stopped(void (*uroced)(int fd))
 	if (!pid) {
 		close(pair[1]);
 		ur_keeper_start(&daemon_of);
-		CHECK_EQ(ur_keep_put(&life, pair[0]), 0);
+		CHECK_EQ(ur_keep_put(&liveness, pair[0]), 0);
 		keeper = stop_keeper();
 		CHECK(write(told[1], &keeper, sizeof(keeper)) ==
 		      sizeof(keeper));
@@ -396,7 +399,7 @@ static void killed_beside_stopped(void)
 	CHECK(!kill(leave_stopped(put_many), SIGCONT));
 	CHECK_EQ(ur_keeper_start(&daemon_of), 0);
 	CHECK_EQ(ur_keep_take(&what), -1);
-	what = life;
+	what = liveness;
 	CHECK(ur_keep_take(&what) >= 0);
 	what = events;
 	CHECK(ur_keep_take(&what) >= 0);
@@ -407,7 +410,7 @@ static void killed_beside_stopped(void)
 static void go_on_beside(int fd)
 {
 	struct ur_kept more = {.kind = UR_KEPT_COUNTERS, .device = 2},
-		       renumbered = life;
+		       renumbered = liveness;
 	pid_t keeper = find_keeper();
 	u64 limit;
 	int err;
@@ -434,7 +437,7 @@ static void go_on_beside(int fd)
 
 static void slow(void)
 {
-	struct ur_kept what = life;
+	struct ur_kept what = liveness;
 
 	leave_stopped(go_on_beside);
 	CHECK_EQ(ur_keeper_start(&daemon_of), 0);
@@ -465,7 +468,7 @@ static void wait_for_line(int fd, const char *line)
 static void started_beside_stopped(void)
 {
 	pid_t keeper = leave_stopped(put_many), pid;
-	struct ur_kept what = life;
+	struct ur_kept what = liveness;
 	int log[2], status;
 
 	CHECK(!pipe(log));
@@ -489,7 +492,7 @@ static void started_beside_stopped(void)
 	remove_dir();
 }
 
-/* A keeper with few descriptors refuses what it cannot have before it is lent. */
+/* A keeper with few descriptors refuses what it cannot have before it is granted. */
 static void full(void)
 {
 	struct ur_kept more = {.kind = UR_KEPT_COUNTERS, .device = 2};

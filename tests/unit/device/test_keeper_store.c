@@ -18,10 +18,10 @@
 
 static struct ur_daemon daemon_of = {.lock_fd = -1};
 
-static const struct ur_kept life = {.kind = UR_KEPT_LIFE,
-				    .device = 1,
-				    .place = 9,
-				    .value = PROCESS},
+static const struct ur_kept liveness = {.kind = UR_KEPT_LIVENESS,
+					.device = 1,
+					.place = 9,
+					.value = PROCESS},
 			    file = {.kind = UR_KEPT_COUNTERS,
 				    .device = 1,
 				    .place = 9},
@@ -194,7 +194,7 @@ static void put_all(void)
 
 	CHECK(fd >= 0 && write(fd, "text", 4) == 4);
 	CHECK(!ur_event_pair(pair) && !ur_event_pair(other));
-	CHECK_EQ(ur_keep_put(&life, pair[0]), 0);
+	CHECK_EQ(ur_keep_put(&liveness, pair[0]), 0);
 	CHECK_EQ(ur_keep_put(&file, other[0]), 0);
 	CHECK_EQ(ur_keep_put(&file, fd), 0); /* in its place */
 	CHECK_EQ(ur_keep_put(&sock, other[1]), 0);
@@ -213,7 +213,7 @@ static void take_all(void)
 
 	CHECK(fd >= 0 && pread(fd, text, 4, 0) == 4 &&
 	      !memcmp(text, "text", 4));
-	what = life;
+	what = liveness;
 	CHECK(ur_keep_take(&what) >= 0 && what.value == PROCESS);
 	what = sock;
 	CHECK(ur_keep_take(&what) >= 0 && what.value == 1);
@@ -229,9 +229,9 @@ static void take_all_and_drop(void)
 	ur_keep_drop(&sock); /* nothing */
 }
 
-static void take_life(void)
+static void take_liveness(void)
 {
-	struct ur_kept what = life;
+	struct ur_kept what = liveness;
 
 	CHECK(ur_keep_take(&what) >= 0);
 	what = file;
@@ -241,7 +241,7 @@ static void take_life(void)
 
 static void take_none(void)
 {
-	struct ur_kept what = life;
+	struct ur_kept what = liveness;
 
 	CHECK_EQ(ur_keep_take(&what), -1);
 }
@@ -256,14 +256,14 @@ static void end_with_program(void)
 {
 	CHECK(ur_keep_stay());
 	CHECK(ur_keep_stays(PROCESS, 0) && !ur_keep_stays(NOBODY, 0));
-	ur_keep_drop(&life);
+	ur_keep_drop(&liveness);
 	ur_keep_end();
 	_exit(0);
 }
 
 static void end_without(void)
 {
-	ur_keep_drop(&life);
+	ur_keep_drop(&liveness);
 	CHECK(!ur_keep_stay() && !ur_keep_stays(PROCESS, 0));
 	ur_keeper_stop(&daemon_of);
 	_exit(0);
@@ -271,7 +271,7 @@ static void end_without(void)
 
 static void fill(void)
 {
-	struct ur_kept what = life;
+	struct ur_kept what = liveness;
 	int fd = memfd_create("kept", MFD_CLOEXEC);
 
 	for (what.place = 0; what.place < systemd.max - 1; what.place++)
@@ -300,7 +300,7 @@ static void take_over(void)
 	serve(take_all_and_drop, true);
 	CHECK_EQ(systemd.n, 2);
 	CHECK_EQ(systemd.barriers, 1);
-	serve(take_life, true);
+	serve(take_liveness, true);
 	CHECK_EQ(systemd.n, 2);
 	serve(forget_all, true);
 	CHECK_EQ(systemd.n, 1);
@@ -348,7 +348,7 @@ static void strange_names(void)
 	CHECK_EQ(systemd.n, 4);
 	/* The entry that the file has. */
 	remove_name("k1");
-	serve(take_life, true);
+	serve(take_liveness, true);
 	end_systemd();
 }
 

@@ -97,9 +97,9 @@ static void test_long(void)
 	clear();
 	add(UR_OP_RC_ACK, 16, 1);
 	add(UR_OP_RC_SEND_MIDDLE, 12, 2);
-	desc[1].apart = buf;
+	desc[1].split = buf;
 	check((const u8[]){1, 2});
-	desc[1].apart = NULL;
+	desc[1].split = NULL;
 }
 
 /* ---- one acknowledgement, behind the requests ---- */

@@ -26,7 +26,7 @@ static struct ur_engine_config device_config = {
 static const u8 gids[][16] = {{[10] = 0xff, 0xff, 127, 0, 0, 1}, {[15] = 1}};
 
 static struct ur_engine *device, *program;
-static struct ur_lent lent;
+static struct ur_grant grant;
 
 static void start_device(void)
 {
@@ -35,8 +35,8 @@ static void start_device(void)
 	CHECK(!ur_engine_create(&device_config, &device));
 	for (u32 i = 0; i < 2; i++)
 		CHECK(!ur_engine_set_gid(device, i, gids[i], UR_GID_ROCE_V2));
-	CHECK(!ur_engine_lend(device, geteuid(), getpid(), false,
-			      UR_LEND_SOCKETS, &lent));
+	CHECK(!ur_engine_grant(device, geteuid(), getpid(), false,
+			       UR_GRANT_SOCKETS, &grant));
 }
 
 static void start_program(void)
@@ -50,8 +50,8 @@ static void start_program(void)
 	config.loop = NULL;
 	config.options = "spin_us=0,hold=0";
 	config.kind = &ur_program_kind;
-	config.guest = true;
-	config.lent = lent;
+	config.inproc = true;
+	config.grant = grant;
 	config.slot_bits = UR_PLACE_BITS;
 	config.file = memfd_create("uverbs", MFD_CLOEXEC);
 	CHECK(rings >= 0 && !ftruncate(rings, (off_t)RINGS_FILE));
@@ -62,9 +62,9 @@ static void start_program(void)
 		u8 gid[16];
 		int fd;
 
-		CHECK(!ur_engine_lend_socket(device, lent.slot, i, gid, &fd));
-		CHECK(!ur_engine_borrow(program, i, gid,
-					fcntl(fd, F_DUPFD_CLOEXEC, 0)));
+		CHECK(!ur_engine_grant_socket(device, grant.slot, i, gid, &fd));
+		CHECK(!ur_engine_use_gid(program, i, gid,
+					 fcntl(fd, F_DUPFD_CLOEXEC, 0)));
 	}
 }
 
@@ -80,7 +80,7 @@ static u64 seen(void)
 
 static void send_one(const u8 *gid)
 {
-	const u8 bytes[9] = {[5] = (u8)(lent.slot << (8 - UR_PLACE_BITS))};
+	const u8 bytes[9] = {[5] = (u8)(grant.slot << (8 - UR_PLACE_BITS))};
 	union ur_sockaddr to;
 	socklen_t len = ur_sockaddr_of(&to, gid, UR_ROCE_V2_UDP_PORT, 1);
 	int fd = socket(to.sa.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);

@@ -6,14 +6,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "engine/inproc/door/process.h"
+#include "engine/inproc/ops/process.h"
 #include "kernel-abi/uroce-resumes.h"
 #include "tests/check.h"
 
-static struct uroce_guest guest;
+static struct uroce_ectx ctx;
 static int sender = -1; /* as the preload library keeps it */
 
-int ur_process_wait_add(struct ur_process_wait *wait, struct uroce_guest *g,
+int ur_process_wait_add(struct ur_process_wait *wait, struct uroce_ectx *g,
 			int fd, int copy)
 {
 	return -ENOMEM;
@@ -28,19 +28,19 @@ static int take_sender(int number)
 	int fd = sender;
 
 	sender = -1;
-	ur_process_end_channels(&guest);
+	ur_process_end_channels(&ctx);
 	return fd;
 }
 
 static void keep_sender(int number, int rx, int tx, const void *engine)
 {
-	CHECK(engine == &guest);
+	CHECK(engine == &ctx);
 	sender = dup(tx);
 }
 
 static void end_senders(const void *engine)
 {
-	CHECK(engine == &guest);
+	CHECK(engine == &ctx);
 	if (sender >= 0)
 		shutdown(sender, SHUT_WR);
 }
@@ -54,9 +54,9 @@ const struct uroce_resumes uroce_resumes = {
 
 int main(void)
 {
-	struct uroce_guest_cq_init init = {.entries = 4, .tx = -1};
+	struct uroce_ecq_init init = {.entries = 4, .tx = -1};
 	struct uroce_create_cq_resp resp;
-	struct uroce_guest_cq *cq;
+	struct uroce_ecq *cq;
 	struct pollfd p = {.events = POLLIN};
 	struct uroce_home home;
 	int pair[2];
@@ -65,10 +65,10 @@ int main(void)
 	sender = pair[0];
 	init.rx = p.fd = pair[1];
 	init.channel = &init;
-	ur_list_init(&guest.channels);
-	guest.home = &home;
+	ur_list_init(&ctx.channels);
+	ctx.home = &home;
 	pthread_mutex_init(&home.lock, NULL);
-	CHECK_EQ(ur_process_create_cq(&guest, &init, &cq, &resp), -ENOMEM);
+	CHECK_EQ(ur_process_create_cq(&ctx, &init, &cq, &resp), -ENOMEM);
 	CHECK_EQ(poll(&p, 1, 0), 1);
 	return 0;
 }

@@ -2,7 +2,7 @@
 /* Datagrams of one way leave behind each other, in their order; other packets keep their places. */
 #include <string.h>
 #include "engine/core/datagrams.h"
-#include "engine/engine_lend.h"
+#include "engine/engine_grant.h"
 #include "tests/check.h"
 #include "transport/wire_format.h"
 

@@ -45,9 +45,9 @@ static u32 purge(struct ur_evsock *s, struct ur_evsrc *src)
 	u32 n;
 
 	ur_evsock_forget(s, src, &left);
-	ur_events_hold(&left);
+	ur_events_freeze(&left);
 	n = ur_events_withdraw(&left);
-	ur_events_resume(&left);
+	ur_events_thaw(&left);
 	return n;
 }
 
@@ -146,7 +146,7 @@ static void test_held(void)
 	CHECK(watched == &s.watch);
 	ur_evsock_forget(&s, &a, &left);
 	left.sent = 1; /* look */
-	ur_events_hold(&left);
+	ur_events_freeze(&left);
 	CHECK(!watched);
 	CHECK_EQ(next(&s), 0xb);
 	got++;
@@ -154,7 +154,7 @@ static void test_held(void)
 	CHECK_EQ(c.sent, 0);
 	CHECK(!watched);
 	CHECK_EQ(ur_events_withdraw(&left), 1);
-	ur_events_resume(&left);
+	ur_events_thaw(&left);
 	while (c.pending || b.pending) {
 		CHECK_EQ(next(&s), 0xb);
 		got++;

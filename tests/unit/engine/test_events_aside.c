@@ -54,7 +54,7 @@ long syscall(long number, ...)
 static void make_queues(void)
 {
 	memset(&e, 0, sizeof(e));
-	e.config.guest = true;
+	e.config.inproc = true;
 	CHECK_EQ(ur_mailbox_init(&e.mailbox), 0);
 	ur_list_init(&e.ectxs);
 	ur_list_init(&e.due);

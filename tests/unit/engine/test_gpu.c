@@ -44,7 +44,7 @@ static struct ur_emr *attach(u64 addr)
 
 static void detach(struct ur_emr *mr)
 {
-	ur_gpu_settle(mr);
+	ur_gpu_finish(mr);
 	ur_gpu_detach(mr);
 	free(mr);
 }
@@ -534,7 +534,7 @@ static void *registers(void *arg)
 		u64 other = allocate();
 		struct ur_emr *far = attach(other), *near = attach(*addr);
 
-		CHECK_EQ(ur_gpu_look(*addr, BYTES), 0);
+		CHECK_EQ(ur_gpu_check(*addr, BYTES), 0);
 		CHECK(ur_gpu_is_there());
 		ur_gpu_detach(near);
 		ur_gpu_detach(far);
@@ -575,16 +575,16 @@ static void test_refused(void)
 
 	begin();
 	addr = allocate();
-	CHECK_EQ(ur_gpu_look(addr, BYTES), 0);
-	CHECK_EQ(ur_gpu_look(addr + 1, BYTES), -EFAULT);
-	CHECK_EQ(ur_gpu_look(addr, 0), -EFAULT);
-	CHECK_EQ(ur_gpu_look((uintptr_t)model, BYTES), -EFAULT);
+	CHECK_EQ(ur_gpu_check(addr, BYTES), 0);
+	CHECK_EQ(ur_gpu_check(addr + 1, BYTES), -EFAULT);
+	CHECK_EQ(ur_gpu_check(addr, 0), -EFAULT);
+	CHECK_EQ(ur_gpu_check((uintptr_t)model, BYTES), -EFAULT);
 	mr.attr.addr = addr + 1;
 	mr.attr.length = BYTES;
 	CHECK_EQ(ur_gpu_attach(&mr), -EFAULT);
 	setenv("UROCE_GPU", "off", 1);
 	CHECK(!ur_gpu_is_there());
-	CHECK_EQ(ur_gpu_look(addr, BYTES), -EFAULT);
+	CHECK_EQ(ur_gpu_check(addr, BYTES), -EFAULT);
 	ur_gpu_fini(&engine);
 }
 

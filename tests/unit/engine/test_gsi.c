@@ -18,8 +18,9 @@ static struct {
 } told;
 
 /* In place of control. */
-void ur_engine_tell_gsi(struct ur_engine *engine, const struct ur_rx_meta *meta,
-			u32 src_qpn, const u8 *mad)
+void ur_engine_report_gsi(struct ur_engine *engine,
+			  const struct ur_rx_meta *meta, u32 src_qpn,
+			  const u8 *mad)
 {
 	told.n++;
 	told.src_qpn = src_qpn;
@@ -298,7 +299,7 @@ static void send_all(void)
 		for (u32 i = 0; i < e->tx.n_desc; i++, psn++) {
 			CHECK_EQ(desc[i].off, i * size);
 			CHECK_EQ(desc[i].len, UR_GSI_PACKET_BYTES);
-			CHECK(desc[i].av == &av && !desc[i].apart);
+			CHECK(desc[i].av == &av && !desc[i].split);
 			mad[255] = (u8)psn;
 			ur_gsi_packet_build(expected, 1 + psn, psn, mad);
 			CHECK(!memcmp(buf + desc[i].off, expected,

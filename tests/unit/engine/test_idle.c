@@ -82,7 +82,7 @@ static void goes_to_sleep(bool hold)
 	fresh(&idle, hold);
 	ur_idle_work(&idle, now);
 	for (;; now += 100) {
-		enum ur_idle_way way = ur_idle_wait(&idle, now);
+		enum ur_idle_mode way = ur_idle_wait(&idle, now);
 
 		CHECK(now - 60 * MS <= SPIN_NS + 100);
 		if (way == UR_IDLE_SLEEP)

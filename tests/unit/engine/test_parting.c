@@ -227,7 +227,7 @@ static void by_settle(void)
 
 	begin();
 	ring();
-	while (ur_ectx_settle(ectx, &run))
+	while (ur_ectx_drain(ectx, &run))
 		;
 	one_more();
 	end();

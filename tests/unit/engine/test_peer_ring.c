@@ -96,7 +96,7 @@ static void put_shown(u64 at)
 {
 	struct ur_peer_message m = {.len = 2 * UR_PEER_BTH_ROOM,
 				    .seg = 4096,
-				    .apart = 1,
+				    .split = 1,
 				    .shown = 1,
 				    .file = 3,
 				    .at = at};
@@ -111,7 +111,7 @@ static void get_shown(u64 at, bool good)
 	struct ur_peer_message m;
 
 	CHECK_EQ(ur_peer_get(&in, &m, buf), 1);
-	CHECK(m.apart && m.shown && !m.shows && m.file == 3 && m.at == at);
+	CHECK(m.split && m.shown && !m.shows && m.file == 3 && m.at == at);
 	CHECK_EQ(ur_peer_is_good(&in), good);
 	ur_peer_done(&in);
 }
@@ -250,7 +250,7 @@ static void test_full(void)
  * never put. */
 static void test_bulk(void)
 {
-	struct ur_peer_message m = {.seg = 4096, .apart = 1};
+	struct ur_peer_message m = {.seg = 4096, .split = 1};
 	u32 bytes = 40960, bulk, n;
 	u8 *p;
 
@@ -291,7 +291,7 @@ static void test_bulk(void)
 			ur_peer_done(&in);
 		}
 		CHECK_EQ(ur_peer_get(&in, &m, buf), 0);
-		m.apart = 1;
+		m.split = 1;
 		m.seg = 4096;
 	}
 }
@@ -395,8 +395,8 @@ static void test_writer(void)
 		got++;
 		CHECK(m.len && m.len <= UR_PEER_BYTES && m.seg);
 		if (m.shows) {
-			CHECK(m.len == UR_PEER_SHOWN_BYTES && !m.apart);
-		} else if (m.apart) {
+			CHECK(m.len == UR_PEER_SHOWN_BYTES && !m.split);
+		} else if (m.split) {
 			const u8 *p = ur_peer_bulk(&in, &m);
 			u32 bytes = m.len / UR_PEER_BTH_ROOM * m.seg;
 

@@ -7,12 +7,12 @@
 #include "tests/check.h"
 
 /* So many posts, then a poll in vain. Returns how many stayed at the end of it. */
-static u32 round_of(struct ur_post_batch *b, u32 posts, bool looked_after)
+static u32 round_of(struct ur_post_batch *b, u32 posts, bool thread_ticks)
 {
 	u32 stayed = 0;
 
 	for (u32 i = 0; i < posts; i++) {
-		if (ur_post_batch_stays(b, looked_after))
+		if (ur_post_batch_stays(b, thread_ticks))
 			stayed++;
 		else
 			ur_post_batch_sent(b);
@@ -27,7 +27,7 @@ static void rounds(struct ur_post_batch *b, u32 n, u32 posts)
 {
 	while (n--)
 		round_of(b, posts, true);
-	ur_post_batch_look(b);
+	ur_post_batch_tick(b);
 }
 
 static void single_posts_leave(void)
@@ -80,13 +80,13 @@ static u32 abandon(struct ur_post_batch *b)
 			ur_post_batch_stays(b, true);
 		b->sent++;
 		ur_post_batch_sent(b);
-		ur_post_batch_look(b);
+		ur_post_batch_tick(b);
 		CHECK(looks < 100);
 	}
 	return looks;
 }
 
-static u32 looks_until_stream(struct ur_post_batch *b)
+static u32 ticks_until_stream(struct ur_post_batch *b)
 {
 	u32 looks = 0;
 
@@ -103,15 +103,15 @@ static void abandoned(void)
 	u32 first, second;
 
 	CHECK(abandon(&b) > 1);
-	first = looks_until_stream(&b);
+	first = ticks_until_stream(&b);
 	abandon(&b);
-	second = looks_until_stream(&b);
+	second = ticks_until_stream(&b);
 	CHECK(first > 100 && second >= 2 * first - 2);
 	/* Forgiven, after a stream of which the program sends all itself. */
 	for (int n = 0; n < 200; n++)
 		rounds(&b, 10, 20);
 	abandon(&b);
-	CHECK(looks_until_stream(&b) <= first + 1);
+	CHECK(ticks_until_stream(&b) <= first + 1);
 }
 
 /* Now and then the scheduler takes the processor from a program between post and poll. */

@@ -67,10 +67,10 @@ static int rings_at_last(struct ur_engine *e, struct ur_ectx *x)
 		ur_ringing_add(e, contexts[i]);
 	ur_doorbell_sleep(x->db, false);
 	x->rung_at = 0;
-	e->ringing_looked = 0;
+	e->ringing_checked = 0;
 	__atomic_fetch_or(&x->db->word[0], 1, __ATOMIC_SEQ_CST);
 	__atomic_fetch_or(&x->db->summary, 1, __ATOMIC_SEQ_CST);
-	ur_ringing_look(e);
+	ur_ringing_check(e);
 	return !ur_list_empty(&x->ring_node) &&
 	       !__atomic_load_n(&x->db->asleep, __ATOMIC_SEQ_CST);
 }

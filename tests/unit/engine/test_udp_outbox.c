@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Packets that a program in another network namespace may send, and the next uroced reads on in its outbox. */
 #include <sys/mman.h>
-#include "engine/engine_lend.h"
+#include "engine/engine_grant.h"
 #include "engine/local/udp_outbox.h"
 #include "engine/local/udp_outbox_fits.h"
 #include "tests/check.h"
@@ -96,7 +96,7 @@ static void test_lengths(void)
 	m.len = 62 * 1044;
 	CHECK(fits());
 	make(RC, 1);
-	m.apart = 1;
+	m.split = 1;
 	CHECK(!fits());
 }
 

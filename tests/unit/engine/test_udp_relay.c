@@ -2,7 +2,7 @@
 /*
  * Packets for a slot without sockets: they are in its ring as they came, a program that sleeps is woken,
  * they wait in the socket where there is no room, a program that spoils its words harms itself alone, a
- * ring of a loan that has ended gets nothing, and a program nothing for numbers that it has not had.
+ * ring of a grant that has ended gets nothing, and a program nothing for numbers that it has not had.
  */
 #include <errno.h>
 #include <netinet/udp.h>
@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include "engine/core/engine_impl.h"
 #include "engine/ground/loop.h"
-#include "engine/grant/lend_numbers.h"
+#include "engine/grant/slot_numbers.h"
 #include "engine/local/udp_pair.h"
 #include "engine/wire/wire.h"
 #include "tests/check.h"
@@ -36,7 +36,7 @@ static struct ur_engine *engine;
 
 /* As a program has it. */
 struct program {
-	struct ur_lent lent;
+	struct ur_grant grant;
 	u32 qpn; /* of a queue pair */
 	struct ur_peer_word *words;
 	struct ur_peer_in in;
@@ -44,31 +44,31 @@ struct program {
 	struct ur_peer_message m;
 };
 
-static void borrow_slot(struct program *p, bool small)
+static void use_slot(struct program *p, bool small)
 {
 	void *file;
 
-	CHECK(!ur_engine_lend(engine, 65534, getpid(), small, UR_LEND_RELAYED,
-			      &p->lent));
-	p->qpn = ur_engine_next_number(engine, p->lent.slot);
-	CHECK(p->lent.relay >= 0 && p->lent.relay_words >= 0);
+	CHECK(!ur_engine_grant(engine, 65534, getpid(), small, UR_GRANT_RELAYED,
+			       &p->grant));
+	p->qpn = ur_engine_next_number(engine, p->grant.slot);
+	CHECK(p->grant.relay >= 0 && p->grant.relay_words >= 0);
 	/* It cannot write what the device writes. */
 	CHECK(mmap(NULL, UR_PEER_FILE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
-		   p->lent.relay, 0) == MAP_FAILED);
+		   p->grant.relay, 0) == MAP_FAILED);
 	file = mmap(NULL, UR_PEER_FILE_BYTES, PROT_READ, MAP_SHARED,
-		    p->lent.relay, 0);
+		    p->grant.relay, 0);
 	p->words = mmap(NULL, UR_PEER_WORDS_BYTES, PROT_READ | PROT_WRITE,
-			MAP_SHARED, p->lent.relay_words, 0);
+			MAP_SHARED, p->grant.relay_words, 0);
 	CHECK(file != MAP_FAILED && p->words != MAP_FAILED);
-	CHECK_EQ(ftruncate(p->lent.relay_words, 0), -1);
-	close(p->lent.relay);
+	CHECK_EQ(ftruncate(p->grant.relay_words, 0), -1);
+	close(p->grant.relay);
 	ur_peer_in_init(&p->in, file, p->words);
 	ur_peer_read(&p->in, true);
 }
 
-static void borrow(struct program *p)
+static void get_slot(struct program *p)
 {
-	borrow_slot(p, false);
+	use_slot(p, false);
 }
 
 static void use(const struct program *p, u32 index)
@@ -76,7 +76,7 @@ static void use(const struct program *p, u32 index)
 	u8 gid[16];
 	int fd = 0;
 
-	CHECK(!ur_engine_lend_socket(engine, p->lent.slot, index, gid, &fd));
+	CHECK(!ur_engine_grant_socket(engine, p->grant.slot, index, gid, &fd));
 	CHECK_EQ(fd, -1);
 	CHECK(!memcmp(gid, gids[index], 16));
 }
@@ -136,7 +136,7 @@ static void test_as_it_came(struct program *p, u32 index, struct program *other)
 		wait_for(p, len, (u8)i);
 		CHECK_EQ(p->m.sport, 54321);
 		CHECK_EQ(p->m.seg, len);
-		CHECK(!p->m.apart);
+		CHECK(!p->m.split);
 		CHECK(!memcmp(p->m.daddr, gids[index], 16));
 		CHECK_EQ(p->m.saddr[15], index ? 1 : 9);
 	}
@@ -181,9 +181,9 @@ static int wakes(const struct program *p, bool v4)
 	int none = 0;
 
 	/* The device lets nothing in there. */
-	CHECK(!setsockopt(p->lent.out[v4], SOL_SOCKET, SO_DETACH_FILTER, &none,
+	CHECK(!setsockopt(p->grant.out[v4], SOL_SOCKET, SO_DETACH_FILTER, &none,
 			  sizeof(none)));
-	return p->lent.out[v4];
+	return p->grant.out[v4];
 }
 
 static void test_woken(struct program *p, u32 index)
@@ -213,7 +213,7 @@ static void say_room(const struct program *p)
 	union ur_sockaddr to;
 	socklen_t len = ur_sockaddr_of(&to, gids[0], UR_ROCE_V2_UDP_PORT, 1);
 
-	CHECK_EQ(sendto(p->lent.out[1], wake, sizeof(wake), 0, &to.sa, len),
+	CHECK_EQ(sendto(p->grant.out[1], wake, sizeof(wake), 0, &to.sa, len),
 		 sizeof(wake));
 }
 
@@ -249,7 +249,7 @@ static void test_missed(void)
 	static struct program p;
 	u64 before = missed();
 
-	borrow_slot(&p, true);
+	use_slot(&p, true);
 	use(&p, 0);
 	for (u32 i = 0; i < n; i++)
 		send_one(fd, gids[0], p.qpn, LONG, (u8)i);
@@ -260,7 +260,7 @@ static void test_missed(void)
 		CHECK(got <= n);
 	} while (missed() - before + got < n);
 	CHECK(got && got < n);
-	ur_engine_lend_end(engine, p.lent.slot);
+	ur_engine_grant_end(engine, p.grant.slot);
 	close(fd);
 }
 
@@ -278,19 +278,19 @@ static void test_spoilt(struct program *p, struct program *other)
 	close(fd);
 }
 
-/* The slot is lent anew: what comes is in the new ring alone. */
-static void test_lent_again(struct program *p, struct program *next)
+/* The slot is granted anew: what comes is in the new ring alone. */
+static void test_granted_again(struct program *p, struct program *next)
 {
 	u32 before = atomic_load(&p->in.head->published);
 	int fd = sender(gids[0], 0);
 
-	ur_engine_lend_end(engine, p->lent.slot);
+	ur_engine_grant_end(engine, p->grant.slot);
 	send_one(fd, gids[0], p->qpn, 64, 1);
 	do {
-		borrow(next);
-		if (next->lent.slot != p->lent.slot)
-			ur_engine_lend_end(engine, next->lent.slot);
-	} while (next->lent.slot != p->lent.slot);
+		get_slot(next);
+		if (next->grant.slot != p->grant.slot)
+			ur_engine_grant_end(engine, next->grant.slot);
+	} while (next->grant.slot != p->grant.slot);
 	use(next, 0);
 	/* The former one's, and one that nobody has had. */
 	send_one(fd, gids[0], p->qpn, 64, 1);
@@ -327,8 +327,8 @@ int main(int argc, char **argv)
 	CHECK(!ur_engine_create(&config, &engine));
 	for (u32 i = 0; i < 2; i++)
 		CHECK(!ur_engine_set_gid(engine, i, gids[i], UR_GID_ROCE_V2));
-	borrow(&a);
-	borrow(&b);
+	get_slot(&a);
+	get_slot(&b);
 	for (u32 i = 0; i < 2; i++) {
 		use(&b, i);
 		use(&a, i);
@@ -342,7 +342,7 @@ int main(int argc, char **argv)
 	STEP(test_full(&a, true));
 	STEP(test_full(&a, false));
 	STEP(test_full(&a, true));
-	STEP(test_lent_again(&b, &next));
+	STEP(test_granted_again(&b, &next));
 	STEP(test_address_goes(&a));
 	use(&next, 0);
 	STEP(test_missed());

@@ -57,7 +57,7 @@ void ur_faults_received(struct ur_engine *engine, const struct ur_rx_meta *meta,
 }
 
 /* It is in no program. */
-void ur_guest_look(struct ur_engine *engine, int error)
+void ur_inproc_check_error(struct ur_engine *engine, int error)
 {
 	abort();
 }
@@ -278,9 +278,9 @@ static void test_packed(struct ur_wire *a, struct ur_wire *b, struct ur_av *av)
 	tx.desc[7].av = &other;
 	CHECK(!ur_udp_pack(a, &tx, p));
 	tx.desc[7].av = av;
-	tx.desc[7].apart = tx.buf;
+	tx.desc[7].split = tx.buf;
 	CHECK(!ur_udp_pack(a, &tx, p));
-	tx.desc[7].apart = NULL;
+	tx.desc[7].split = NULL;
 	av->loop = true;
 	CHECK(!ur_udp_pack(a, &tx, p));
 	av->loop = false;

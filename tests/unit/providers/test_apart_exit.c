@@ -100,30 +100,30 @@ static void *serve(void *arg)
 	return NULL;
 }
 
-static struct uroce_guest *open_context(struct process *p)
+static struct uroce_ectx *open_context(struct process *p)
 {
-	struct uroce_guest_info info;
-	struct uroce_guest *guest;
+	struct uroce_ectx_info info;
+	struct uroce_ectx *ctx;
 	int pair[2];
 
 	*p = (struct process){0};
 	CHECK(!socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair));
 	p->sock = pair[0];
 	CHECK(!pthread_create(&p->thread, NULL, serve, p));
-	CHECK_EQ(ur_apart_door.open(NULL, pair[1], &guest, &info), 0);
-	return guest;
+	CHECK_EQ(ur_apart_ops.open(NULL, pair[1], &ctx, &info), 0);
+	return ctx;
 }
 
 /* Those that no test destroys are no leaks. */
-static struct uroce_guest_mw *made[64];
+static struct uroce_emw *made[64];
 static _Atomic u32 n_made;
 
-static struct uroce_guest_mw *make(struct uroce_guest *guest)
+static struct uroce_emw *make(struct uroce_ectx *ctx)
 {
 	u32 n = n_made++;
 
 	CHECK(n < UR_ARRAY_SIZE(made));
-	CHECK_EQ(ur_apart_door.alloc_mw(guest, 1, 1, 1, &made[n]), 0);
+	CHECK_EQ(ur_apart_ops.alloc_mw(ctx, 1, 1, 1, &made[n]), 0);
 	return made[n];
 }
 
@@ -143,20 +143,20 @@ static u64 now(void)
 /* A context without objects asks for nothing, nor does one whose objects are gone. */
 static void close_empty(void)
 {
-	struct uroce_guest *guest = open_context(&at[0]);
+	struct uroce_ectx *ctx = open_context(&at[0]);
 
-	ur_apart_door.dealloc_mw(make(guest));
-	ur_apart_door.close(guest);
+	ur_apart_ops.dealloc_mw(make(ctx));
+	ur_apart_ops.close(ctx);
 	end_process(&at[0]);
 	CHECK_EQ(at[0].drains, 0);
 }
 
 static void close_with_objects(void)
 {
-	struct uroce_guest *guest = open_context(&at[0]);
+	struct uroce_ectx *ctx = open_context(&at[0]);
 
-	make(guest);
-	ur_apart_door.close(guest);
+	make(ctx);
+	ur_apart_ops.close(ctx);
 	end_process(&at[0]);
 	CHECK_EQ(at[0].drains, 1);
 }
@@ -164,12 +164,12 @@ static void close_with_objects(void)
 /* Each context drains. The process may go on all the same, if it cannot execute another program. */
 static void process_ends(void)
 {
-	struct uroce_guest *guest[CONTEXTS];
-	struct uroce_guest_mw *mw[CONTEXTS];
+	struct uroce_ectx *ctx[CONTEXTS];
+	struct uroce_emw *mw[CONTEXTS];
 
 	for (int i = 0; i < CONTEXTS; i++) {
-		guest[i] = open_context(&at[i]);
-		mw[i] = make(guest[i]);
+		ctx[i] = open_context(&at[i]);
+		mw[i] = make(ctx[i]);
 	}
 	for (u32 n = 1; n <= 2; n++) {
 		errno = ENOENT;
@@ -179,8 +179,8 @@ static void process_ends(void)
 			CHECK_EQ(at[i].drains, n);
 	}
 	for (int i = 0; i < CONTEXTS; i++) {
-		ur_apart_door.dealloc_mw(mw[i]);
-		ur_apart_door.close(guest[i]);
+		ur_apart_ops.dealloc_mw(mw[i]);
+		ur_apart_ops.close(ctx[i]);
 		end_process(&at[i]);
 		CHECK_EQ(at[i].drains, 2);
 	}
@@ -190,11 +190,11 @@ static void process_ends(void)
 /* Replies that come too late are not taken for those of other messages. */
 static void late(void)
 {
-	struct uroce_guest *guest = open_context(&at[0]);
-	const struct ur_apart *apart = (const void *)guest;
+	struct uroce_ectx *ctx = open_context(&at[0]);
+	const struct ur_apart *apart = (const void *)ctx;
 	u64 began = now();
 
-	make(guest);
+	make(ctx);
 	at[0].silent = true;
 	last();
 	CHECK(now() - began < LONG_NS);
@@ -204,47 +204,47 @@ static void late(void)
 	last();
 	CHECK_EQ(at[0].drains, 1);
 	at[0].silent = false;
-	make(guest);
+	make(ctx);
 	CHECK_EQ(apart->undrained, 0);
 	CHECK(!ur_apart_is_dead(apart));
 	last();
 	CHECK_EQ(at[0].drains, 2);
 	at[0].silent = true;
 	began = now();
-	ur_apart_door.close(guest);
+	ur_apart_ops.close(ctx);
 	CHECK(now() - began < LONG_NS);
 	end_process(&at[0]);
 }
 
 static void process_has_ended(void)
 {
-	struct uroce_guest *guest = open_context(&at[0]);
-	struct uroce_guest_mw *mw;
+	struct uroce_ectx *ctx = open_context(&at[0]);
+	struct uroce_emw *mw;
 	u64 began = now();
 
-	make(guest);
+	make(ctx);
 	CHECK(!shutdown(at[0].sock, SHUT_RDWR));
 	end_process(&at[0]);
 	last();
-	CHECK_EQ(ur_apart_door.alloc_mw(guest, 1, 1, 1, &mw), -EIO);
-	ur_apart_door.close(guest);
+	CHECK_EQ(ur_apart_ops.alloc_mw(ctx, 1, 1, 1, &mw), -EIO);
+	ur_apart_ops.close(ctx);
 	CHECK(now() - began < SHORT_NS);
 }
 
 /* The program has closed all descriptors, and has others behind their numbers. */
 static void number_of_another_file(void)
 {
-	struct uroce_guest *guest = open_context(&at[0]);
-	const struct ur_apart *apart = (const void *)guest;
+	struct uroce_ectx *ctx = open_context(&at[0]);
+	const struct ur_apart *apart = (const void *)ctx;
 	char byte;
 	int pair[2];
 
-	make(guest);
+	make(ctx);
 	CHECK(!socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair));
 	CHECK(dup2(pair[0], apart->sock) == apart->sock);
 	last();
 	CHECK_EQ(recv(pair[1], &byte, 1, MSG_DONTWAIT), -1);
-	ur_apart_door.close(guest);
+	ur_apart_ops.close(ctx);
 	CHECK_EQ(recv(pair[1], &byte, 1, MSG_DONTWAIT), -1);
 	close(pair[0]);
 	close(pair[1]);
@@ -252,9 +252,9 @@ static void number_of_another_file(void)
 	CHECK_EQ(at[0].drains, 0);
 }
 
-static void *make_one(void *guest)
+static void *make_one(void *ctx)
 {
-	make(guest);
+	make(ctx);
 	return NULL;
 }
 
@@ -267,13 +267,13 @@ static void *end_now(void *arg)
 /* Another thread waits for the engine process, with the lock. */
 static void another_holds_the_lock(void)
 {
-	struct uroce_guest *guest = open_context(&at[0]);
+	struct uroce_ectx *ctx = open_context(&at[0]);
 	pthread_t thread;
 	u64 began;
 
-	make(guest);
+	make(ctx);
 	at[0].stuck = true;
-	CHECK(!pthread_create(&thread, NULL, make_one, guest));
+	CHECK(!pthread_create(&thread, NULL, make_one, ctx));
 	while (at[0].seen < 3)
 		sched_yield();
 	began = now();
@@ -282,7 +282,7 @@ static void another_holds_the_lock(void)
 	at[0].stuck = false;
 	CHECK(!pthread_join(thread, NULL));
 	CHECK_EQ(at[0].drains, 0);
-	ur_apart_door.close(guest);
+	ur_apart_ops.close(ctx);
 	end_process(&at[0]);
 }
 
@@ -312,22 +312,22 @@ static bool may_fork(void)
 
 /* The child of fork has nothing of its parent's, waits for no lock that was held at the fork, and drains its
  * own context. */
-static void be_child(struct uroce_guest *parents)
+static void be_child(struct uroce_ectx *parents)
 {
-	struct uroce_guest *guest;
-	struct uroce_guest_mw *mw;
+	struct uroce_ectx *ctx;
+	struct uroce_emw *mw;
 	u64 began = now();
 
 	alarm(20);
 	last();
-	CHECK_EQ(ur_apart_door.alloc_mw(parents, 1, 1, 1, &mw), -EIO);
+	CHECK_EQ(ur_apart_ops.alloc_mw(parents, 1, 1, 1, &mw), -EIO);
 	ur_apart_update_counts(parents, NULL);
-	guest = open_context(&at[1]);
-	make(guest);
+	ctx = open_context(&at[1]);
+	make(ctx);
 	last();
 	CHECK_EQ(at[1].drains, 1);
-	ur_apart_door.close(parents);
-	ur_apart_door.close(guest);
+	ur_apart_ops.close(parents);
+	ur_apart_ops.close(ctx);
 	end_process(&at[1]);
 	CHECK(now() - began < SHORT_NS);
 	_exit(0);
@@ -336,28 +336,28 @@ static void be_child(struct uroce_guest *parents)
 /* What the other thread does when this one forks. */
 static void fork_while(void *(*other)(void *), u32 drains)
 {
-	struct uroce_guest *guest = open_context(&at[0]);
+	struct uroce_ectx *ctx = open_context(&at[0]);
 	pthread_t thread;
 	int status;
 	pid_t pid;
 
-	make(guest);
+	make(ctx);
 	at[0].stuck = true;
-	CHECK(!pthread_create(&thread, NULL, other, guest));
+	CHECK(!pthread_create(&thread, NULL, other, ctx));
 	while (at[0].seen < 3)
 		sched_yield();
 	pid = fork();
 	CHECK(pid >= 0);
 	if (!pid)
-		be_child(guest);
+		be_child(ctx);
 	CHECK_EQ(waitpid(pid, &status, 0), pid);
 	CHECK_EQ(status, 0);
 	at[0].stuck = false;
 	CHECK(!pthread_join(thread, NULL));
 	/* The engine process is the parent's still. */
-	make(guest);
+	make(ctx);
 	CHECK_EQ(at[0].drains, drains);
-	ur_apart_door.close(guest);
+	ur_apart_ops.close(ctx);
 	end_process(&at[0]);
 }
 

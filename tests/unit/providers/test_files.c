@@ -7,7 +7,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 
-#include "providers/uroce/guest_files.c"
+#include "providers/uroce/ectx_files.c"
 #include "tests/check.h"
 
 #define ROUNDS 200
@@ -28,13 +28,13 @@ static void tell(int (*resume)(int number, unsigned long request,
 const struct uroce_resumes uroce_resumes = {.version = UROCE_RESUMES_VERSION,
 					    .tell = tell};
 
-void ur_guest_keep_senders(const struct uroce_context *ctx, int number)
+void ur_ectx_keep_senders(const struct uroce_context *ctx, int number)
 {
 	(void)ctx;
 	(void)number;
 }
 
-bool ur_guest_reattach(struct uroce_context *ctx, u32 seen)
+bool ur_ectx_reattach(struct uroce_context *ctx, u32 seen)
 {
 	CHECK_EQ(seen, 0);
 	return ctx == &context;
@@ -45,7 +45,7 @@ static void *turn(void *arg)
 	for (int round = 1; round <= ROUNDS; round++) {
 		while (begun < round)
 			sched_yield();
-		ur_guest_files_turn(&context, NEXT);
+		ur_ectx_files_turn(&context, NEXT);
 		turned = round;
 	}
 	return arg;
@@ -62,13 +62,13 @@ int main(void)
 		context.ibv.cmd_fd = FIRST;
 		context.first_cmd_fd = -1;
 		context.recoveries = 0;
-		ur_guest_files_add(&context);
+		ur_ectx_files_add(&context);
 		begun = round;
 		do
 			CHECK(command_on(FIRST, 0, &channel) >= 0);
 		while (turned < round);
 		CHECK_EQ(command_on(FIRST, 0, &channel), NEXT);
-		ur_guest_files_del(&context);
+		ur_ectx_files_del(&context);
 	}
 	CHECK(!pthread_join(thread, NULL));
 	return 0;

@@ -265,12 +265,12 @@ static void test_threads(void)
 
 static u32 turns;
 
-static void take_turn(struct uroce_guest *guest)
+static void take_turn(struct uroce_ectx *engine)
 {
 	turns++;
 }
 
-static const struct uroce_door door = {.poll = take_turn};
+static const struct uroce_engine_ops engine_ops = {.poll = take_turn};
 static const u32 here = 1;
 
 /* The queue of f has that of g as the ring of the shared engine. */
@@ -278,10 +278,10 @@ static void two_rings(struct fake *f, struct fake *g)
 {
 	fake_init(f, UR_SENDS_RC, 4, 16, 4);
 	fake_init(g, UR_SENDS_RC, 4, 16, 4);
-	f->ctx.guest = (void *)f;
-	f->ctx.door = &door;
+	f->ctx.engine = (void *)f;
+	f->ctx.engine_ops = &engine_ops;
 	f->ctx.db.own = &here;
-	f->cq->guest = (void *)f;
+	f->cq->engine = (void *)f;
 	f->cq->shared_ring = &g->cq->ring;
 	turns = 0;
 }

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Objects of an engine in a program. Control has checked their attributes. */
+#include <errno.h>
+#include <stdlib.h>
+#include "engine/inproc/ops/process.h"
+
+struct uroce_eah {
+	struct uroce_ectx *ctx;
+	struct ur_eah *ah;
+};
+
+static struct ur_ecq *cq_of(const struct uroce_ecq *cq)
+{
+	return cq ? cq->cq : NULL;
+}
+
+int ur_process_create_srq(struct uroce_ectx *ctx,
+			  const struct uroce_esrq_init *in,
+			  struct uroce_esrq **ret,
+			  struct uroce_create_srq_resp *resp)
+{
+	const struct ur_esrq_init init = {.pd = in->pdn,
+					  .max_wr = in->max_wr,
+					  .max_sge = in->max_sge,
+					  .xrc = in->xrcdn,
+					  .xrcd = in->xrcdn,
+					  .srqn = in->srqn,
+					  .cq = cq_of(in->cq),
+					  .user_handle = in->user_handle,
+					  .async = ctx->async};
+	struct uroce_esrq *srq = calloc(1, sizeof(*srq));
+
+	if (!srq)
+		return -ENOMEM;
+	srq->ctx = ctx;
+	return UR_PROCESS_MAKE(
+		ctx, srq, ret,
+		ur_esrq_create(ctx->ectx, &init, &srq->srq, resp));
+}
+
+int ur_process_resize_srq(struct uroce_esrq *srq, u32 max_wr,
+			  struct uroce_create_srq_resp *resp)
+{
+	return UR_PROCESS_CALL(srq->ctx,
+			       ur_esrq_resize(srq->srq, max_wr, resp));
+}
+
+int ur_process_limit_srq(struct uroce_esrq *srq, u32 limit)
+{
+	return UR_PROCESS_CALL(srq->ctx, ur_esrq_set_limit(srq->srq, limit));
+}
+
+u32 ur_process_query_srq(struct uroce_esrq *srq)
+{
+	return UR_PROCESS_CALL(srq->ctx, ur_esrq_limit(srq->srq));
+}
+
+int ur_process_destroy_srq(struct uroce_esrq *srq, u32 *read)
+{
+	struct uroce_ectx *ctx = srq->ctx;
+	struct ur_events_left async;
+	int err;
+
+	pthread_mutex_lock(&ctx->home->withdraws);
+	pthread_mutex_lock(&ctx->home->lock);
+	err = ur_esrq_destroy(srq->srq, &async);
+	ctx->objects -= !err;
+	if (!err)
+		*read = ur_process_take_back(ctx, &async);
+	pthread_mutex_unlock(&ctx->home->lock);
+	pthread_mutex_unlock(&ctx->home->withdraws);
+	if (!err)
+		free(srq);
+	return err;
+}
+
+int ur_process_create_ah(struct uroce_ectx *ctx, u32 pdn,
+			 const struct uroce_engine_path *in,
+			 struct uroce_eah **ret, u32 *number)
+{
+	struct ur_epath path = {
+		.sgid_index = in->sgid_index,
+		.flow_label = in->flow_label,
+		.traffic_class = in->traffic_class,
+		.hop_limit = in->hop_limit,
+		.sl = in->sl,
+		.v1 = in->v1,
+	};
+	struct uroce_eah *ah = calloc(1, sizeof(*ah));
+	int err;
+
+	if (!ah)
+		return -ENOMEM;
+	ah->ctx = ctx;
+	memcpy(path.sgid, in->sgid, sizeof(path.sgid));
+	memcpy(path.dgid, in->dgid, sizeof(path.dgid));
+	pthread_mutex_lock(&ctx->home->lock);
+	err = ur_eah_create(ctx->ectx, pdn, &path, &ah->ah);
+	ctx->objects += !err;
+	pthread_mutex_unlock(&ctx->home->lock);
+	if (err) {
+		free(ah);
+		return err;
+	}
+	*number = ur_eah_number(ah->ah);
+	*ret = ah;
+	return 0;
+}
+
+void ur_process_destroy_ah(struct uroce_eah *ah)
+{
+	struct uroce_ectx *ctx = ah->ctx;
+
+	pthread_mutex_lock(&ctx->home->lock);
+	ur_eah_destroy(ah->ah);
+	ctx->objects--;
+	pthread_mutex_unlock(&ctx->home->lock);
+	free(ah);
+}
+
+static int make_plain(struct uroce_eqp *qp, const struct uroce_eqp_init *in,
+		      struct uroce_create_qp_resp *resp)
+{
+	struct ur_eqp_init init = {
+		.type = (enum ur_qp_type)in->type,
+		.pd = in->pdn,
+		.caps.max_send_wr = in->max_send_wr,
+		.caps.max_recv_wr = in->max_recv_wr,
+		.caps.max_send_sge = in->max_send_sge,
+		.caps.max_recv_sge = in->max_recv_sge,
+		.caps.max_inline = in->max_inline,
+		.sq_sig_all = in->sq_sig_all,
+		.block_self_mcast = in->block_self_mcast,
+		.send_cq = cq_of(in->send_cq),
+		.recv_cq = cq_of(in->recv_cq),
+		.srq = in->srq ? in->srq->srq : NULL,
+		.qpn = in->qpn,
+		.user_handle = in->user_handle,
+		.realm = qp->ctx->realm,
+		.async = qp->ctx->async,
+		.wq = in->wq,
+	};
+
+	return ur_eqp_create(qp->ctx->ectx, &init, &qp->qp, resp);
+}
+
+int ur_process_create_qp(struct uroce_ectx *ctx,
+			 const struct uroce_eqp_init *in,
+			 struct uroce_eqp **ret,
+			 struct uroce_create_qp_resp *resp)
+{
+	struct uroce_eqp *qp = calloc(1, sizeof(*qp));
+	int err;
+
+	if (!qp)
+		return -ENOMEM;
+	qp->ctx = ctx;
+	pthread_mutex_lock(&ctx->home->lock);
+	err = in->type == UR_QPT_XRC_TGT ? ur_process_make_target(qp, in, resp)
+					 : make_plain(qp, in, resp);
+	if (!err && in->rss)
+		err = ur_process_spread(qp, in->rss);
+	ctx->objects += !err;
+	pthread_mutex_unlock(&ctx->home->lock);
+	if (err)
+		free(qp);
+	else
+		*ret = qp;
+	return err;
+}
+
+int ur_process_open_qp(struct uroce_ectx *ctx, const struct uroce_eqp_init *in,
+		       struct uroce_eqp **ret)
+{
+	struct uroce_eqp *qp = calloc(1, sizeof(*qp));
+
+	if (!qp)
+		return -ENOMEM;
+	qp->ctx = ctx;
+	return UR_PROCESS_MAKE(ctx, qp, ret, ur_process_open_target(qp, in));
+}
+
+static void take_path(struct ur_epath *path, const struct uroce_engine_qp *in)
+{
+	*path = (struct ur_epath){
+		.sgid_index = in->sgid_index,
+		.flow_label = in->flow_label,
+		.traffic_class = in->traffic_class,
+		.hop_limit = in->hop_limit,
+		.sl = in->sl,
+		.v1 = in->v1,
+		.nobodys = in->nobodys,
+	};
+	memcpy(path->sgid, in->sgid, sizeof(path->sgid));
+	memcpy(path->dgid, in->dgid, sizeof(path->dgid));
+}
+
+int ur_process_may_modify_qp(struct uroce_eqp *qp,
+			     const struct uroce_engine_qp *in, u32 mask)
+{
+	const struct ur_qp_attr attr = {
+		.state = (enum ur_qp_state)in->state,
+		.cur_state = (enum ur_qp_state)in->cur_state,
+	};
+	return UR_PROCESS_CALL(qp->ctx, ur_eqp_may_modify(qp->qp, &attr, mask));
+}
+
+int ur_process_modify_qp(struct uroce_eqp *qp, const struct uroce_engine_qp *in,
+			 u32 mask)
+{
+	struct ur_qp_attr attr = {
+		.state = (enum ur_qp_state)in->state,
+		.cur_state = (enum ur_qp_state)in->cur_state,
+		.path_mtu = in->path_mtu,
+		.qkey = in->qkey,
+		.rq_psn = in->rq_psn,
+		.sq_psn = in->sq_psn,
+		.dest_qpn = in->dest_qpn,
+		.access = in->access,
+		.port_num = 1,
+		.max_rd_atomic = in->max_rd_atomic,
+		.max_dest_rd_atomic = in->max_dest_rd_atomic,
+		.min_rnr_timer = in->min_rnr_timer,
+		.timeout = in->timeout,
+		.retry_cnt = in->retry_cnt,
+		.rnr_retry = in->rnr_retry,
+		.en_sqd_async_notify = in->en_sqd_async_notify,
+		.rate_limit = in->rate_limit,
+		.static_bps = in->static_bps,
+	};
+	struct ur_epath path;
+
+	take_path(&path, in);
+	return UR_PROCESS_CALL(
+		qp->ctx,
+		ur_eqp_modify(qp->qp, &attr,
+			      mask & UR_QP_ATTR_AV ? &path : NULL, mask));
+}
+
+void ur_process_query_qp(struct uroce_eqp *qp, struct uroce_engine_qp *out)
+{
+	pthread_mutex_lock(&qp->ctx->home->lock);
+	ur_eqp_describe(qp->qp, out);
+	pthread_mutex_unlock(&qp->ctx->home->lock);
+}
+
+int ur_process_mcast(struct uroce_eqp *qp, const u8 gid[16], u32 attach)
+{
+	return UR_PROCESS_CALL(qp->ctx, ur_eqp_mcast(qp->qp, gid, attach));
+}
+
+int ur_process_destroy_qp(struct uroce_eqp *qp, u32 *read)
+{
+	struct uroce_ectx *ctx = qp->ctx;
+	struct ur_events_left async;
+	int err = 0;
+
+	pthread_mutex_lock(&ctx->home->withdraws);
+	pthread_mutex_lock(&ctx->home->lock);
+	if (qp->target)
+		ur_process_close_target(qp, &async);
+	else
+		err = qp->users ? -EBUSY : ur_eqp_destroy(qp->qp, &async);
+	ctx->objects -= !err;
+	if (!err)
+		ur_process_unspread(qp);
+	if (!err)
+		*read = ur_process_take_back(ctx, &async);
+	pthread_mutex_unlock(&ctx->home->lock);
+	pthread_mutex_unlock(&ctx->home->withdraws);
+	if (!err)
+		free(qp);
+	return err;
+}

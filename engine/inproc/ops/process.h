@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * An engine in a program, behind its door: the functions of struct uroce_engine_ops
+ * (kernel-abi/uroce-engine.h), which has their comments.
+ */
+#ifndef UR_ENGINE_INPROC_OPS_PROCESS_H
+#define UR_ENGINE_INPROC_OPS_PROCESS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/types.h>
+#include "engine/engine.h"
+#include "kernel-abi/uroce-engine.h"
+#include "util/list.h"
+
+struct ur_user_mem;
+
+/* State by which a child of fork takes over the engine: fork.c. */
+struct ur_process_fork {
+	int lock_fd; /* a file that the process with the engine has locked */
+	_Atomic u64 *
+		acts; /* the engine's count of actions, in that file; or NULL */
+	u64 seen;     /* its value at the fork */
+	ino_t ino;    /* inode of lock_fd */
+	bool frozen;  /* what the child has of it is whole */
+	bool locked;  /* the locks are, while it forks */
+	bool waited;  /* has waited for the end of the parent */
+	bool parents; /* the engine belongs to an ancestor of this process */
+};
+
+/* An engine, which may have several contexts of other processes. */
+struct uroce_home {
+	struct ur_engine *engine;
+	int liveness;	      /* hangs up with the device; -1: none yet */
+	pthread_mutex_t lock; /* serves as the control lock of the device */
+	/* Held while events are withdrawn; taken before lock. */
+	pthread_mutex_t withdraws;
+};
+
+struct uroce_ectx {
+	struct ur_list node; /* fork.c: in the list of this process */
+	struct uroce_home *home;
+	struct ur_engine *engine; /* home's */
+	struct ur_ectx *ectx;
+	struct ur_user_mem *mem;
+	struct ur_user_mem *parents; /* memory of the parent, or NULL */
+	int fd;
+	/* 1, and 0 in a child of fork: its page is wiped. Behind it, whether the child may
+	 * have the engine. */
+	volatile u32 *own;
+	u32 objects;
+	bool apart; /* the context is another process's */
+	/* With apart. left_sender: sending end of a channel without queues, or -1.
+	 * ring_room: bytes of rings it was begun with. ring_bytes: those it has. realm: of its queue pairs; 0: none. */
+	int left_sender;
+	u64 ring_room, ring_bytes;
+	u32 realm;
+	_Atomic u32 vain; /* polls that found nothing (cross_poll.c) */
+	struct ur_process_fork fork;
+	struct ur_list channels;     /* completion_queues.c */
+	_Atomic bool channels_ended; /* channels without queues were hung up */
+	struct ur_easync *async;     /* NULL: none yet */
+};
+
+/* Evaluates a call, and returns its value, with the lock of the context's engine. */
+#define UR_PROCESS_CALL(ctx, call)                           \
+	({                                                   \
+		pthread_mutex_t *lock_ = &(ctx)->home->lock; \
+		__typeof__(call) ret_;                       \
+		pthread_mutex_lock(lock_);                   \
+		ret_ = (call);                               \
+		pthread_mutex_unlock(lock_);                 \
+		ret_;                                        \
+	})
+/* Does the same with a call that makes object, which is counted and put into *ret, or, after an error, freed. */
+#define UR_PROCESS_MAKE(ctx, object, ret, call)                              \
+	({                                                                   \
+		int err_ = UR_PROCESS_CALL(ctx, ({                           \
+						   int made_ = (call);       \
+						   (ctx)->objects += !made_; \
+						   made_;                    \
+					   }));                              \
+		if (err_)                                                    \
+			free(object);                                        \
+		else                                                         \
+			*(ret) = (object);                                   \
+		err_;                                                        \
+	})
+
+/* A descriptor by which the program waits for this engine: fork.c. */
+struct ur_process_wait {
+	struct ur_list node;
+	struct uroce_ectx *ctx;
+	int fd, copy;
+	dev_t dev;
+	ino_t ino;
+	ino_t end; /* inode behind fd in a child; 0: the original file */
+};
+
+/* Makes fd the end of a file in children of fork, for as long as it is the same file there and the
+ * child has no engine. copy: another descriptor of that file. Returns 0 or -errno. */
+int ur_process_wait_add(struct ur_process_wait *wait, struct uroce_ectx *ctx,
+			int fd, int copy);
+/* Undoes that. */
+void ur_process_wait_del(struct ur_process_wait *wait);
+
+/* Prepare the engine for children of fork; undo that. The first returns 0 or -errno. */
+int ur_process_fork_add(struct uroce_ectx *ctx);
+void ur_process_fork_del(struct uroce_ectx *ctx);
+/* The take_over() of the table. */
+int ur_process_take_over(struct uroce_ectx *ctx, int wait);
+
+/* cross_poll.c: add the engine to those of the process; remove it, and wait for threads that run it or are
+ * about to. */
+void ur_process_cross_poll_add(struct uroce_ectx *ctx);
+void ur_process_cross_poll_del(const struct uroce_ectx *ctx);
+/* After a poll in vain of a queue of "from": now and then takes a turn for each other engine that nobody
+ * polls. */
+void ur_process_cross_poll(struct uroce_ectx *from);
+/* Records that this process is a child of fork. May be called in an atfork handler. */
+void ur_process_cross_poll_forked(void);
+
+struct uroce_ecq {
+	struct uroce_ectx *ctx;
+	struct ur_ecq *cq;
+	struct ur_process_channel *channel; /* or NULL */
+};
+
+struct uroce_esrq {
+	struct uroce_ectx *ctx;
+	struct ur_esrq *srq;
+};
+
+/* An XRC target, which lives as long as one of its openers. */
+struct ur_process_target {
+	struct ur_eqp *qp;
+	u32 xrcdn;
+	u32 openers;
+};
+
+struct uroce_eqp {
+	struct uroce_ectx *ctx;
+	struct ur_eqp *qp;
+	struct ur_process_target *target; /* or NULL */
+	struct ur_eqp_ref *ref; /* with target: whose events are its own */
+	u32 users; /* raw.c: rules, and of a work queue those that spread to it */
+	u32 wq_state;
+	struct uroce_eqp **table; /* to which it spreads, or NULL */
+	u32 table_size;
+};
+
+/* targets.c: make a target, or open one, as qp, whose ctx is filled, and end what qp has of it. Return 0,
+ * as ur_eqp_create(), or as the door's open_qp. ctx->lock is held. */
+int ur_process_make_target(struct uroce_eqp *qp,
+			   const struct uroce_eqp_init *init,
+			   struct uroce_create_qp_resp *resp);
+int ur_process_open_target(struct uroce_eqp *qp,
+			   const struct uroce_eqp_init *init);
+void ur_process_close_target(struct uroce_eqp *qp,
+			     struct ur_events_left *async);
+
+int ur_process_create_cq(struct uroce_ectx *ctx,
+			 const struct uroce_ecq_init *init,
+			 struct uroce_ecq **cq,
+			 struct uroce_create_cq_resp *resp);
+int ur_process_modify_cq(struct uroce_ecq *cq, u16 count, u16 period_us);
+int ur_process_resize_cq(struct uroce_ecq *cq, u32 entries,
+			 struct uroce_resize_cq_resp *resp);
+int ur_process_destroy_cq(struct uroce_ecq *cq, u32 read[2]);
+/* Hangs up the context's channels without queues, since the device was removed. Called by its engine in a turn. */
+void ur_process_end_channels(void *ctx);
+/* Withdraws the unread events of a queue, and returns how many the program has read.
+ * Releases ctx->lock meanwhile; withdraws must be held. */
+u32 ur_process_take_back(struct uroce_ectx *ctx,
+			 const struct ur_events_left *left);
+int ur_process_create_qp(struct uroce_ectx *ctx,
+			 const struct uroce_eqp_init *init,
+			 struct uroce_eqp **qp,
+			 struct uroce_create_qp_resp *resp);
+int ur_process_open_qp(struct uroce_ectx *ctx,
+		       const struct uroce_eqp_init *init,
+		       struct uroce_eqp **qp);
+int ur_process_may_modify_qp(struct uroce_eqp *qp,
+			     const struct uroce_engine_qp *attr, u32 mask);
+int ur_process_modify_qp(struct uroce_eqp *qp,
+			 const struct uroce_engine_qp *attr, u32 mask);
+void ur_process_query_qp(struct uroce_eqp *qp, struct uroce_engine_qp *attr);
+int ur_process_mcast(struct uroce_eqp *qp, const u8 gid[16], u32 attach);
+int ur_process_destroy_qp(struct uroce_eqp *qp, u32 *read);
+int ur_process_create_srq(struct uroce_ectx *ctx,
+			  const struct uroce_esrq_init *init,
+			  struct uroce_esrq **srq,
+			  struct uroce_create_srq_resp *resp);
+int ur_process_resize_srq(struct uroce_esrq *srq, u32 max_wr,
+			  struct uroce_create_srq_resp *resp);
+int ur_process_limit_srq(struct uroce_esrq *srq, u32 limit);
+u32 ur_process_query_srq(struct uroce_esrq *srq);
+int ur_process_destroy_srq(struct uroce_esrq *srq, u32 *read);
+int ur_process_create_ah(struct uroce_ectx *ctx, u32 pdn,
+			 const struct uroce_engine_path *path,
+			 struct uroce_eah **ah, u32 *number);
+void ur_process_destroy_ah(struct uroce_eah *ah);
+#if UROCE_WITH_RAW_PACKET
+int ur_process_has_raw(struct uroce_ectx *ctx);
+int ur_process_use_raw(struct uroce_ectx *ctx,
+		       const struct uroce_engine_raw *raw);
+int ur_process_modify_wq(struct uroce_eqp *wq, u32 state);
+int ur_process_create_flow(struct uroce_eqp *qp,
+			   const struct uroce_engine_flow *init,
+			   struct uroce_eflow_counts *counts,
+			   struct uroce_eflow **flow);
+void ur_process_destroy_flow(struct uroce_eflow *flow);
+/* ur_process_spread() makes a new queue pair spread its frames; after an error it has destroyed the queue
+ * pair. ur_process_unspread() ends that for a queue pair that is destroyed. With ctx->lock. The first
+ * returns 0 or -errno. */
+int ur_process_spread(struct uroce_eqp *qp, const struct uroce_eqp_rss *rss);
+void ur_process_unspread(struct uroce_eqp *qp);
+#else
+static inline int ur_process_spread(struct uroce_eqp *qp,
+				    const struct uroce_eqp_rss *rss)
+{
+	return 0;
+}
+static inline void ur_process_unspread(struct uroce_eqp *qp)
+{
+}
+#endif
+int ur_process_set_parent(struct uroce_ectx *ctx, int mem, u32 pid);
+int ur_process_reg_mr(struct uroce_ectx *ctx, const struct uroce_emr_init *init,
+		      struct uroce_emr **mr);
+int ur_process_rereg_mr(struct uroce_emr *mr, u32 flags,
+			const struct uroce_emr_init *init);
+int ur_process_dereg_mr(struct uroce_emr *mr);
+int ur_process_alloc_mw(struct uroce_ectx *ctx, u32 pdn, u32 type, u32 rkey,
+			struct uroce_emw **mw);
+void ur_process_dealloc_mw(struct uroce_emw *mw);
+
+#endif

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * A deregistered region's handle is written to an eventfd (struct uroce_engine_async), which the
+ * device reads before the context's next command. That halves the time of a pair of ibv_reg_mr()
+ * and ibv_dereg_mr(). There is room for one handle; the next registration, or a deregistration by a
+ * command, makes it free.
+ */
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "ectx.h"
+
+/* The lowest bits of ctx->dereg_hint. */
+#define FREE	0u
+#define WRITING 1u
+#define WRITTEN 2u
+#define NEVER	3u
+#define BITS	3u
+
+bool ur_ectx_hint_dereg(const struct uroce_mr *mr)
+{
+	struct uroce_context *ctx = ur_to_ctx(mr->vmr.ibv_mr.context);
+	u64 was = ur_ectx_dereg_mark(ctx), handle = mr->vmr.ibv_mr.handle, now;
+
+	/* The next uroced does not read this eventfd. */
+	if (ctx->dereg_hint_fd < 0 || mr->map || (was & BITS) != FREE ||
+	    __atomic_load_n(&ctx->recoveries, __ATOMIC_ACQUIRE) ||
+	    !__atomic_compare_exchange_n(&ctx->dereg_hint, &was, was + WRITING,
+					 false, __ATOMIC_ACQ_REL,
+					 __ATOMIC_RELAXED))
+		return false;
+	/* A raw system call, since write(2) is a cancellation point. */
+	now = syscall(SYS_write, ctx->dereg_hint_fd, &handle, sizeof(handle)) ==
+			      sizeof(handle)
+		      ? was + WRITTEN
+		      : was + FREE;
+	was += WRITING;
+	__atomic_compare_exchange_n(&ctx->dereg_hint, &was, now, false,
+				    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+	return (now & BITS) == WRITTEN;
+}
+
+u64 ur_ectx_dereg_mark(const struct uroce_context *ctx)
+{
+	return __atomic_load_n(&ctx->dereg_hint, __ATOMIC_ACQUIRE);
+}
+
+void ur_ectx_dereg_taken(struct uroce_context *ctx, u64 dereg_hint)
+{
+	if ((dereg_hint & BITS) == WRITTEN)
+		__atomic_compare_exchange_n(&ctx->dereg_hint, &dereg_hint,
+					    dereg_hint - WRITTEN + BITS + 1,
+					    false, __ATOMIC_ACQ_REL,
+					    __ATOMIC_RELAXED);
+}
+
+void ur_ectx_end_dereg_hints(struct uroce_context *ctx)
+{
+	__atomic_fetch_or(&ctx->dereg_hint, NEVER, __ATOMIC_ACQ_REL);
+}

@@ -1,0 +1,527 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Makes objects, which the device has made, in the engine of this process
+ * too. */
+#include <string.h>
+#include <unistd.h>
+
+#include "ectx.h"
+#include "providers/uroce/raw/ectx_raw.h"
+
+static int try_cq(struct uroce_context *ctx, const struct uroce_ecq_init *init,
+		  struct uroce_cq *cq, struct uroce_create_cq_resp *resp)
+{
+	int err;
+
+	do
+		err = -ctx->engine_ops->create_cq(ctx->engine, init,
+						  &cq->engine, resp);
+	while (ur_ectx_has_more_room(ctx, &err));
+	return err;
+}
+
+int ur_ectx_create_cq(struct uroce_context *ctx, struct uroce_cq *cq,
+		      const struct ibv_comp_channel *channel, u32 flags,
+		      struct uroce_create_cq_resp *resp)
+{
+	struct uroce_ecq_init init = {
+		.entries = resp->entries,
+		.tx = -1,
+		.rx = channel ? channel->fd : -1,
+		.flags = flags,
+		.user_handle = (uintptr_t)&cq->vcq.cq,
+		.channel = channel,
+	};
+	int err;
+
+	if (!ur_ectx_makes_here(ctx))
+		return EIO;
+	err = ur_ectx_set_async(ctx);
+	if (err)
+		return err;
+	cq->handle = cq->vcq.cq.handle;
+	cq->flags = flags;
+	err = try_cq(ctx, &init, cq, resp);
+	if (err != ENOENT)
+		return err;
+	err = ur_ectx_call(&ctx->ibv, UVERBS_OBJECT_CQ, UROCE_METHOD_ENGINE_CQ,
+			   UROCE_ATTR_ENGINE_CQ_HANDLE, 0, cq->vcq.cq.handle,
+			   UROCE_ATTR_ENGINE_CQ_RESP, &init.tx,
+			   sizeof(init.tx));
+	/* The preload library has the new channel's sending end. */
+	if (err == EINVAL && ur_ectx_own_channel(ctx, channel))
+		return try_cq(ctx, &init, cq, resp);
+	if (err)
+		return err;
+	err = try_cq(ctx, &init, cq, resp);
+	close(init.tx);
+	return err;
+}
+
+int ur_ectx_resize_cq(struct uroce_cq *cq, struct uroce_resize_cq_resp *resp)
+{
+	struct uroce_context *ctx = ur_to_ctx(cq->vcq.cq.context);
+	int err;
+
+	if (!ur_ectx_has(ctx, cq->engine))
+		return EIO;
+	do
+		err = -ctx->engine_ops->resize_cq(cq->engine, resp->entries,
+						  resp);
+	while (ur_ectx_has_more_room(ctx, &err));
+	return err;
+}
+
+int ur_ectx_modify_cq(struct uroce_cq *cq,
+		      const struct ibv_modify_cq_attr *attr)
+{
+	struct uroce_context *ctx = ur_to_ctx(cq->vcq.cq.context);
+	int err;
+
+	if (!ur_ectx_has(ctx, cq->engine))
+		return EIO;
+	err = -ctx->engine_ops->modify_cq(cq->engine, attr->moderate.cq_count,
+					  attr->moderate.cq_period);
+	return err ? err
+		   : ur_shared_modify_cq(
+			     cq, attr->moderate.cq_count |
+					 (u32)attr->moderate.cq_period << 16);
+}
+
+/* Returns whether the context's engine can have a queue pair of that type, and has the domain of an
+ * XRC target. */
+static bool may_be_here(const struct uroce_context *ctx,
+			const struct uroce_qp *qp,
+			const struct ibv_qp_init_attr_ex *attr)
+{
+	if (attr->qp_type == IBV_QPT_XRC_RECV)
+		return (attr->comp_mask & IBV_QP_INIT_ATTR_XRCD) &&
+		       ur_to_xrcd(attr->xrcd)->number;
+	if ((qp->qpt_bit == UR_SENDS_RAW && !ctx->engine_ops->has_raw) ||
+	    (attr->qp_type == IBV_QPT_XRC_SEND && !ctx->engine_ops->open_qp))
+		return false;
+	return true;
+}
+
+static struct uroce_ecq *engine_cq(const struct ibv_cq *cq)
+{
+	return cq ? ur_to_cq(cq)->engine : NULL;
+}
+
+/* Returns whether the queue pair would use a queue of this process's parent. */
+static bool uses_parents(const struct uroce_context *ctx,
+			 const struct ibv_qp_init_attr_ex *attr)
+{
+	return ctx->parted && attr->qp_type != IBV_QPT_XRC_RECV &&
+	       (!ur_ectx_owns(ctx, engine_cq(attr->send_cq)) ||
+		(attr->qp_type != IBV_QPT_XRC_SEND &&
+		 !ur_ectx_owns(ctx, engine_cq(attr->recv_cq))) ||
+		(attr->srq &&
+		 !ur_ectx_owns(ctx, ur_to_srq(attr->srq)->engine)));
+}
+
+int ur_ectx_place_qp(struct uroce_context *ctx, struct uroce_qp *qp,
+		     const struct ibv_qp_init_attr_ex *attr)
+{
+	if (!ur_ectx_makes_here(ctx))
+		return EIO;
+	if (uses_parents(ctx, attr))
+		return EIO;
+	if (!may_be_here(ctx, qp, attr))
+		return EOPNOTSUPP;
+	if (attr->qp_type == IBV_QPT_XRC_RECV) {
+		qp->xrcd = attr->xrcd;
+		qp->shared = ur_to_xrcd(qp->xrcd)->shared;
+	}
+	return 0;
+}
+
+int ur_ectx_place_srq(struct uroce_context *ctx, struct uroce_srq *srq,
+		      const struct ibv_pd *pd, const struct ibv_xrcd *xrcd)
+{
+	if (!ur_ectx_makes_here(ctx))
+		return EIO;
+	if (xrcd && !ur_to_xrcd(xrcd)->number)
+		return EOPNOTSUPP;
+	srq->shared = xrcd && ur_to_xrcd(xrcd)->shared;
+	srq->db = srq->shared ? ctx->shared_db : ctx->db;
+	return 0;
+}
+
+static void use_queues(struct uroce_eqp_init *init,
+		       const struct ibv_qp_init_attr_ex *attr)
+{
+	init->pdn = ur_to_pd(attr->pd)->pdn;
+	init->send_cq = engine_cq(attr->send_cq);
+	if (attr->qp_type == IBV_QPT_XRC_SEND) {
+		init->max_recv_wr = init->max_recv_sge = 0;
+		return;
+	}
+	init->recv_cq = engine_cq(attr->recv_cq);
+	if (attr->srq)
+		init->srq = ur_to_srq(attr->srq)->engine;
+}
+
+static int create_spread(struct uroce_context *ctx, struct uroce_qp *qp,
+			 struct uroce_eqp_init *init,
+			 struct uroce_create_qp_resp *resp)
+{
+	const u32 size = qp->spread->table->size;
+	struct uroce_eqp **wq = calloc(size, sizeof(*wq));
+	struct uroce_eqp_rss rss;
+	int err;
+
+	if (!wq)
+		return ENOMEM;
+	ur_ectx_spread(qp->spread, &rss, wq);
+	init->rss = &rss;
+	do
+		err = -ctx->engine_ops->create_qp(ctx->engine, init,
+						  &qp->engine, resp);
+	while (ur_ectx_has_more_room(ctx, &err));
+	free(wq);
+	return err;
+}
+
+int ur_ectx_create_qp(struct uroce_context *ctx, struct uroce_qp *qp,
+		      const struct ibv_qp_init_attr_ex *attr,
+		      struct uroce_create_qp_resp *resp)
+{
+	struct uroce_eqp_init init = {
+		.type = attr->qp_type,
+		.qpn = qp->ibv.qp_num,
+		.max_send_wr = attr->cap.max_send_wr,
+		.max_recv_wr = attr->cap.max_recv_wr,
+		.max_send_sge = attr->cap.max_send_sge,
+		.max_recv_sge = attr->cap.max_recv_sge,
+		.max_inline = attr->cap.max_inline_data,
+		.sq_sig_all = attr->sq_sig_all,
+		.user_handle = (uintptr_t)&qp->ibv,
+	};
+
+	int err;
+
+	if (!ur_ectx_is_here(ctx))
+		return EIO;
+	if (attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS)
+		init.block_self_mcast =
+			attr->create_flags & IBV_QP_CREATE_BLOCK_SELF_MCAST_LB;
+	if (qp->xrcd) {
+		init.xrcdn = ur_to_xrcd(qp->xrcd)->number;
+		err = ur_ectx_set_async(ctx);
+		if (err)
+			return err;
+	} else {
+		use_queues(&init, attr);
+	}
+	qp->handle = qp->ibv.handle;
+	qp->recoveries = __atomic_load_n(&ctx->recoveries, __ATOMIC_ACQUIRE);
+	if (qp->qpt_bit == UR_SENDS_RAW) {
+		int err = ur_ectx_use_raw(ctx);
+
+		if (err)
+			return err;
+	}
+	if (qp->spread)
+		return create_spread(ctx, qp, &init, resp);
+	do
+		err = -ur_qp_ops(ctx, qp)->create_qp(qp->shared ? ctx->shared
+								: ctx->engine,
+						     &init, &qp->engine, resp);
+	while (ur_ectx_has_more_room(qp->shared ? NULL : ctx, &err));
+	return err;
+}
+
+/* The attributes that the library sets. */
+#define OPEN_ATTRS \
+	(IBV_QP_OPEN_ATTR_NUM | IBV_QP_OPEN_ATTR_XRCD | IBV_QP_OPEN_ATTR_TYPE)
+
+int ur_ectx_open_qp(struct uroce_context *ctx, struct uroce_qp *qp,
+		    const struct ibv_qp_open_attr *attr)
+{
+	struct uroce_eqp_init init = {
+		.type = attr->qp_type,
+		.qpn = attr->qp_num,
+		.user_handle = (uintptr_t)&qp->ibv,
+	};
+	const struct uroce_xrcd *xrcd;
+	int err;
+
+	if ((attr->comp_mask & OPEN_ATTRS) != OPEN_ATTRS ||
+	    attr->qp_type != IBV_QPT_XRC_RECV ||
+	    !ur_to_xrcd(attr->xrcd)->number)
+		return 0;
+	if (!ur_ectx_makes_here(ctx))
+		return EIO;
+	xrcd = ur_to_xrcd(attr->xrcd);
+	init.xrcdn = xrcd->number;
+	qp->shared = xrcd->shared;
+	err = -ur_qp_ops(ctx, qp)->open_qp(
+		qp->shared ? ctx->shared : ctx->engine, &init, &qp->engine);
+	/* ENOENT: no process has it open in this engine; the device knows what
+	 * it is. */
+	if (err == ENOENT)
+		return qp->shared ? EINVAL : 0;
+	if (err)
+		return err;
+	qp->xrcd = attr->xrcd;
+	qp->recoveries = __atomic_load_n(&ctx->recoveries, __ATOMIC_ACQUIRE);
+	return 0;
+}
+
+void ur_ectx_unopen_qp(struct uroce_context *ctx, struct uroce_qp *qp)
+{
+	u32 read; /* ignored: the program has not got the object */
+
+	if (qp->engine && ur_ectx_has_still(ctx, qp->engine))
+		ur_qp_ops(ctx, qp)->destroy_qp(qp->engine, &read);
+}
+
+int ur_ectx_create_srq(struct uroce_context *ctx, struct uroce_srq *srq,
+		       const struct ibv_pd *pd, u32 max_sge,
+		       struct uroce_create_srq_resp *resp)
+{
+	struct uroce_esrq_init init = {
+		.max_wr = resp->max_wqes,
+		.max_sge = max_sge,
+		.user_handle = (uintptr_t)&srq->vsrq.srq,
+		.pdn = pd ? ur_to_pd(pd)->pdn : 0,
+	};
+	u32 srqn = resp->srqn;
+	int err;
+
+	if (!ur_ectx_is_here(ctx))
+		return EIO;
+	err = ur_ectx_set_async(ctx);
+	if (err)
+		return err;
+	if (srq->vsrq.srq_type == IBV_SRQT_XRC) {
+		init.xrcdn = ur_to_xrcd(&srq->vsrq.xrcd->xrcd)->number;
+		init.cq = srq->shared ? ur_to_cq(srq->vsrq.cq)->shared
+				      : ur_to_cq(srq->vsrq.cq)->engine;
+		init.srqn = srqn;
+	}
+	srq->handle = srq->vsrq.srq.handle;
+	srq->recoveries = __atomic_load_n(&ctx->recoveries, __ATOMIC_ACQUIRE);
+	do
+		err = ur_srq_ops(ctx, srq)->create_srq(
+			srq->shared ? ctx->shared : ctx->engine, &init,
+			&srq->engine, resp);
+	while (ur_ectx_has_more_room(srq->shared ? NULL : ctx, &err));
+	resp->srqn = srqn;
+	return -err;
+}
+
+int ur_ectx_modify_srq(struct uroce_srq *srq, const struct ibv_srq_attr *attr,
+		       int mask, struct uroce_create_srq_resp *moved)
+{
+	struct uroce_context *ctx = ur_to_ctx(srq->vsrq.srq.context);
+	int err = 0;
+
+	if (!ur_ectx_has(ctx, srq->engine))
+		return EIO;
+	if (!srq->engine)
+		return EINVAL;
+	if (mask & IBV_SRQ_MAX_WR)
+		do
+			err = -ur_srq_ops(ctx, srq)->resize_srq(
+				srq->engine, moved->max_wqes, moved);
+		while (ur_ectx_has_more_room(srq->shared ? NULL : ctx, &err));
+	if (!err && (mask & IBV_SRQ_LIMIT))
+		err = -ur_srq_ops(ctx, srq)->limit_srq(srq->engine,
+						       attr->srq_limit);
+	moved->srqn = srq->srqn;
+	return err;
+}
+
+/* An engine that borrows sockets and rings from the device. */
+struct grantee {
+	struct uroce_context *ctx;
+	const struct uroce_engine_ops *engine_ops;
+	struct uroce_ectx *engine;
+	u32 which; /* UROCE_ENGINE_SHARED, or 0 */
+};
+
+static struct grantee own_of(struct uroce_context *ctx)
+{
+	return (struct grantee){ctx, ctx->engine_ops, ctx->engine,
+				ctx->imported ? UROCE_ENGINE_SHARED : 0};
+}
+
+static struct grantee grantee_of(struct uroce_context *ctx,
+				 const struct uroce_qp *qp)
+{
+	return qp->shared ? (struct grantee){ctx, &ur_apart_ops, ctx->shared,
+					     UROCE_ENGINE_SHARED}
+			  : own_of(ctx);
+}
+
+/* The engine gets the socket of an address at the first use. */
+static int use_gid(const struct grantee *b, u32 index, const u8 gid[16])
+{
+	struct uroce_engine_socket s = {.fd = -1};
+	int err;
+
+	if (b->engine_ops->has_gid(b->engine, index, gid))
+		return 0;
+	err = ur_ectx_call(
+		&b->ctx->ibv, UVERBS_OBJECT_DEVICE, UROCE_METHOD_ENGINE_SOCKET,
+		UROCE_ATTR_ENGINE_SOCKET_INDEX, sizeof(index), index | b->which,
+		UROCE_ATTR_ENGINE_SOCKET_RESP, &s, sizeof(s));
+	if (err)
+		return err;
+	err = memcmp(s.gid, gid, sizeof(s.gid))
+		      ? EAGAIN /* the entry has changed meanwhile */
+		      : -b->engine_ops->use_gid(b->engine, index, s.gid, s.fd);
+	if (err && s.fd >= 0)
+		close(s.fd);
+	/* Another thread borrowed meanwhile, and all get the same socket. */
+	return err == EALREADY ? 0 : err;
+}
+
+/* Returns whether a caller who wants all addresses can ignore err: the entry
+ * has gone or changed. */
+static bool is_other(int err)
+{
+	return err == EINVAL || err == EAGAIN || err == EBUSY;
+}
+
+/* A datagram may arrive at any address of the port. */
+static int use_all(struct uroce_context *ctx)
+{
+	const struct grantee own = own_of(ctx);
+	struct ibv_port_attr port;
+	struct ibv_gid_entry *gids;
+	ssize_t n;
+	int err = uroce_query_port(&ctx->ibv, 1, &port);
+
+	if (err)
+		return err;
+	gids = calloc((size_t)port.gid_tbl_len, sizeof(*gids));
+	if (!gids)
+		return ENOMEM;
+	n = ibv_query_gid_table(&ctx->ibv, gids, (size_t)port.gid_tbl_len, 0);
+	if (n < 0)
+		err = (int)-n;
+	for (ssize_t i = 0; !err && i < n; i++) {
+		if (gids[i].gid_type != IBV_GID_TYPE_ROCE_V2)
+			continue;
+		err = use_gid(&own, gids[i].gid_index, gids[i].gid.raw);
+		if (is_other(err))
+			err = 0;
+	}
+	free(gids);
+	return err;
+}
+
+/* Packets to another program of this device go through a shared ring; without one, as to another
+ * host. */
+static void use_ring(const struct grantee *b, u32 slot)
+{
+	struct uroce_engine_ring r = {0};
+
+	if (b->engine_ops->has_ring(b->engine, slot) ||
+	    ur_ectx_call(&b->ctx->ibv, UVERBS_OBJECT_DEVICE,
+			 UROCE_METHOD_ENGINE_RING, UROCE_ATTR_ENGINE_RING_SLOT,
+			 sizeof(slot), slot | b->which,
+			 UROCE_ATTR_ENGINE_RING_RESP, &r, sizeof(r)))
+		return;
+	b->engine_ops->use_ring(b->engine, &r);
+	close(r.words_fd);
+	close(r.out_fd);
+	close(r.in_fd);
+}
+
+static void use_rings(const struct grantee *b, u32 slots)
+{
+	for (; slots; slots &= slots - 1)
+		use_ring(b, (u32)__builtin_ctz(slots));
+}
+
+int ur_ectx_create_ah(struct uroce_context *ctx, struct uroce_ah *ah,
+		      const struct ibv_pd *pd)
+{
+	struct uroce_engine_path path;
+	struct grantee own;
+	int err;
+
+	if (!ur_ectx_makes_here(ctx))
+		return EIO;
+	err = ur_ectx_call(&ctx->ibv, UVERBS_OBJECT_AH, UROCE_METHOD_ENGINE_AH,
+			   UROCE_ATTR_ENGINE_AH_HANDLE, 0, ah->ibv.handle,
+			   UROCE_ATTR_ENGINE_AH_RESP, &path, sizeof(path));
+	own = own_of(ctx);
+	/* RoCEv1 has no socket for each address. */
+	if (!err && !path.v1)
+		err = use_gid(&own, path.sgid_index, path.sgid);
+	if (!err)
+		use_rings(&own, path.peer_slots);
+	if (err)
+		return err;
+	do
+		err = -ctx->engine_ops->create_ah(ctx->engine,
+						  ur_to_pd(pd)->pdn, &path,
+						  &ah->engine, &ah->ah);
+	while (ur_ectx_has_more_room(ctx, &err));
+	return err;
+}
+
+/* The attributes that verbs define; the device refuses others in its own
+ * way. */
+#define KNOWN_MASK ((IBV_QP_RATE_LIMIT << 1) - 1)
+
+/* Fields outside the mask are undefined. */
+static u8 named_state(enum ibv_qp_state state, int mask, int bit)
+{
+	return mask & bit ? (u8)state : 0;
+}
+
+int ur_ectx_may_modify_qp(struct uroce_context *ctx, const struct uroce_qp *qp,
+			  const struct ibv_qp_attr *attr, int *mask)
+{
+	const struct uroce_engine_qp to = {
+		.state = named_state(attr->qp_state, *mask, IBV_QP_STATE),
+		.cur_state = named_state(attr->cur_qp_state, *mask,
+					 IBV_QP_CUR_STATE),
+	};
+	int asked = *mask;
+
+	if (!qp->engine || !ur_ectx_has(ctx, qp->engine) ||
+	    (asked & ~KNOWN_MASK))
+		return 0;
+	*mask &= ~IBV_QP_CUR_STATE;
+	return -ur_qp_ops(ctx, qp)->may_modify_qp(qp->engine, &to, (u32)asked);
+}
+
+int ur_ectx_modified_qp(struct uroce_context *ctx, struct uroce_qp *qp,
+			const struct ibv_qp_attr *asked, int mask,
+			struct uroce_engine_qp *to)
+{
+	const struct grantee engine = grantee_of(ctx, qp);
+	int err = 0;
+
+	if ((mask & IBV_QP_AV) && !to->v1)
+		err = use_gid(&engine, to->sgid_index, to->sgid);
+	if (!err && qp->qpt_bit == UR_SENDS_UD && (mask & IBV_QP_STATE) &&
+	    asked->qp_state == IBV_QPS_RTR)
+		err = use_all(ctx);
+	if (!err && (mask & IBV_QP_AV) && to->peer_slot)
+		use_ring(&engine, to->peer_slot);
+	to->cur_state =
+		named_state(asked->cur_qp_state, mask, IBV_QP_CUR_STATE);
+	return err ? err
+		   : -engine.engine_ops->modify_qp(qp->engine, to, (u32)mask);
+}
+
+void ur_ectx_query_qp(struct uroce_context *ctx, const struct uroce_qp *qp,
+		      struct ibv_qp_attr *attr)
+{
+	struct uroce_engine_qp now;
+
+	if (!ur_ectx_has(ctx, qp->engine))
+		return;
+	ur_qp_ops(ctx, qp)->query_qp(qp->engine, &now);
+	attr->qp_state = attr->cur_qp_state = (enum ibv_qp_state)now.state;
+	attr->rq_psn = now.rq_psn;
+	attr->sq_psn = now.sq_psn;
+	attr->sq_draining = now.sq_draining;
+}
