@@ -58,8 +58,8 @@ void ur_engine_grant_end(struct ur_engine *engine, u32 slot);
 int ur_engine_grant_socket(struct ur_engine *engine, u32 slot, u32 index,
 			   u8 gid[16], int *fd);
 
-/* A queue pair of a program with UR_GRANT_FAR joins a multicast group, or leaves it. Joins are counted. Joining returns 0 or
- * -errno. */
+/* Joins a multicast group for a queue pair of a program with UR_GRANT_FAR, or leaves it. Joins are counted. Joining returns 0
+ * or -errno. */
 int ur_engine_grant_group(struct ur_engine *engine, u32 slot, const u8 gid[16],
 			  bool joins);
 
@@ -140,7 +140,7 @@ void ur_engine_recovery_done_all(void);
 /* Gives the keeper the device's end of the socket to the slot's program, until the grant ends. Returns 0 or -errno. */
 int ur_engine_keep_liveness(struct ur_engine *engine, u32 slot,
 			    const struct ur_kept_liveness *liveness);
-/* That socket belongs to another process of the same user now. */
+/* Records that the socket belongs to another process of the same user now. */
 void ur_engine_pass_liveness_on(struct ur_engine *engine, u32 slot,
 				const struct ur_kept_liveness *liveness);
 

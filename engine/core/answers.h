@@ -18,12 +18,12 @@
 void ur_answers_first(struct ur_tx *tx);
 
 /*
- * If tx begins with an acknowledgement, and requests to the same peer follow alone: moves it behind the
- * last one, if it becomes the shorter last segment of that one's datagram. That saves a system call on each
- * side, and the message that the peer waits for comes first. A peer that waits for its own completion, and
- * then spins on the memory that the message is written to, polls until both are there. It is not moved
- * where it would be a datagram of its own, since the peer would get the message before the completion
- * of its own request. Returns whether it has moved.
+ * Moves the acknowledgement at the beginning of tx behind the last packet, if all other packets are requests
+ * to the same peer, and the acknowledgement becomes the shorter last segment of their datagram. That saves a
+ * system call on each side, and the peer gets the message first, for which it waits. A peer that waits for the
+ * completion of its request, and then for the message, polls until it has both. An acknowledgement that would be a
+ * datagram of its own is not moved: the peer would get the message before the completion of its request.
+ * Returns whether it has moved.
  */
 bool ur_answers_last(struct ur_tx *tx);
 

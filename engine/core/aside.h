@@ -49,7 +49,7 @@ struct ur_asides {
 	bool stopped;	    /* no further burst until all are finished */
 	_Atomic bool quiet; /* a fork waits for that */
 	_Atomic u32 left;   /* bursts that were sent and are to be finished */
-	/* How many more bursts are put aside, since threads met at the lock lately. */
+	/* How many more bursts are put aside, since two threads wanted the lock lately. */
 	_Atomic u32 meetings;
 	struct ur_chore more; /* allocates a further buffer */
 };

@@ -45,7 +45,7 @@ struct ur_ectx {
 	 * to_drain: those that the current draining run has not reached. */
 	struct ur_list rung, to_drain;
 	u64 drain_run;		    /* number of the last run begun */
-	bool draining;		    /* that run is not over */
+	bool draining;		    /* that run has not ended */
 	struct ur_list mrs;	    /* ur_emr */
 	struct ur_adverse *adverse; /* adverse.h; NULL: an ordinary card */
 	u32 n_files; /* files of regions that are open for export */

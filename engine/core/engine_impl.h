@@ -80,7 +80,7 @@ struct ur_engine {
 	u32 local_device; /* device number in wire/udp_local.h; 0: grants nothing */
 	bool inherits; /* the settings are still an earlier uroced's. Control */
 	struct ur_counter_grants *counter_grants; /* NULL: none yet. Control */
-	/* Settings for programs: the page, and the values to show there. */
+	/* Settings for programs: the page, and the values that are published there. */
 	struct ur_settings_page *settings;
 	int settings_fd;
 	struct ur_cc_config shown_cc; /* last setting by control */
@@ -174,7 +174,7 @@ static inline void ur_engine_tally(struct ur_engine *engine, enum ur_counter c,
 /* Post a report to control: the wake-up, or a received MAD of UR_MAD_BYTES. Without memory the report is
  * lost. */
 void ur_engine_report_woken(struct ur_engine *engine);
-/* Reports to control that the engine has woken, if ur_engine_report_waking() asked. */
+/* Reports to control that the engine has woken, if ur_engine_report_waking() requested that. */
 static inline void ur_engine_woken(struct ur_engine *engine)
 {
 	if (atomic_load_explicit(&engine->report_waking, memory_order_relaxed))
@@ -187,8 +187,8 @@ void ur_engine_report_gsi(struct ur_engine *engine,
 int ur_engine_start(struct ur_engine *engine);
 /* Returns whether the GID is one of the device's own. */
 bool ur_engine_own_gid(struct ur_engine *engine, const u8 *gid);
-/* In a program: returns whether the device's addresses have changed; removes those that it no
- * longer has. Under the owner lock. */
+/* In a program: ur_engine_gids_changed() returns whether the device has published addresses since the last
+ * ur_engine_follow_gids(), which removes those that the device no longer has. Under the owner lock. */
 bool ur_engine_gids_changed(const struct ur_engine *engine,
 			    const struct ur_program_gids *gids);
 void ur_engine_follow_gids(struct ur_engine *engine,
@@ -197,9 +197,9 @@ void ur_engine_follow_gids(struct ur_engine *engine,
 void ur_engine_give_up_gids(struct ur_engine *engine);
 /* The first slot that is granted. */
 #define UR_SLOT_FIRST 1u
-/* The slot's sockets are not in use any more. */
+/* Ends the use of the slot's sockets. They stay for the next holder. */
 void ur_grant_unuse(struct ur_engine *engine, u32 slot);
-/* Returns the name of the slot's stored UR_KEPT_LIVENESS (ground/keep.h). */
+/* Returns the key of the slot's UR_KEPT_LIVENESS in the keeper (ground/keep.h). */
 struct ur_kept ur_grant_liveness(const struct ur_engine *engine, u32 slot);
 /* Joins a multicast group. Joins count; the first one joins on the wire. Returns 0
  * or -errno. */

@@ -14,7 +14,7 @@
 struct ur_evsrc {
 	u64 element; /* first 8 bytes of its datagrams */
 	u64 sent;    /* datagrams that reached the socket */
-	u64 pending; /* did not fit: count (channel) or type bits (async) */
+	u64 pending; /* events that did not fit: their count (channel) or type bits (async) */
 	struct ur_list
 		backlog; /* in the socket's backlog, while pending != 0 */
 };

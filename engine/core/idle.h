@@ -28,7 +28,7 @@ struct ur_idle {
 	bool waiting;	  /* the last iteration found no work */
 	u64 hold_until;
 	u64 yield_at; /* earliest next yield, if alone on the processor */
-	/* Time lost in long yields: since when, and how much. */
+	/* Time lost in long yields: since when, and how much. Until contended_until the processor counts as shared. */
 	u64 lost_since, contended_until;
 	u64 lost_ns;
 };

@@ -31,7 +31,7 @@ int ur_mailbox_init(struct ur_mailbox *box);
 void ur_mailbox_fini(struct ur_mailbox *box);
 /* Ends the engine's sleep. Any thread. */
 void ur_mailbox_wake(struct ur_engine *engine);
-/* Returns whether a call waits to be run. A later look at the doorbells finds all
+/* Returns whether a call waits to be run. A check of the doorbells after this finds all
  * that clients rang before they made the call. Engine thread. */
 bool ur_mailbox_waits(struct ur_engine *engine);
 /* Runs the waiting call. Returns whether there was one. Engine thread. */

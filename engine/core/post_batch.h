@@ -8,7 +8,7 @@
  *
  * A packet must not wait for a program that does not come back to poll. So datagrams stay only in a
  * stream: many were posted of late without a poll in vain between them. During a stream the engine's
- * thread ticks twice as often, and sends the datagrams that stay. If it sends half of the batches,
+ * thread wakes twice as often, and sends the datagrams that stay. If it sends half of the batches,
  * batching stops for a time, which doubles with each stop.
  */
 #ifndef UR_ENGINE_CORE_POST_BATCH_H
@@ -20,7 +20,7 @@
 struct ur_post_batch {
 	_Atomic u32 since_poll; /* datagrams since the last poll in vain */
 	_Atomic u32
-		followers; /* datagrams posted, without the first after each such poll */
+		followers; /* datagrams posted, except the first one after each such poll */
 	_Atomic u32 left;    /* datagrams that stay now */
 	_Atomic u32 batches; /* batches begun */
 	_Atomic bool stream;
@@ -34,8 +34,8 @@ struct ur_post_batch {
 	u32 good; /* ticks in a row at which the program had sent nearly all itself */
 };
 
-/* Counts a posted datagram. thread_ticks: the engine's thread ticks regularly. Returns whether the
- * datagram stays in its ring. Any thread. */
+/* Counts a posted datagram. thread_ticks: the engine's thread calls ur_post_batch_tick() regularly. Returns
+ * whether the datagram stays in its ring. Any thread. */
 bool ur_post_batch_stays(struct ur_post_batch *batch, bool thread_ticks);
 /* Records that all posted datagrams are about to be sent. Under the owner lock. */
 static inline void ur_post_batch_sent(struct ur_post_batch *batch)

@@ -78,7 +78,7 @@ struct ur_eqp {
 	pid_t pid;
 	/* record.c: PSN of the next work request, valid in that recording. */
 	u32 record_psn, record_run;
-	/* transmit.c: node in a list of the context; fills left of its draining. */
+	/* transmit.c: node in a list of the context; fills that this draining may still take. */
 	struct ur_list rung;
 	u32 drain_fills;
 	struct ur_adverse_qp *adverse; /* NULL: an ordinary card */

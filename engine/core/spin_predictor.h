@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Predicts from earlier waits whether holding the processor during a wait pays.
- * There is one predictor for each kind of work that precedes a wait: a program
- * that shares the engine's processor cannot answer while the engine holds it, and
- * another one may answer at once. Engine thread only.
+ * Predicts from earlier waits whether it pays to hold the processor during a wait.
+ * Each kind of work that precedes a wait has a predictor of its own. After a doorbell
+ * of a program that shares the engine's processor holding is in vain, since that
+ * program cannot run meanwhile; a program on another processor may post again at once.
+ * Engine thread only.
  */
 #ifndef UR_ENGINE_CORE_SPIN_PREDICTOR_H
 #define UR_ENGINE_CORE_SPIN_PREDICTOR_H

@@ -11,8 +11,8 @@ struct ur_eqp;
 
 /* Most fills of the burst buffer in one turn. */
 #define UR_TRANSMIT_ROUNDS 4
-/* The same in a program, which may send to itself. Each step takes a fill: requests, responses, the
- * requests that the credits in these allow, and their responses; all of that twice. */
+/* The same in a program, which may send to itself. Four fills are one exchange: requests, their responses,
+ * the requests that the credits in the responses allow, and their responses. Eight are two exchanges. */
 #define UR_TRANSMIT_ROUNDS_OWN 8
 
 /* Sends the transport's packets, for at most that number of fills. Returns whether
@@ -26,7 +26,7 @@ bool ur_transmit_little(struct ur_engine *engine);
  * RC, a window), before the queue pair is changed or destroyed. An adapter would
  * have done so microseconds after the doorbell. Packets that the wire has no room
  * for stay. Takes some tenths of a millisecond. Returns whether there is more: then
- * the caller lets others have a turn, and calls again.
+ * the caller releases the lock for others, and calls again.
  */
 bool ur_transmit_drain(struct ur_engine *engine, struct ur_eqp *qp);
 /* Does the same for all queue pairs of a context, before an object that their

@@ -15,8 +15,8 @@ bool ur_tx_flush(struct ur_engine *engine);
 void ur_tx_arrange(struct ur_engine *engine);
 /* Does that and sends them. Returns false if the wire has no room. */
 bool ur_tx_put_out(struct ur_engine *engine);
-/* With fault rules: hands in and sends the packets that they held and that are due. Returns whether
- * there were any. */
+/* With fault rules: delivers the received packets that a rule has delayed until now, and sends the delayed
+ * packets of this engine. Returns whether there were any. */
 bool ur_tx_held(struct ur_engine *engine);
 
 #endif

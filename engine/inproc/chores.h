@@ -14,11 +14,11 @@
 
 struct ur_engine;
 
-/* Embedded in the object it is about. Zeroed but for run: not asked for. */
+/* Embedded in the object that it is about. Initially zero, except run. */
 struct ur_chore {
 	struct ur_list node; /* in the waiting list; next NULL: not in it */
-	/* Runs on the engine's own thread between two turns: a step of at most 0.3 ms with the lock held. Asks for itself again
-	 * if there is more to do. */
+	/* Does a step of at most 0.3 ms, with the lock held, and calls ur_chore_ask() if there is more to do. The engine's
+	 * own thread, between two turns. */
 	void (*run)(struct ur_engine *engine, struct ur_chore *chore);
 };
 

@@ -12,7 +12,7 @@
 #include <time.h>
 #include "util/bytes.h"
 
-/* Interval between two looks at the thread that forked, and the least pause. */
+/* Interval of the checks of the thread that forked, and the shortest pause. */
 #define UR_FORK_PAUSE_NS 5000000u
 
 struct ur_fork_pause {
@@ -24,8 +24,8 @@ struct ur_fork_pause {
 	u64 stayed;	 /* when the program was last seen to go on; 0: never */
 };
 
-/* The calling thread has forked. Returns whether the engine pauses. It does not if the program has just gone on after another
- * fork, or forked during that one's pause. */
+/* Records that the calling thread has forked. Returns whether the engine pauses: not if the program has just gone on after
+ * another fork, or if the pause after another fork is not over. */
 bool ur_fork_pause_begins(struct ur_fork_pause *pause);
 /* Returns whether the program has gone on; if so remembers when. Any thread. */
 bool ur_fork_pause_is_over(struct ur_fork_pause *pause);

@@ -30,7 +30,7 @@ struct ur_engine;
 
 enum {
 	UR_INPROC_WAITS =
-		1, /* its thread waits for the owner lock, which others keep taking */
+		1, /* the engine's thread waits for the owner lock, which others keep taking */
 	UR_INPROC_ALONE = 2, /* ur_inproc_alone() */
 };
 
@@ -42,7 +42,7 @@ enum {
 
 struct ur_inproc {
 	_Atomic u32 turns; /* turns taken by threads of the program */
-	u32 seen;	   /* "turns" when the engine's thread last looked */
+	u32 seen;	   /* "turns" when the engine's thread last checked */
 	u32 met;	   /* "turns" after its last turn with work */
 	int nap_fd; /* epoll descriptor of call_fd, and of the ends of child and device */
 	_Atomic bool
@@ -56,10 +56,10 @@ struct ur_inproc {
 	u32 cqes, before; /* completions written in all; before this turn */
 	_Atomic u32
 		arms;  /* how often the program armed a queue with a channel */
-	u32 arms_seen; /* "arms" when the thread last looked */
+	u32 arms_seen; /* "arms" when the thread last checked */
 	u64 armed_at;  /* when the thread saw the last one; 0: never */
-	bool polls;    /* its thread takes this turn between two naps */
-	u32 nap_ns;    /* length of the next nap */
+	bool polls; /* the engine's thread takes this turn between two naps */
+	u32 nap_ns; /* length of the next nap */
 	struct ur_cpu_placement placement;
 	struct ur_post_batch batch;
 	struct ur_list chans;  /* ur_echan of the program (program_events.c) */
@@ -88,7 +88,7 @@ struct ur_inproc {
 	_Atomic u64 *acts;
 	struct ur_fork_pause pause;
 	int pause_fd;	 /* hangs up with the child; -1: none */
-	u64 end_checked; /* when the thread last looked: inproc_end.h */
+	u64 end_checked; /* time of the thread's last ur_inproc_end_is() */
 };
 
 /* Prepare and release this part of an engine. They do nothing in uroced's engine. ur_inproc_init() returns 0 or -errno. */
@@ -104,7 +104,7 @@ void ur_inproc_check_error(struct ur_engine *engine, int error);
 void ur_inproc_check_file(struct ur_engine *engine);
 /* Applies changed settings of the device. Does nothing in uroced's engine. Under the owner lock. */
 void ur_inproc_follow(struct ur_engine *engine);
-/* The engine acts: ends the pause after a fork. Under the owner lock. */
+/* Counts an action of the engine, and ends the pause after a fork. Under the owner lock. */
 void ur_inproc_acted(struct ur_engine *engine);
 /* Ends the pause after a fork (inproc_fork.h). Under the owner lock. */
 void ur_inproc_end_pause(struct ur_engine *engine);

@@ -5,7 +5,7 @@
  * if the parent's engine has done nothing since the fork: a counter in shared memory says so.
  *
  * After a fork the engine's thread pauses, so that the child of a daemon's parent, which ends at once, can
- * take over. After 5 ms it looks whether the thread that forked has gone on to something else; after
+ * take over. After 5 ms it checks whether the thread that forked has gone on to something else; after
  * 40 ms at most it continues. It continues sooner if a thread of the program uses the engine, or if the
  * child runs another program, and does not pause if the program forks again and again.
  *
@@ -22,7 +22,7 @@ struct ur_engine;
 
 /* Makes the engine count its actions in *acts, which stays the caller's. Call it before the engine does anything. */
 void ur_engine_count_acts(struct ur_engine *engine, _Atomic u64 *acts);
-/* Stops the engine until ur_engine_thaw(). Returns false, and does not stop it, if a thread runs it for too long. Any
+/* Stops the engine until ur_engine_thaw(). Returns false if a thread runs it for 0.1 s or more; then it is not stopped. Any
  * thread. */
 bool ur_engine_freeze(struct ur_engine *engine);
 void ur_engine_thaw(struct ur_engine *engine);

@@ -16,7 +16,7 @@
  * The reader copies a record before it checks it. An invalid record ends the ring for the side
  * that finds it.
  *
- * Payloads of a long message's middle packets can be split from the packet heads ("apart"):
+ * Payloads of a long message's middle packets can be split from the packet heads:
  * they lie back to back in the bulk area, from a page boundary on, so that one system call
  * copies many of them. Or they stay in a file of the writer's that the reader maps
  * (udp_shown.h), and the record names an offset in that file.
@@ -92,7 +92,7 @@ struct ur_peer_message {
 	u8 first;
 	u8 tos, ttl;
 	/* The packets are split: UR_PEER_BTH_ROOM bytes of head each in the record, seg bytes of
-	 * payload each apart. All have one size. */
+	 * payload each, split from them. All have one size. */
 	u8 split;
 	/* The payloads lie in the exported file of that index, from offset "at" on. */
 	u8 shown;

@@ -30,17 +30,17 @@ u32 ur_udp_group_device(const struct ur_udp_group *group);
 /* Returns whether the kernel can select sockets. If not, granted places get none. */
 bool ur_udp_group_steers(const struct ur_udp_group *group);
 
-/* Binds fd to the address, as the socket of that place for gid. uroced binds without SO_REUSEPORT, so that a port
- * that any other program has is refused; then it lets others join, who must be of the same user. Returns 0 or -errno; on
- * error fd may be bound, and the caller closes it. */
+/* Binds fd to the address, as the socket of that place for gid. uroced's socket is bound without SO_REUSEPORT, which fails
+ * if any other program has the port. Then it sets SO_REUSEPORT, so that sockets of the same user can join. Returns 0 or
+ * -errno; on error fd may be bound, and the caller closes it. */
 int ur_udp_group_join(struct ur_udp_group *group, const u8 gid[16], u32 place,
 		      int fd, const struct sockaddr *address, socklen_t len);
 /* Closes the socket of an engine. With the last engine's the granted ones are closed. */
 void ur_udp_group_close(struct ur_udp_group *group, const u8 gid[16], u32 place,
 			int fd);
-/* The netdev lost the address. Its sockets stay bound: otherwise any user could bind the port before the address comes
- * back, and a program's copy of a granted socket would keep us from binding. A device keeps the sockets of the last 32
- * such addresses. */
+/* Records that the netdev lost the address. Its sockets stay bound: otherwise any user could bind the port before the
+ * address comes back, and a program's copy of a granted socket would keep us from binding. A device keeps the sockets of
+ * the last 32 such addresses. */
 void ur_udp_group_leave(struct ur_udp_group *group, const u8 gid[16], u32 place,
 			int fd);
 /* Closes the sockets of all lost addresses. */
@@ -53,8 +53,8 @@ int ur_udp_group_take(struct ur_udp_group *group, const u8 gid[16], u32 place);
 void ur_udp_group_recovery_done(struct ur_udp_group *group);
 /* Starts to deliver datagrams to the socket of that place. Returns it, or -1; it stays the group's. */
 int ur_udp_group_use(struct ur_udp_group *group, const u8 gid[16], u32 place);
-/* The place's slot is free: its sockets stay, but its datagrams go to number 0. Calls left() for each socket, with the
- * group's lock held, to drain it. */
+/* Ends the use of a place whose slot is free: its sockets stay, but its datagrams go to number 0. Calls left() for each
+ * socket, with the group's lock held, to drain it. */
 void ur_udp_group_unuse(struct ur_udp_group *group, u32 place,
 			void (*left)(void *arg, const u8 gid[16], int fd),
 			void *arg);

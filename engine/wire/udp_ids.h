@@ -13,10 +13,10 @@
  * overtake one that has much to send: by hundreds of identifications with 16
  * queue pairs. Sockets of this device's kind use 0, or 0..k-1 within a burst.
  *
- * So this file believes one in 12 random values, and the device takes one
- * damaged packet in 400 000 for a good one: 32768 for ur_icrc_solve_id() times
- * 12.5 for this. It is more for 0.1 s after a pause, when each millisecond of
- * the pause adds a value that fits. Engine thread only.
+ * So this file accepts one in 12.5 random values. ur_icrc_solve_id() finds a value
+ * for one damaged packet in 32768, so the device accepts one damaged packet in
+ * 400 000. It accepts more for 0.1 s after a pause, when each millisecond of the
+ * pause adds a value that fits. Engine thread only.
  */
 #ifndef UR_ENGINE_WIRE_UDP_IDS_H
 #define UR_ENGINE_WIRE_UDP_IDS_H

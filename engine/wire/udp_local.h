@@ -23,7 +23,7 @@
 
 struct ur_udp_local;
 
-/* Returns the table of this process, or NULL without memory. */
+/* Returns the table that uroced, this process, writes, or NULL without memory. */
 const struct ur_udp_local *ur_udp_local_mine(void);
 /* Returns a descriptor of the table's file to read, which stays the table's, or -EOPNOTSUPP without /proc. */
 int ur_udp_local_file(void);
@@ -34,7 +34,7 @@ void ur_udp_local_unmap(const struct ur_udp_local *local);
 /* Returns a number from 1 on for a device that grants slots, or 0 if there are too many. A device on the netdev with that
  * ifindex keeps the number and the grants that it had with an earlier uroced. ifindex 0: on no netdev. */
 u32 ur_udp_local_device(u32 ifindex);
-/* The device moved to another netdev. Device 0 is ignored. */
+/* Records that the device moved to another netdev. Ignores device 0. */
 void ur_udp_local_move(u32 device, u32 ifindex);
 /* Returns the ifindex of the device's netdev, or 0. */
 u32 ur_udp_local_netdev(const struct ur_udp_local *local, u32 device);
@@ -56,9 +56,9 @@ struct ur_udp_whose ur_udp_local_whose(const struct ur_udp_local *local,
 /* Returns a number, not 0, that changes with the set of addresses. */
 u32 ur_udp_local_generation(const struct ur_udp_local *local);
 
-/* ur_udp_local_hold(): a socket of this process and that family was bound to the port. ur_udp_local_release(): it is about to be
- * closed. ur_udp_local_holds(): returns whether one holds the port now. A process that has died holds none, and nobody
- * holds ports below UR_UDP_SPORT_MIN. */
+/* ur_udp_local_hold() records that a socket of uroced's and that family was bound to the port; ur_udp_local_release(), that it
+ * is about to be closed. ur_udp_local_holds() returns whether one holds the port now. A uroced that has died holds none. Ports
+ * below UR_UDP_SPORT_MIN are never held. */
 void ur_udp_local_hold(u16 port, bool v4);
 void ur_udp_local_release(u16 port, bool v4);
 bool ur_udp_local_holds(const struct ur_udp_local *local, u16 port, bool v4);

@@ -63,7 +63,7 @@ struct ur_wire_ops {
 	/* Receives from the socket where packets came last, without epoll.
 	 * Returns whether there were any. */
 	bool (*poll)(struct ur_wire *wire);
-	/* Retries what found no room: receiving, or, in a program, sending. Called at engine->wire_retry_at. */
+	/* Retries what found no room: in uroced receiving, in a program sending. Called at engine->wire_retry_at. */
 	void (*retry)(struct ur_wire *wire);
 	/*
 	 * Completes the ICRCs of descriptors [first, end) of tx, none of them
@@ -84,10 +84,10 @@ struct ur_wire_ops {
 	void (*destroy)(struct ur_wire *wire);
 };
 
-/* Sends a whole tx in three steps (core/aside.h), of which the second needs no owner lock. pack returns false
- * if the packets take different paths, or go through memory. pack_send returns how many packets have left:
- * for the next one there was no room, or it was refused. A pack is zeroed memory, free()d by its owner. A wire has
- * all four functions or none. */
+/* Send a whole tx in three steps (core/aside.h), of which the second needs no owner lock. pack returns false if
+ * the packets take different paths, or go through memory. pack_send returns how many packets have left. If fewer
+ * than all, there was no room for the next one, or the kernel refused it. pack_new returns zeroed memory, which the
+ * owner free()s. A wire has all four functions or none. */
 struct ur_packing_ops {
 	struct ur_udp_pack *(*pack_new)(void);
 	bool (*pack)(struct ur_wire *wire, const struct ur_tx *tx,
@@ -113,8 +113,8 @@ struct ur_near_ops {
 	/* As in struct ur_host_ops. NULL: no packet is split. */
 	u8 *(*payload_room)(struct ur_wire *wire, const struct ur_av *av,
 			    u32 dqpn, u32 len);
-	/* payload_place, payload_taken_back: as in struct ur_host_ops. hide: the region is being deregistered; ends its export.
-	 * A wire has all three or none. */
+	/* payload_place, payload_taken_back: as in struct ur_host_ops. hide ends the export of a region that is being
+	 * deregistered. A wire has all three or none. */
 	const u8 *(*payload_place)(struct ur_wire *wire, const struct ur_av *av,
 				   u32 dqpn, struct ur_emr *mr, u64 off,
 				   u32 len);

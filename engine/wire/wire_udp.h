@@ -64,8 +64,8 @@ struct ur_udp_addr {
 struct ur_udp_out {
 	int fd;	      /* -1: free entry */
 	int guard;    /* holds the port for IPv6, when fd is IPv4; -1: none */
-	bool granted; /* granted: for all peers on this host */
-	bool copy; /* copy of a granted socket, for other peers: ur_udp_is_away() */
+	bool granted; /* granted by the device, for all peers on this host */
+	bool copy; /* a copy of a granted socket, for peers on other hosts: ur_udp_is_away() */
 	u32 gen;
 	u8 sgid[16];
 	u8 traffic_class, sl;
@@ -86,7 +86,7 @@ struct ur_udp_peer {
 	struct ur_udp_ids ids;
 };
 
-/* A socket by which a program without receiving sockets is woken. */
+/* A socket whose datagrams wake a program that has no receiving sockets. */
 struct ur_udp_woken {
 	struct ur_watch watch;
 	int fd;
@@ -157,7 +157,7 @@ struct ur_wire_udp {
 	struct ur_udp_pair *ended; /* pairs that close_ended will close */
 	struct ur_chore close_ended;
 	struct ur_udp_woken woken[2];
-	int wake_fd; /* eventfd that wakes the device, if there is an outbox; else -1 */
+	int wake_fd; /* with an outbox: the eventfd that wakes the device; else -1 */
 	u64 refusal; /* last refusal read from the outbox (local/udp_outbox.h) */
 	ur_time refused;       /* when it was first read */
 	ur_time asked;	       /* last poll of all sockets, in a program */

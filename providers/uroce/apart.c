@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The functions of the door: each sends a message to the engine process and
+/* The functions of ur_apart_ops: each sends a message to the engine process and
  * takes its reply. */
 #include <errno.h>
 #include <pthread.h>
@@ -17,7 +17,7 @@
 /* Empty polls between two checks that the engine process exists. */
 #define LOOK_POLLS 4096u
 
-/* An object of the engine. The door has several opaque types for it. */
+/* An object of the engine. The table has several opaque types for it. */
 struct ur_apart_thing {
 	struct ur_apart *apart;
 	u32 number;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The door of liburoce-engine.so: creates, runs and ends engines. */
+/* The table of functions of liburoce-engine.so: creates, runs and ends engines. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * An engine in a program, behind its door: the functions of struct uroce_engine_ops
- * (kernel-abi/uroce-engine.h), which has their comments.
+ * The inside of liburoce-engine.so: the functions of struct uroce_engine_ops, whose comments are in
+ * kernel-abi/uroce-engine.h, and their objects.
  */
 #ifndef UR_ENGINE_INPROC_OPS_PROCESS_H
 #define UR_ENGINE_INPROC_OPS_PROCESS_H
@@ -22,9 +22,9 @@ struct ur_process_fork {
 		acts; /* the engine's count of actions, in that file; or NULL */
 	u64 seen;     /* its value at the fork */
 	ino_t ino;    /* inode of lock_fd */
-	bool frozen;  /* what the child has of it is whole */
-	bool locked;  /* the locks are, while it forks */
-	bool waited;  /* has waited for the end of the parent */
+	bool frozen; /* the engine was stopped at the fork, so the child's copy is consistent */
+	bool locked;  /* the engine's locks are held during the fork */
+	bool waited;  /* the child has waited for the end of the parent */
 	bool parents; /* the engine belongs to an ancestor of this process */
 };
 
@@ -97,8 +97,8 @@ struct ur_process_wait {
 	ino_t end; /* inode behind fd in a child; 0: the original file */
 };
 
-/* Makes fd the end of a file in children of fork, for as long as it is the same file there and the
- * child has no engine. copy: another descriptor of that file. Returns 0 or -errno. */
+/* Replaces fd in children of fork by a file that has hung up, until the child takes the engine over. Does not touch fd where the
+ * child has another file there. copy: another descriptor of the same file. Returns 0 or -errno. */
 int ur_process_wait_add(struct ur_process_wait *wait, struct uroce_ectx *ctx,
 			int fd, int copy);
 /* Undoes that. */
@@ -149,8 +149,8 @@ struct uroce_eqp {
 	u32 table_size;
 };
 
-/* targets.c: make a target, or open one, as qp, whose ctx is filled, and end what qp has of it. Return 0,
- * as ur_eqp_create(), or as the door's open_qp. ctx->lock is held. */
+/* targets.c: make an XRC target for qp, open an existing one for it, and close it. qp->ctx is set. Return 0, as
+ * ur_eqp_create(), or as open_qp() of the table. ctx->home->lock is held. */
 int ur_process_make_target(struct uroce_eqp *qp,
 			   const struct uroce_eqp_init *init,
 			   struct uroce_create_qp_resp *resp);
@@ -170,7 +170,7 @@ int ur_process_destroy_cq(struct uroce_ecq *cq, u32 read[2]);
 /* Hangs up the context's channels without queues, since the device was removed. Called by its engine in a turn. */
 void ur_process_end_channels(void *ctx);
 /* Withdraws the unread events of a queue, and returns how many the program has read.
- * Releases ctx->lock meanwhile; withdraws must be held. */
+ * ctx->home->withdraws and ctx->home->lock are held; releases the latter meanwhile. */
 u32 ur_process_take_back(struct uroce_ectx *ctx,
 			 const struct ur_events_left *left);
 int ur_process_create_qp(struct uroce_ectx *ctx,
@@ -211,7 +211,7 @@ int ur_process_create_flow(struct uroce_eqp *qp,
 			   struct uroce_eflow **flow);
 void ur_process_destroy_flow(struct uroce_eflow *flow);
 /* ur_process_spread() makes a new queue pair spread its frames; after an error it has destroyed the queue
- * pair. ur_process_unspread() ends that for a queue pair that is destroyed. With ctx->lock. The first
+ * pair. ur_process_unspread() ends that for a queue pair that is destroyed. ctx->home->lock is held. The first
  * returns 0 or -errno. */
 int ur_process_spread(struct uroce_eqp *qp, const struct uroce_eqp_rss *rss);
 void ur_process_unspread(struct uroce_eqp *qp);

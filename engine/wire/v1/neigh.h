@@ -22,10 +22,10 @@ void ur_neigh_destroy(struct ur_neigh *neigh);
 
 /* Returns the descriptor that is readable when an address has come. */
 int ur_neigh_fd(const struct ur_neigh *neigh);
-/* Makes it unreadable, and updates. Never waits. */
+/* Makes that descriptor unreadable, and calls ur_neigh_update(). Never waits. */
 void ur_neigh_read(struct ur_neigh *neigh);
-/* Makes ur_neigh_mac() use what has come. In between it returns the same for an address, so that
- * frames to a peer stay in order. */
+/* Makes ur_neigh_mac() use the addresses that have come. Between two calls of this, it returns the same for an
+ * address, so that frames to a peer stay in order. */
 void ur_neigh_update(struct ur_neigh *neigh);
 
 /*

@@ -2,8 +2,8 @@
 /*
  * The inside of the RoCEv1 wire: Ethernet frames of type 0x8915 (IBTA annex
  * A16) through packet sockets, which need CAP_NET_RAW. The kernel writes the
- * Ethernet header, and the tag where the netdev is a VLAN. A socket sends with
- * one priority, which changes with the service level.
+ * Ethernet header, and the tag where the netdev is a VLAN. A socket has one
+ * priority, which is set when the service level changes.
  *
  * Frames to other engines of this device go by the loopback interface. There the source address
  * is the sender's slot. Only who has CAP_NET_RAW can forge it.
