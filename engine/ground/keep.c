@@ -79,46 +79,32 @@ static void lose(int err)
 static int send_msg(u32 op, const struct ur_kept *what, int fd)
 {
 	struct ur_keep_msg msg = {.version = UR_KEEP_VERSION, .op = op};
-	struct iovec iov = {.iov_base = &msg, .iov_len = sizeof(msg)};
-	struct msghdr mh = {.msg_iov = &iov, .msg_iovlen = 1};
-	union ur_scm scm;
 
 	if (what)
 		msg.what = *what;
-	ur_scm_put(&mh, &scm, &fd, fd >= 0);
-	return sendmsg(keep.link, &mh, MSG_NOSIGNAL | MSG_DONTWAIT) ==
-			       sizeof(msg)
-		       ? 0
-		       : -errno;
+	return ur_scm_send_one(keep.link, &msg, sizeof(msg), &fd, fd >= 0,
+			       MSG_DONTWAIT);
 }
 
 /* Receives a message. *fd is -1 if it has no descriptor. */
 static int receive_kept(struct ur_keep_msg *msg, int *fd, int ms)
 {
-	struct iovec iov = {.iov_base = msg, .iov_len = sizeof(*msg)};
 	struct pollfd p = {.fd = keep.link, .events = POLLIN};
-	union ur_scm scm;
-	struct msghdr mh = {.msg_iov = &iov,
-			    .msg_iovlen = 1,
-			    .msg_control = scm.buf,
-			    .msg_controllen = sizeof(scm.buf)};
+	int flags;
 	ssize_t n;
 
 	*fd = -1;
 	if (poll(&p, 1, ms) != 1)
 		return -ETIMEDOUT;
-	n = recvmsg(keep.link, &mh, MSG_CMSG_CLOEXEC);
+	n = ur_scm_recv_one(keep.link, msg, sizeof(*msg), fd, 1, &flags);
 	if (n < 0)
-		return -errno;
+		return (int)n;
 	if (!n)
 		return -EPIPE;
-	ur_scm_take(&mh, fd, 1, close);
 	if (n == sizeof(*msg) && msg->version == UR_KEEP_VERSION &&
-	    !(mh.msg_flags & MSG_CTRUNC))
+	    !(flags & MSG_CTRUNC))
 		return 0;
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
+	ur_scm_close(fd, 1);
 	return n == sizeof(*msg) && msg->version == UR_KEEP_VERSION ? -EMFILE
 								    : -EPROTO;
 }

@@ -41,43 +41,14 @@ static bool send_it(int sock, struct uroce_apart_msg *msg,
 {
 	struct iovec iov[] = {{msg, sizeof(*msg)},
 			      {with->more, with->n_more * sizeof(u32)}};
-	struct msghdr mh = {.msg_iov = iov, .msg_iovlen = 2};
-	union ur_scm scm;
-	ssize_t sent;
 
-	ur_scm_put(&mh, &scm, with->fds, with->n);
-	do
-		sent = sendmsg(sock, &mh, MSG_NOSIGNAL);
-	while (sent < 0 && errno == EINTR);
-	return sent == (ssize_t)(iov[0].iov_len + iov[1].iov_len);
+	return !ur_scm_send(sock, iov, 2, with->fds, with->n, 0);
 }
 
 static bool receive(int sock, struct uroce_apart_msg *msg, int *out)
 {
-	struct iovec iov = {.iov_base = msg, .iov_len = sizeof(*msg)};
-	union ur_scm scm;
-	struct msghdr mh = {.msg_iov = &iov,
-			    .msg_iovlen = 1,
-			    .msg_control = scm.buf,
-			    .msg_controllen = sizeof(scm.buf)};
-	ssize_t n;
-
-	do
-		n = recvmsg(sock, &mh, MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
-	if (n < 0)
-		return false;
-	ur_scm_take(&mh, out, UR_APART_OUT_FDS, close);
-	return n == sizeof(*msg);
-}
-
-static void close_fds(int *fds)
-{
-	for (u32 i = 0; i < UR_APART_OUT_FDS; i++) {
-		if (fds[i] >= 0)
-			close(fds[i]);
-		fds[i] = -1;
-	}
+	return ur_scm_recv_one(sock, msg, sizeof(*msg), out, UR_APART_OUT_FDS,
+			       NULL) == sizeof(*msg);
 }
 
 /* Also hangs up channels that no queue uses. */
@@ -143,7 +114,7 @@ static bool take_drained(struct ur_apart *a, u64 until)
 			__atomic_store_n(&a->dead, true, __ATOMIC_RELAXED);
 			return false;
 		}
-		close_fds(come);
+		ur_scm_close(come, UR_APART_OUT_FDS);
 		a->undrained--;
 	}
 	return true;
@@ -177,7 +148,7 @@ static int ask(struct ur_apart *a, struct uroce_apart_msg *msg,
 	ret = converse(a, msg, with, come);
 	pthread_mutex_unlock(&a->lock);
 	if (!out || ret < 0)
-		close_fds(come);
+		ur_scm_close(come, UR_APART_OUT_FDS);
 	for (u32 i = 0; out && i < UR_APART_OUT_FDS; i++)
 		out[i] = ur_high_fd(come[i]);
 	pthread_setcancelstate(cancel, NULL);

@@ -25,7 +25,7 @@ compile() { # compile FILE
 }
 glibc="dir dup io open stat"
 bad=0
-for file in providers/uroce/*.c preload/*.c util/os/rundir.c util/os/clock.c util/os/private_abi.c util/os/proof.c util/os/high_fd.c; do
+for file in providers/uroce/*.c preload/*.c util/os/rundir.c util/os/clock.c util/os/private_abi.c util/os/proof.c util/os/high_fd.c util/os/scm.c; do
 	name=$(basename "$file" .c)
 	if [[ $file == preload/* && " $glibc " == *" $name "* ]]; then
 		compile "$file" || continue
