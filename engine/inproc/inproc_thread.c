@@ -96,21 +96,30 @@ static void turn_after_nap(struct ur_engine *e)
 		left ? SHORT_NAP_NS : ur_min_u32(2 * e->inproc.nap_ns, NAP_NS);
 }
 
+/* Waits on nap_fd, which reports the end of the device once. Returns as epoll_wait(2) for one event. */
+static int nap_wait(struct ur_engine *e, struct epoll_event *ev,
+		    const struct timespec *timeout)
+{
+	int n = ur_dispatch_wait(e->inproc.nap_fd, ev, 1, timeout);
+
+	if (n > 0 && ev->data.u32 == UR_NAP_DEVICE)
+		e->inproc.device_ends = true;
+	return n;
+}
+
 /* Naps once, in two halves during a stream (post_batch.h). Returns whether it was woken, by a call or the end of
  * the device. */
 static bool nap_once(struct ur_engine *e)
 {
 	u32 parts = ur_post_batch_is_stream(&e->inproc.batch) ? 2 : 1;
 	const struct timespec ts = {.tv_nsec = e->inproc.nap_ns / parts};
-	struct epoll_event ev = {0};
+	struct epoll_event ev;
 	bool woken = false;
 
 	for (u32 i = 0; i < parts && !woken; i++) {
-		woken = ur_dispatch_wait(e->inproc.nap_fd, &ev, 1, &ts);
+		woken = nap_wait(e, &ev, &ts);
 		send_left(e);
 	}
-	if (ev.data.u32 == UR_NAP_DEVICE)
-		e->inproc.device_ends = true;
 	return woken;
 }
 
@@ -201,7 +210,7 @@ static bool wait_for_child(struct ur_engine *e)
 		return true;
 	}
 	ur_mailbox_release(e);
-	n = ur_dispatch_wait(e->inproc.nap_fd, &ev, 1, &ts);
+	n = nap_wait(e, &ev, &ts);
 	ur_mailbox_acquire(e);
 	atomic_store(&e->asleep, 0);
 	return n < 0 || (n && ev.data.u32 == UR_NAP_CHILD);
