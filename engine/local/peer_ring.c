@@ -259,6 +259,17 @@ void ur_peer_put(struct ur_peer_out *out, const struct ur_peer_message *m)
 		name_last(out);
 }
 
+/* Sees what the reader has released. It may not have seen the last restart. */
+static void see_freed(struct ur_peer_out *out)
+{
+	u32 freed =
+		atomic_load_explicit(&out->word->freed, memory_order_acquire);
+
+	out->freed = (s32)(out->restart - freed) > 0 ? out->restart : freed;
+	if (out->reserved - out->freed > UR_PEER_BULK_BYTES)
+		out->broken = true;
+}
+
 /* Returns the room that a reservation takes, including the gap at the end of the bulk area. */
 static u32 bulk_for(const struct ur_peer_out *out, u32 bytes)
 {
@@ -273,18 +284,26 @@ bool ur_peer_may_reserve(struct ur_peer_out *out, u32 bytes)
 
 	if (out->reserved + all - out->freed <= UR_PEER_BULK_BYTES)
 		return true;
-	out->freed =
-		atomic_load_explicit(&out->word->freed, memory_order_acquire);
-	if (out->reserved - out->freed > UR_PEER_BULK_BYTES)
-		out->broken = true;
+	see_freed(out);
 	return !out->broken &&
 	       out->reserved + all - out->freed <= UR_PEER_BULK_BYTES;
+}
+
+/* If the reader has released everything, goes on at the begin of the area, which is still in a cache. */
+static void restart(struct ur_peer_out *out)
+{
+	see_freed(out);
+	if (out->freed != out->reserved)
+		return;
+	out->reserved = (u32)ur_align_up(out->reserved, UR_PEER_BULK_BYTES);
+	out->freed = out->restart = out->reserved;
 }
 
 u8 *ur_peer_reserve(struct ur_peer_out *out, u32 bytes, u32 *bulk)
 {
 	ur_assert(bytes <= UR_PEER_BULK_BYTES / 2);
 	bytes = (u32)ur_align_up(bytes, UR_PEER_PAGE);
+	restart(out);
 	if (!ur_peer_may_reserve(out, bytes))
 		return NULL;
 	out->reserved += bulk_for(out, bytes);

@@ -115,6 +115,7 @@ struct ur_peer_out {
 	u32 reserved,
 		released; /* totals of the bulk area; released: no record will name it */
 	u32 freed;	 /* as last seen */
+	u32 restart;	 /* the total at which the area was last begun anew */
 	u32 void_before; /* a copy of head->void_before */
 	u32 named; /* end of the last record that names an exported file */
 	bool broken;

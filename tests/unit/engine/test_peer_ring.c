@@ -263,6 +263,8 @@ static void test_bulk(void)
 			memset(p, (int)(i + n), bytes);
 		}
 		CHECK(n >= UR_PEER_BULK_BYTES / bytes - 1);
+		/* Nothing was left, so the area begins anew. */
+		CHECK(!(at[0] % UR_PEER_BULK_BYTES));
 		for (u32 k = 0; k < n; k++) {
 			m.bulk = at[k];
 			m.len = 10 * UR_PEER_BTH_ROOM;
@@ -293,6 +295,30 @@ static void test_bulk(void)
 		CHECK_EQ(ur_peer_get(&in, &m, buf), 0);
 		m.split = 1;
 		m.seg = 4096;
+	}
+}
+
+/* A reader that keeps up gets everything in the same memory. The writer does not count the gaps as taken. */
+static void test_bulk_begins_anew(void)
+{
+	struct ur_peer_message m = {.seg = 4096}, got;
+	u32 bytes = 61 * 4096, bulk, before = 0;
+
+	begin();
+	for (u32 i = 0; i < 100; i++) {
+		CHECK(ur_peer_reserve(&out, bytes, &bulk));
+		CHECK(!(bulk % UR_PEER_BULK_BYTES) && (!i || bulk != before));
+		before = bulk;
+		CHECK(ur_peer_may_reserve(&out, UR_PEER_BULK_BYTES / 2));
+		m.split = 1;
+		m.bulk = bulk;
+		m.len = 61 * UR_PEER_BTH_ROOM;
+		CHECK(ur_peer_room(&out, &m));
+		ur_peer_put(&out, &m);
+		ur_peer_publish(&out);
+		CHECK_EQ(ur_peer_get(&in, &got, buf), 1);
+		CHECK_EQ(got.bulk, bulk);
+		ur_peer_done(&in);
 	}
 }
 
@@ -453,6 +479,7 @@ int main(void)
 	test_resumed();
 	test_full();
 	test_bulk();
+	test_bulk_begins_anew();
 	test_both();
 	test_writer();
 	test_reader();
