@@ -15,6 +15,7 @@
 #include "engine/core/engine_impl.h"
 #include "engine/faults/faults.h"
 #include "engine/gsi/gsi.h"
+#include "engine/inproc/shared_thread.h"
 #include "engine/wire/wire.h"
 #include "engine/ground/recorder.h"
 #include "engine/grant/program_counters.h"
@@ -152,7 +153,10 @@ void ur_engine_stop(struct ur_engine *engine)
 	if (engine->stop)
 		return;
 	call_stop(engine);
-	pthread_join(engine->thread, NULL);
+	if (engine->config.inproc && engine->config.apart)
+		ur_shared_thread_stop(engine);
+	else
+		pthread_join(engine->thread, NULL);
 }
 
 void ur_engine_abandon(struct ur_engine *engine)

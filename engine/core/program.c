@@ -8,6 +8,7 @@
 #include "engine/faults/adverse.h"
 #include "engine/faults/faults.h"
 #include "engine/gpu/gpu.h"
+#include "engine/inproc/shared_thread.h"
 #include "engine/record/record.h"
 #include "engine/wire/wire.h"
 #include "transport/qp.h"
@@ -131,6 +132,8 @@ static void destroy(struct ur_engine *e)
 
 static int start(struct ur_engine *e)
 {
+	if (e->config.inproc && e->config.apart)
+		return ur_shared_thread_start(e);
 	return e->config.inproc ? ur_inproc_start(e) : ur_engine_start(e);
 }
 

@@ -56,11 +56,13 @@ static bool put_out(struct ur_engine *e)
 /*
  * Returns whether to go on sending. more: the port has packets. In a program, requests
  * to itself must complete before a later command, as they do if the port executes them
- * directly: so their responses are sent too. In the device a waiting call stops the
- * sending.
+ * directly: so their responses are sent too. In an engine process the peer may be the thread's next engine: it
+ * reads while what was sent is in the processor's cache. In the device a waiting call stops the sending.
  */
 static bool has_more(struct ur_engine *e, bool more)
 {
+	if (e->config.apart)
+		return e->looped;
 	if (e->config.inproc)
 		return more || e->looped;
 	return more && !ur_mailbox_waits(e);
@@ -144,7 +146,7 @@ bool ur_transmit(struct ur_engine *e)
 	return transmit(e,
 			e->config.inproc ? UR_TRANSMIT_ROUNDS_OWN
 					 : UR_TRANSMIT_ROUNDS,
-			e->tx.max_desc);
+			e->config.apart ? LITTLE_DESC : e->tx.max_desc);
 }
 
 bool ur_transmit_little(struct ur_engine *e)

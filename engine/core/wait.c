@@ -90,10 +90,9 @@ bool ur_work_waits(struct ur_engine *e)
 	       ((e->config.inproc || e->forwards) && ur_wire_waits(e));
 }
 
-void ur_wait_sleep(struct ur_engine *e)
+bool ur_wait_begins(struct ur_engine *e)
 {
 	ur_time until = e->kind->deadline(e);
-	struct timespec ts = {0};
 
 	until = ur_min_u64(until,
 			   ur_min_u64(ur_faults_deadline(e), e->wire_retry_at));
@@ -104,19 +103,38 @@ void ur_wait_sleep(struct ur_engine *e)
 	e->asleep_until = until;
 	publish_asleep(e, true);
 	atomic_thread_fence(memory_order_seq_cst);
-	if (!ur_work_waits(e)) {
-		ur_time now = ur_clock_ns(CLOCK_MONOTONIC);
-		u64 ns = until > now ? ur_min_u64(until - now, HOUR_NS) : 0;
+	return !ur_work_waits(e);
+}
 
-		ts.tv_sec = (time_t)(ns / 1000000000ull);
-		ts.tv_nsec = (long)(ns % 1000000000ull);
-		e->sleeps++;
-	}
-	if (ur_dispatch(e, &ts))
+void ur_wait_ends(struct ur_engine *e, const struct timespec *timeout)
+{
+	if (ur_dispatch(e, timeout))
 		ur_idle_work(&e->idle, e->now);
 	publish_asleep(e, false);
 	ur_engine_woken(e);
 	e->last_epoll = e->now;
+}
+
+struct timespec ur_wait_until(u64 until)
+{
+	u64 now = ur_clock_ns(CLOCK_MONOTONIC);
+	u64 ns = until > now ? ur_min_u64(until - now, HOUR_NS) : 0;
+
+	return (struct timespec){
+		.tv_sec = (time_t)(ns / 1000000000ull),
+		.tv_nsec = (long)(ns % 1000000000ull),
+	};
+}
+
+void ur_wait_sleep(struct ur_engine *e)
+{
+	struct timespec ts = {0};
+
+	if (ur_wait_begins(e)) {
+		ts = ur_wait_until(e->asleep_until);
+		e->sleeps++;
+	}
+	ur_wait_ends(e, &ts);
 }
 
 void ur_wait_show_cpu(struct ur_engine *e)

@@ -6,6 +6,7 @@
 #ifndef UR_ENGINE_CORE_WAIT_H
 #define UR_ENGINE_CORE_WAIT_H
 
+#include <time.h>
 #include "engine/core/engine_impl.h"
 #include "util/os/clock.h"
 
@@ -16,6 +17,13 @@ void ur_wait_init(struct ur_engine *engine);
 bool ur_wait(struct ur_engine *engine);
 /* Sleeps until there is work. */
 void ur_wait_sleep(struct ur_engine *engine);
+/* The two halves of that, for a thread that runs several engines. ur_wait_begins() publishes that the engine
+ * sleeps, until asleep_until at the latest; returns false if there is work already. ur_wait_ends() waits for
+ * the engine's own descriptors for that time, serves them, and publishes that it is awake. */
+bool ur_wait_begins(struct ur_engine *engine);
+void ur_wait_ends(struct ur_engine *engine, const struct timespec *timeout);
+/* Returns the time from now to until, an hour at most. */
+struct timespec ur_wait_until(u64 until);
 /* Returns whether there is work. The caller has published that the engine sleeps,
  * with a full barrier afterwards. */
 bool ur_work_waits(struct ur_engine *engine);

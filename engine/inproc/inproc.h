@@ -23,6 +23,7 @@
 #include "engine/inproc/fork_pause.h"
 #include "engine/core/post_batch.h"
 #include "engine/core/watch.h"
+#include "engine/inproc/shared_thread.h"
 #include "util/bytes.h"
 #include "util/list.h"
 
@@ -87,7 +88,8 @@ struct ur_inproc {
 	/* Counts the engine's actions (inproc_fork.h), or NULL. */
 	_Atomic u64 *acts;
 	struct ur_fork_pause pause;
-	int pause_fd;	 /* hangs up with the child; -1: none */
+	int pause_fd;		      /* hangs up with the child; -1: none */
+	struct ur_shared_place place; /* with config.apart */
 	u64 end_checked; /* time of the thread's last ur_inproc_end_is() */
 };
 

@@ -3,6 +3,7 @@
 Its contexts outlive uroced, and end with it alone."""
 import ctypes
 import errno
+import json
 import os
 import signal
 import subprocess
@@ -24,6 +25,8 @@ OTHERS = {uid: ["setpriv", "--reuid", uid, "--regid", uid, "--clear-groups"]
 NO_GROUP = "65534"
 KILLS = 100 if os.environ.get("UROCE_FULL") else 2
 PTRACE_ATTACH = 16
+PTRACE_DETACH = 17
+WALL = 0x40000000
 SYS_PIDFD_GETFD = 438
 
 
@@ -364,6 +367,62 @@ def test_program_ends_beside_a_stopped_process(pair):
         assert p.wait(20) == 0, p.report()
     finally:
         os.kill(pid, signal.SIGCONT)
+    gone(pair.a)
+
+
+def cpu_ticks(pid, tid):
+    """User and system time of a thread."""
+    with open(f"/proc/{pid}/task/{tid}/stat") as f:
+        return sum(map(int, f.read().rpartition(")")[2].split()[11:13]))
+
+
+def threads(pid):
+    return set(map(int, os.listdir(f"/proc/{pid}/task")))
+
+
+def stop_in_turn(pid):
+    """Stops the thread that takes the turns in the middle of one. Returns its number, when another has its work."""
+    ptrace = ctypes.CDLL(None, use_errno=True).ptrace
+    before = threads(pid)
+    tid = max(before, key=lambda t: cpu_ticks(pid, t))
+    for _ in range(50):
+        ticks = cpu_ticks(pid, tid)
+        wait_for("turns", lambda: cpu_ticks(pid, tid) > ticks)
+        assert not ptrace(PTRACE_ATTACH, tid, None, None)
+        os.waitpid(tid, WALL)
+        try:
+            wait_for("another thread", lambda: threads(pid) - before, limit=0.25)
+            return tid
+        except AssertionError:  # it was between two turns
+            assert not ptrace(PTRACE_DETACH, tid, None, None)
+    raise AssertionError("no other thread has taken over")
+
+
+def sent_packets(host):
+    out = host.run(host.lab.bin("uroce"), "stat", "--json")
+    return json.loads(out)[0]["counters"]["sent_pkts"]
+
+
+def test_turn_that_does_not_end(pair):
+    """Holds up its own engine alone, though the others have had the same thread. One pair goes on; the other one
+    repeats a packet seven times at most."""
+    programs = []
+    for _ in range(2):
+        port = str(pair.next_port())
+        argv = ["ibv_rc_pingpong", "-g", "1", "-n", "100000000", "-p", port]
+        programs.append(pair.a.start(*argv))
+        wait_for("the server", lambda: programs[-1].listens(int(port)))
+        programs.append(pair.a.start(*argv, pair.a.addr4))
+    pid, = wait_for("its process", lambda: processes(pair.a))
+    wait_for("turns", lambda: max(cpu_ticks(pid, t) for t in threads(pid)) > 20)
+    tid = stop_in_turn(pid)
+    try:
+        before = sent_packets(pair.a)
+        wait_for("more packets", lambda: sent_packets(pair.a) > before + 1000)
+    finally:
+        ctypes.CDLL(None).ptrace(PTRACE_DETACH, tid, None, None)
+    for p in programs:
+        p.kill()
     gone(pair.a)
 
 
