@@ -282,7 +282,8 @@ void ur_engine_finish(struct ur_engine *e)
 	}
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	while (more && ur_lock_within(&box->owner, FINISH_NS)) {
-		if (ur_doorbells_rung(e) || e->asides.away)
+		if (ur_doorbells_rung(e) || e->asides.away ||
+		    e->inproc.deferred_at)
 			drive(e, true, NULL);
 		more = e->asides.away && ur_clock_ns(CLOCK_MONOTONIC) < until;
 		pthread_mutex_unlock(&box->owner);
