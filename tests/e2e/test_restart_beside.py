@@ -34,6 +34,11 @@ def kept(host):
     return len(os.listdir(f"/proc/{keeper}/fd"))
 
 
+def has_link_local(host):
+    """The kernel looks for another host with that address first."""
+    wait_for("the link-local address", lambda: any(g.is_link_local for g, _ in host.gids().values()))
+
+
 def test_engine_that_comes_no_more(pair):
     """A program's that has ended while there was no uroced: its socket is the next one's of the slot, and an
     address that goes can come again."""
@@ -41,9 +46,7 @@ def test_engine_that_comes_no_more(pair):
     with connected(pair, "restart_more") as programs:
         pair.a.ip_all(f"addr add {address}/24 dev eth0")
         pair.a.gid(address)
-        # The kernel looks for another host with that one first.
-        wait_for("the link-local address",
-                 lambda: any(g.is_link_local for g, _ in pair.a.gids().values()))
+        has_link_local(pair.a)
         before = sockets(pair.a, address)
         ended = pair.a.start("ibv_rc_pingpong", "-g", pair.a.gid(address), "-n", "100000000")
         wait_for("it to listen", lambda: ended.listens(18515))
@@ -68,12 +71,14 @@ def test_engine_that_comes_no_more(pair):
 def test_engine_that_never_began(pair):
     """A program's that has a slot, but no process that the next uroced could wait for: what is kept of it goes."""
     with connected(pair, "restart_more") as programs:
+        has_link_local(pair.a)
         restart(pair)
         go_on(programs)
         before = kept(pair.a)
         p = pair.a.bare("/usr/bin/python3", ATTACKER, "engine_that_never_begins", pair.a.run_dir)
         wait_for("its engine", lambda: "engine" in p.text() or not p.running())
-        assert '"engine": 0' in p.text() and kept(pair.a) > before, p.report()
+        assert '"engine": 0' in p.text(), p.report()
+        wait_for("what is kept of it", lambda: kept(pair.a) > before)
         kill(pair.a)
         p.kill()
         pair.a.serve(*GUESTS)
