@@ -140,6 +140,7 @@ def trace():
         tracemalloc.stop()
     else:
         tracemalloc.start()
+        bytearray(1000)  # other threads may allocate nothing until the next call
 
 
 def interpret():
