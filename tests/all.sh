@@ -144,7 +144,7 @@ limit() { # limit STAGE: seconds, of `# limit: 900` or `# limit: 900, full 2400`
 build() { # build DIR OPTIONS...
 	local dir=$1
 	shift
-	cmake -S . -B "$dir" -G Ninja -DUROCE_WERROR=ON \
+	cmake -S . -B "$dir" -G Ninja -DUROCE_WERROR=ON "-DUROCE_LINK_WHOLE=${UROCE_LINK_WHOLE:-ON}" \
 		"-DUROCE_TEST_KINDS=${UROCE_TEST_KINDS:-}" "$@" && cmake --build "$dir"
 }
 export -f build
@@ -181,7 +181,7 @@ strict_ones() { # the tests of the device that run with a strict filter, too: a|
 # of that `basic` what a compiler, a library or a kernel may break; `asan` is the
 # same under ASan+UBSan; then the stages made of whole programs.
 big='e2e|conformance|interop|bench|package|apps'
-declare -A labels=([quick]='unit|scenario|fuzz|abi|arch|habits' [basic]='^(unit|scenario|fuzz|abi)$')
+declare -A labels=([quick]='unit|scenario|fuzz|abi|arch|habits|linked' [basic]='^(unit|scenario|fuzz|abi)$')
 # The long networks of the simulation run the same code as the short ones, and to a
 # sanitizer that is enough, as are the switches that seeds draw; the mutants it does not
 # compile. What tests of the device do once more, with a filter that ends at what it does
@@ -197,7 +197,7 @@ if [ -z "$full" ]; then
 	[[ " ${stages[*]} " == *" asan "* ]] && others+='|faults' &&
 		twice=(-E "^threads.apart|^device.($(strict_ones))$")
 	[[ " ${stages[*]} " == *" asan "*" tsan "* ]] && others+='|threads'
-	[[ " ${stages[*]} " == *" fresh "* ]] && others+="|${labels[quick]}"
+	[[ " ${stages[*]} " == *" fresh "* ]] && others+="|${labels[quick]%|linked}"
 else
 	again=()
 fi
@@ -209,7 +209,7 @@ for stage in "${stages[@]}"; do
 	build) continue ;;
 	quick | basic) run 300 "$stage" tests/ctest.sh build "$res/$stage.xml" -j2 -L "${labels[$stage]}" ;;
 	fast) run 900 fast tests/ctest.sh build "$res/fast.xml" -j2 -LE "$big$others" "${twice[@]}" ;;
-	asan) run 1500 asan tests/ctest.sh build/asan "$res/asan.xml" -j2 -LE "$big|arch|habits" "${again[@]}" ;;
+	asan) run 1500 asan tests/ctest.sh build/asan "$res/asan.xml" -j2 -LE "$big|arch|habits|linked" "${again[@]}" ;;
 	# For as long as UROCE_FUZZ_SECONDS says, each target. What it finds is no chance.
 	fuzz) run $((120 + 7 * ${UROCE_FUZZ_SECONDS:-8})) fuzz ctest --test-dir build/fuzz --no-tests=error --output-on-failure --output-junit "$res/fuzz.xml" --timeout 0 -j2 -L search ;;
 	witness) run 300 witness tests/ctest.sh build "$res/witness.xml" -L interop ;;

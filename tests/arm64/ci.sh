@@ -41,7 +41,7 @@ trap 'exit 130' INT TERM
 cross() {
 	# shellcheck disable=SC2016  # expanded by the shell inside
 	as_packages sh -c 'cmake -S . -B build -G Ninja -DUROCE_WERROR=ON \
-			"-DUROCE_TEST_KINDS=$UROCE_TEST_KINDS" -DCMAKE_TOOLCHAIN_FILE=cmake/arm64.cmake && cmake --build build'
+			"-DUROCE_TEST_KINDS=$UROCE_TEST_KINDS" "-DUROCE_LINK_WHOLE=$UROCE_LINK_WHOLE" -DCMAKE_TOOLCHAIN_FILE=cmake/arm64.cmake && cmake --build build'
 }
 emulated() { inside tests/arm64/emulated.sh "$@"; }
 run_tests() {

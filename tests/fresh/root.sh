@@ -89,7 +89,7 @@ inside() { # inside CMD...: in the root, as its root
 		fi
 		rmdir .host
 		exec $enter env -i HOME=/root TERM=dumb LC_ALL=C.UTF-8 TAIL=200 \
-			UROCE_FULL="$UROCE_FULL" UROCE_TEST_KINDS="$test_kinds" UROCE_PACKAGE_TESTS="$packages" \
+			UROCE_FULL="$UROCE_FULL" UROCE_TEST_KINDS="$test_kinds" UROCE_LINK_WHOLE="$link_whole" UROCE_PACKAGE_TESTS="$packages" \
 			UROCE_PACKAGE_ROOT="$package_root" packages_of="$packages_of" \
 			${cache:+CCACHE_DIR=$cache CCACHE_BASEDIR=/src CCACHE_NOHASHDIR=1} \
 			${cache:+CCACHE_SLOPPINESS=locale CCACHE_DEPEND=1 CMAKE_C_COMPILER_LAUNCHER=ccache} \
@@ -106,8 +106,11 @@ as_packages() { # as_packages CMD...: inside; what it compiles has the packages'
 }
 test_kinds='' # the folders of tests/ that are compiled, if not all
 packages_of='' # the architecture of the packages, if it is not the root's own
+# Linked whole (cmake/Whole.cmake) are the host's build and the packages, with UROCE_FULL all builds.
+link_whole=${UROCE_FULL:+ON}
+link_whole=${link_whole:-OFF}
 tree='' # the sources in the root, as seen from outside
-export test_kinds packages_of UROCE_FULL=${UROCE_FULL:-} packages='' package_root='' below=''
+export test_kinds link_whole packages_of UROCE_FULL=${UROCE_FULL:-} packages='' package_root='' below=''
 
 # ---- roots that are kept: a layer over one with what a kind of packages is ----
 
