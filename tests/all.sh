@@ -42,11 +42,11 @@ declare -A builds=(
 	[debian13]="" [arm64]=plain [action]="" [container]=plain [judges]=plain
 	[gpu]="plain asan tsan"
 )
-order=(fast asan fuzz witness judges bench tsan e2e gpu interop action fresh apps arm64 debian13 conformance package container)
+order=(fast asan fuzz witness judges bench tsan e2e interop arm64 action debian13 fresh apps package conformance gpu container)
 # Those with a root of their own, which fetch, unpack and build by turns, and those
 # that wait for most of their time: two at a time, but for `full`, where some judge by
 # time. The longest come first.
-aside=" debian13 arm64 package fresh conformance apps action container "
+aside=" arm64 action debian13 fresh apps package conformance gpu container "
 script() { # script STAGE: the program of a stage that has its own folder
 	case $1 in
 	conformance) echo pyverbs-tests/ci.sh ;;
@@ -167,7 +167,7 @@ finish 0
 [ "${stages[*]}" = build ] && exit 0
 
 ahead=()
-for stage in debian13 arm64; do
+for stage in arm64 debian13; do
 	[ -z "$full" ] && [[ " ${stages[*]} " == *" $stage "* ]] && ahead+=("$stage")
 done
 # Where they come first, there is no such time.
