@@ -213,7 +213,7 @@ for stage in "${stages[@]}"; do
 	# For as long as UROCE_FUZZ_SECONDS says, each target. What it finds is no chance.
 	fuzz) run $((120 + 7 * ${UROCE_FUZZ_SECONDS:-8})) fuzz ctest --test-dir build/fuzz --no-tests=error --output-on-failure --output-junit "$res/fuzz.xml" --timeout 0 -j2 -L search ;;
 	witness) run 300 witness tests/ctest.sh build "$res/witness.xml" -L interop ;;
-	bench) run 600 bench tests/ctest.sh build "$res/bench.xml" -L bench ;;
+	bench) run 600 bench tests/ctest.sh build "$res/bench.xml" -j2 -L bench ;;
 	*)
 		start "$(limit "$stage")" "$stage" bash "$(script "$stage")" "$res/$stage.xml"
 		finish $beside
