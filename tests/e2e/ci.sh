@@ -33,15 +33,14 @@ for group in "${!groups[@]}"; do
 	files "$group"
 	named+=" ${files[*]} "
 done
-# Three parts: together they are as long as all others, and each alone would be the
-# last to end.
-thirds=("" "" "") n=0
+# Four parts, twice as long as all others together: fewer would be the last to end.
+quarters=("" "" "" "") n=0
 for path in tests/e2e/test_*.py; do
 	[[ $named == *" $path "* ]] && continue
-	thirds[n++ % 3]+=" $path"
+	quarters[n++ % 4]+=" $path"
 done
 # shellcheck disable=SC2086  # names of files
-for n in 0 1 2; do part "rest$n" ${thirds[n]}; done
+for n in "${!quarters[@]}"; do part "rest$n" ${quarters[n]}; done
 e2e rdmacm
 e2e doctor
 # What dies and is lost in a run with sanitizers below, does not here, but beside a
