@@ -39,10 +39,9 @@ struct ur_umad_ops {
 	/* Returns the number of the first device's node, which no real device has. */
 	u32 (*first)(const struct ur_daemon *daemon);
 	/* node_init makes the part of sysfs that umad has without a device. node_add and
-	 * node_del add and remove the node of a device and its sysfs files. Return 0 or
-	 * -errno. */
-	int (*node_init)(const struct ur_daemon *daemon);
-	int (*node_add)(struct ur_device *dev);
+	 * node_del add and remove the node of a device and its sysfs files. Errors: tree/tree.h. */
+	void (*node_init)(const struct ur_daemon *daemon);
+	void (*node_add)(struct ur_device *dev);
 	void (*node_del)(struct ur_device *dev);
 	/* Receives MADs, 256 bytes each, of all classes but the connection manager's. */
 	void (*rx)(struct ur_device *dev, const struct ur_rx_meta *meta,

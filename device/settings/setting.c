@@ -42,17 +42,18 @@ static int put_file(struct ur_device *dev, const struct ur_setting *set)
 		return 0;
 	ur_assert(set->root < UR_ARRAY_SIZE(roots));
 	set->show(dev, set->arg, text, sizeof(text));
-	return ur_tree_put_setting(dev->daemon, text, "%s/%s/%s",
-				   roots[set->root], owner(dev, set->root),
-				   set->path);
+	ur_tree_put_setting(dev->daemon, text, "%s/%s/%s", roots[set->root],
+			    owner(dev, set->root), set->path);
+	return ur_tree_error();
 }
 
 static int make_dir(struct ur_device *dev, const struct ur_setting *set)
 {
 	int len = (int)(strrchr(set->path, '/') - set->path);
 
-	return ur_tree_mkdir(dev->daemon, "%s/%s/%.*s", roots[set->root],
-			     owner(dev, set->root), len, set->path);
+	ur_tree_mkdir(dev->daemon, "%s/%s/%.*s", roots[set->root],
+		      owner(dev, set->root), len, set->path);
+	return ur_tree_error();
 }
 
 static int add_files(struct ur_device *dev, enum ur_setting_root root)

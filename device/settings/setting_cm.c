@@ -63,8 +63,10 @@ const struct ur_settings ur_settings_cm = {list, UR_ARRAY_SIZE(list)};
 
 static int make(struct ur_device *dev)
 {
-	int err = ur_tree_mkdir(dev->daemon, CM_DIR "/%s/ports/1", dev->name);
+	int err;
 
+	ur_tree_mkdir(dev->daemon, CM_DIR "/%s/ports/1", dev->name);
+	err = ur_tree_error();
 	if (!err) {
 		dev->cm_files = true;
 		ur_setting_refresh(dev, &ur_settings_cm);

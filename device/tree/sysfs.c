@@ -92,77 +92,60 @@ static const char *const gpu_files[] = {"/sys/module",	  "nvidia_peermem",
 
 /* Links the host's peer memory files. Without the links the names do not exist
  * (preload/rewrite.h), since they are about cards that programs do not see. */
-static int show_peermem(const struct ur_daemon *d)
+static void show_peermem(const struct ur_daemon *d)
 {
-	int err = 0;
-
-	for (u32 i = 0; i < UR_ARRAY_SIZE(gpu_files) && !err; i += 2) {
-		err = ur_tree_mkdir(d, "%s", gpu_files[i] + 1);
-		if (!err)
-			link_one(d, gpu_files[i], gpu_files[i + 1]);
+	for (u32 i = 0; i < UR_ARRAY_SIZE(gpu_files); i += 2) {
+		ur_tree_mkdir(d, "%s", gpu_files[i] + 1);
+		link_one(d, gpu_files[i], gpu_files[i + 1]);
 	}
-	return err;
 }
 
-static int make_dirs(const struct ur_daemon *d)
+static void make_dirs(const struct ur_daemon *d)
 {
-	int err;
-
-	err = ur_tree_mkdir(d, "sys/class/infiniband");
-	if (!err)
-		err = ur_tree_mkdir(d, "sys/class/infiniband_verbs");
-	if (!err && d->umad_ops)
-		err = ur_tree_mkdir(d, "sys/class/infiniband_mad");
-	if (!err)
-		err = ur_tree_mkdir(d, "dev/infiniband");
-	if (!err && (d->peermem || ur_sysfs_first_uverbs(d)))
-		err = show_peermem(d);
-	if (err)
-		return err;
-	if (d->only)
-		return ur_tree_put(d, "", UROCE_TUN_ONLY);
+	ur_tree_mkdir(d, "sys/class/infiniband");
+	ur_tree_mkdir(d, "sys/class/infiniband_verbs");
+	if (d->umad_ops)
+		ur_tree_mkdir(d, "sys/class/infiniband_mad");
+	ur_tree_mkdir(d, "dev/infiniband");
+	if (d->peermem || ur_sysfs_first_uverbs(d))
+		show_peermem(d);
+	if (d->only) {
+		ur_tree_put(d, "", UROCE_TUN_ONLY);
+		return;
+	}
 	link_real(d, "/sys/class/infiniband");
 	link_real(d, "/sys/class/infiniband_verbs");
 	if (d->umad_ops)
 		link_real(d, "/sys/class/infiniband_mad");
 	link_real(d, "/dev/infiniband");
-	return 0;
 }
 
-static int make_files(const struct ur_daemon *d)
+static void make_files(const struct ur_daemon *d)
 {
 	char text[32];
-	int err;
 
 	ur_tree_drop(d, "sys/class/infiniband_verbs/abi_version");
-	err = ur_tree_put(d, UVERBS_CORE_ABI,
-			  "sys/class/infiniband_verbs/abi_version");
-	if (!err && d->umad_ops)
-		err = d->umad_ops->node_init(d);
-	if (err || !d->file_ops[UROCE_TUN_RDMA_CM])
-		return err;
+	ur_tree_put(d, UVERBS_CORE_ABI,
+		    "sys/class/infiniband_verbs/abi_version");
+	if (d->umad_ops)
+		d->umad_ops->node_init(d);
+	if (!d->file_ops[UROCE_TUN_RDMA_CM])
+		return;
 	ur_tree_drop(d, "dev/infiniband/rdma_cm");
 	snprintf(text, sizeof(text), "%u:%u\n", MISC_MAJOR, RDMA_CM_MINOR);
-	err = ur_tree_mkdir(d, "sys/class/misc/rdma_cm");
-	if (!err)
-		err = ur_tree_mkdir(d, "sys/kernel/config/rdma_cm");
-	if (!err)
-		err = ur_tree_put(d, text, "sys/class/misc/rdma_cm/dev");
-	if (!err)
-		err = ur_tree_put(d, UCMA_ABI,
-				  "sys/class/misc/rdma_cm/abi_version");
-	if (!err)
-		err = ur_tree_put(d, text, "dev/infiniband/rdma_cm");
-	return err;
+	ur_tree_mkdir(d, "sys/class/misc/rdma_cm");
+	ur_tree_mkdir(d, "sys/kernel/config/rdma_cm");
+	ur_tree_put(d, text, "sys/class/misc/rdma_cm/dev");
+	ur_tree_put(d, UCMA_ABI, "sys/class/misc/rdma_cm/abi_version");
+	ur_tree_put(d, text, "dev/infiniband/rdma_cm");
 }
 
 int ur_sysfs_init(struct ur_daemon *d)
 {
-	int err;
-
 	ur_sysfs_fini(d);
-	err = make_dirs(d);
-	return err ? err : make_files(d);
+	make_dirs(d);
+	make_files(d);
+	return ur_tree_error();
 }
 
 void ur_sysfs_fini(struct ur_daemon *d)

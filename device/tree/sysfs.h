@@ -32,15 +32,15 @@ void ur_sysfs_port(struct ur_device *dev);
 /* Make and remove the files that name dev->netdev. Removal comes before a rename. */
 void ur_sysfs_netdev(struct ur_device *dev);
 void ur_sysfs_netdev_del(struct ur_device *dev);
-/* Parts of ur_sysfs_add() and ur_sysfs_del(). ur_sysfs_bus_add() makes the device on its
+/* Parts of ur_sysfs_add() and ur_sysfs_del(); errors as in tree.h. ur_sysfs_bus_add() makes the device on its
  * bus, with the empty folders of its classes; ur_sysfs_bus_del() removes the folders with
  * all that was put into them. */
-int ur_sysfs_bus_add(struct ur_device *dev);
+void ur_sysfs_bus_add(struct ur_device *dev);
 void ur_sysfs_bus_del(struct ur_device *dev);
 /* Makes the folder of a class device: the folder itself below the device, and a link to it
- * in the class. Called before anything is put there. Returns 0 or -errno. */
-int ur_sysfs_class_add(const struct ur_device *dev, const char *class_name,
-		       const char *name);
+ * in the class. Called before anything is put there. */
+void ur_sysfs_class_add(const struct ur_device *dev, const char *class_name,
+			const char *name);
 /* Updates counters/ and hw_counters/. Returns 0 or -errno. */
 int ur_sysfs_counters(struct ur_device *dev);
 /* Make the counters' files and update them while counters change; end the updates. Parts of

@@ -62,11 +62,10 @@ static void print_mask(char *buf, size_t size, const char *list)
 				      i ? "," : "\n");
 }
 
-static int put_cpus(const struct ur_device *dev, const char *dir, u32 node)
+static void put_cpus(const struct ur_device *dev, const char *dir, u32 node)
 {
 	static char list[4096], mask[CPUS_MAX / 32 * 9 + 2];
 	char path[64];
-	int err;
 
 	snprintf(path, sizeof(path), "/sys/devices/system/node/node%u/cpulist",
 		 node);
@@ -74,14 +73,14 @@ static int put_cpus(const struct ur_device *dev, const char *dir, u32 node)
 	if (!*list)
 		read_line(list, sizeof(list), "/sys/devices/system/cpu/online");
 	print_mask(mask, sizeof(mask), list);
-	err = ur_tree_put(dev->daemon, list, "%s/local_cpulist", dir);
-	return err ? err : ur_tree_put(dev->daemon, mask, "%s/local_cpus", dir);
+	ur_tree_put(dev->daemon, list, "%s/local_cpulist", dir);
+	ur_tree_put(dev->daemon, mask, "%s/local_cpus", dir);
 }
 
 /* The attributes do not depend on the netdev: the bus never limits the device. libibverbs
  * finds the provider by the modalias. */
-static int put_attributes(const struct ur_device *dev, const char *dir,
-			  const char *address)
+static void put_attributes(const struct ur_device *dev, const char *dir,
+			   const char *address)
 {
 	const struct ur_like *like = dev->daemon->like;
 	const struct {
@@ -105,106 +104,80 @@ static int put_attributes(const struct ur_device *dev, const char *dir,
 	};
 	u32 node = ur_numa_node(dev);
 	char text[160];
-	int err = 0;
 
-	for (u32 i = 0; i < UR_ARRAY_SIZE(fixed) && !err; i++) {
+	for (u32 i = 0; i < UR_ARRAY_SIZE(fixed); i++) {
 		snprintf(text, sizeof(text), "%s\n", fixed[i].text);
-		err = ur_tree_put(dev->daemon, text, "%s/%s", dir,
-				  fixed[i].name);
+		ur_tree_put(dev->daemon, text, "%s/%s", dir, fixed[i].name);
 	}
-	for (u32 i = 0; i < UR_ARRAY_SIZE(ids) && !err; i++) {
+	for (u32 i = 0; i < UR_ARRAY_SIZE(ids); i++) {
 		snprintf(text, sizeof(text), "0x%04x\n", ids[i].number);
-		err = ur_tree_put(dev->daemon, text, "%s/%s", dir, ids[i].name);
+		ur_tree_put(dev->daemon, text, "%s/%s", dir, ids[i].name);
 	}
 	snprintf(text, sizeof(text), "%u\n", node);
-	if (!err)
-		err = ur_tree_put(dev->daemon, text, "%s/numa_node", dir);
+	ur_tree_put(dev->daemon, text, "%s/numa_node", dir);
 	snprintf(text, sizeof(text),
 		 "DRIVER=uroce\nPCI_CLASS=20000\nPCI_ID=%04X:%04X\n"
 		 "PCI_SUBSYS_ID=%04X:%04X\nPCI_SLOT_NAME=%s\nMODALIAS=uroce\n",
 		 like->pci_vendor, like->pci_device, like->subsystem_vendor,
 		 like->subsystem_device, address);
-	if (!err)
-		err = ur_tree_put(dev->daemon, text, "%s/uevent", dir);
-	return err ? err : put_cpus(dev, dir, node);
+	ur_tree_put(dev->daemon, text, "%s/uevent", dir);
+	put_cpus(dev, dir, node);
 }
 
 /* Makes the links to its bus and driver, and those by which it is found. */
-static int put_links(const struct ur_device *dev, const char *dir,
-		     const char *address)
+static void put_links(const struct ur_device *dev, const char *dir,
+		      const char *address)
 {
 	const struct ur_daemon *d = dev->daemon;
 	char target[128];
-	int err = ur_tree_mkdir(d, "sys/bus/pci/drivers/uroce");
 
-	if (!err)
-		err = ur_tree_mkdir(d, "sys/bus/pci/devices");
-	if (!err)
-		err = ur_tree_mkdir(d, "sys/class/pci_bus");
-	if (!err)
-		err = ur_tree_mkdir(d, BRIDGE "pci_bus");
-	if (!err)
-		err = ur_tree_mkdir(d, BRIDGE "pci_bus/%.*s", BUS_CHARS,
-				    address);
-	if (!err)
-		err = ur_tree_link(d, "../../../bus/pci", "%s/subsystem", dir);
-	if (!err)
-		err = ur_tree_link(d, "../../../bus/pci/drivers/uroce",
-				   "%s/driver", dir);
+	ur_tree_mkdir(d, "sys/bus/pci/drivers/uroce");
+	ur_tree_mkdir(d, "sys/bus/pci/devices");
+	ur_tree_mkdir(d, "sys/class/pci_bus");
+	ur_tree_mkdir(d, BRIDGE "pci_bus");
+	ur_tree_mkdir(d, BRIDGE "pci_bus/%.*s", BUS_CHARS, address);
+	ur_tree_link(d, "../../../bus/pci", "%s/subsystem", dir);
+	ur_tree_link(d, "../../../bus/pci/drivers/uroce", "%s/driver", dir);
 	snprintf(target, sizeof(target), "../../../devices/" ROOT "/%s",
 		 address);
-	if (!err)
-		err = ur_tree_link(d, target, "sys/bus/pci/devices/%s",
-				   address);
+	ur_tree_link(d, target, "sys/bus/pci/devices/%s", address);
 	snprintf(target, sizeof(target), "../../devices/" ROOT "/pci_bus/%.*s",
 		 BUS_CHARS, address);
-	return err ? err
-		   : ur_tree_link(d, target, "sys/class/pci_bus/%.*s",
-				  BUS_CHARS, address);
+	ur_tree_link(d, target, "sys/class/pci_bus/%.*s", BUS_CHARS, address);
 }
 
-int ur_sysfs_class_add(const struct ur_device *dev, const char *class_name,
-		       const char *name)
+void ur_sysfs_class_add(const struct ur_device *dev, const char *class_name,
+			const char *name)
 {
 	const struct ur_daemon *d = dev->daemon;
 	char target[160], address[16];
-	int err;
 
 	print_address(dev, address);
 	/* Parents first, which is faster than trying each part of the path. */
-	err = ur_tree_mkdir(d, BRIDGE "%s/%s", address, class_name);
-	if (!err)
-		err = ur_tree_mkdir(d, BRIDGE "%s/%s/%s", address, class_name,
-				    name);
+	ur_tree_mkdir(d, BRIDGE "%s/%s", address, class_name);
+	ur_tree_mkdir(d, BRIDGE "%s/%s/%s", address, class_name, name);
 	snprintf(target, sizeof(target), "../../../%s", address);
-	if (!err)
-		err = ur_tree_link(d, target, BRIDGE "%s/%s/%s/device", address,
-				   class_name, name);
+	ur_tree_link(d, target, BRIDGE "%s/%s/%s/device", address, class_name,
+		     name);
 	snprintf(target, sizeof(target), "../../../../../class/%s", class_name);
-	if (!err)
-		err = ur_tree_link(d, target, BRIDGE "%s/%s/%s/subsystem",
-				   address, class_name, name);
+	ur_tree_link(d, target, BRIDGE "%s/%s/%s/subsystem", address,
+		     class_name, name);
 	snprintf(target, sizeof(target), "../../devices/" ROOT "/%s/%s/%s",
 		 address, class_name, name);
-	return err ? err
-		   : ur_tree_link(d, target, "sys/class/%s/%s", class_name,
-				  name);
+	ur_tree_link(d, target, "sys/class/%s/%s", class_name, name);
 }
 
-int ur_sysfs_bus_add(struct ur_device *dev)
+void ur_sysfs_bus_add(struct ur_device *dev)
 {
 	char dir[64], address[16], name[32];
-	int err;
 
 	print_address(dev, address);
 	snprintf(dir, sizeof(dir), BRIDGE "%s", address);
 	snprintf(name, sizeof(name), "uverbs%u", dev->uverbs);
-	err = ur_sysfs_class_add(dev, "infiniband", dev->name);
-	if (!err)
-		err = ur_sysfs_class_add(dev, "infiniband_verbs", name);
-	if (!err)
-		err = put_attributes(dev, dir, address);
-	return err ? err : put_links(dev, dir, address);
+	ur_sysfs_class_add(dev, "infiniband", dev->name);
+	ur_sysfs_class_add(dev, "infiniband_verbs", name);
+	put_attributes(dev, dir, address);
+	put_links(dev, dir, address);
 }
 
 void ur_sysfs_bus_del(struct ur_device *dev)

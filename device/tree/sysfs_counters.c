@@ -47,14 +47,13 @@ static const struct {
 	{"port_xmit_wait", -1},
 };
 
-static int put_counter(struct ur_device *dev, const char *dir, const char *name,
-		       u64 value)
+static void put_counter(struct ur_device *dev, const char *dir,
+			const char *name, u64 value)
 {
 	char text[32];
 
 	snprintf(text, sizeof(text), "%llu\n", (unsigned long long)value);
-	return ur_tree_put(dev->daemon, text, PORT "%s/%s", dev->name, dir,
-			   name);
+	ur_tree_put(dev->daemon, text, PORT "%s/%s", dev->name, dir, name);
 }
 
 /* *wrote: some counters had changed, and their files were written. */
@@ -63,7 +62,7 @@ static int put_changed(struct ur_device *dev, bool *wrote)
 	struct ur_shown_counters *shown = &dev->counters;
 	bool all = !shown->known, changed[UR_CNT_COUNT];
 	u64 cnt[UR_CNT_COUNT];
-	int err = 0;
+	int err;
 
 	ur_engine_counters(dev->engine, cnt, NULL);
 	*wrote = false;
@@ -71,18 +70,18 @@ static int put_changed(struct ur_device *dev, bool *wrote)
 		changed[i] = all || cnt[i] != shown->value[i];
 		*wrote |= changed[i];
 	}
-	for (u32 i = 0; i < UR_ARRAY_SIZE(port_counters) && !err; i++) {
+	for (u32 i = 0; i < UR_ARRAY_SIZE(port_counters); i++) {
 		int id = port_counters[i].id;
 
 		if (id < 0 ? all : changed[id])
-			err = put_counter(dev, "counters",
-					  port_counters[i].name,
-					  id < 0 ? 0 : cnt[id]);
+			put_counter(dev, "counters", port_counters[i].name,
+				    id < 0 ? 0 : cnt[id]);
 	}
-	for (u32 i = 0; i < UR_CNT_COUNT && !err; i++)
+	for (u32 i = 0; i < UR_CNT_COUNT; i++)
 		if (changed[i] && i != UR_CNT_port_xmit_data &&
 		    i != UR_CNT_port_rcv_data)
-			err = put_counter(dev, "hw_counters", names[i], cnt[i]);
+			put_counter(dev, "hw_counters", names[i], cnt[i]);
+	err = ur_tree_error();
 	memcpy(shown->value, cnt, sizeof(cnt));
 	shown->known = !err;
 	return err;

@@ -17,50 +17,47 @@
 
 /* Without a GID the type is empty: programs that read all entries take a missing file for
  * an error. In the kernel the read fails with EINVAL. */
-static int put_gid_attrs(struct ur_device *dev, u32 i)
+static void put_gid_attrs(struct ur_device *dev, u32 i)
 {
 	const struct ur_gid *g = ur_gid_get(dev, i);
 	char netdev[IF_NAMESIZE + 1];
-	int err = ur_tree_put(dev->daemon,
-			      !g			  ? ""
-			      : g->type == UR_GID_ROCE_V1 ? "IB/RoCE v1\n"
-							  : "RoCE v2\n",
-			      IB "ports/1/gid_attrs/types/%u", dev->name, i);
 
-	if (err)
-		return err;
+	ur_tree_put(dev->daemon,
+		    !g				? ""
+		    : g->type == UR_GID_ROCE_V1 ? "IB/RoCE v1\n"
+						: "RoCE v2\n",
+		    IB "ports/1/gid_attrs/types/%u", dev->name, i);
 	if (!g && !dev->daemon->like->word) {
 		ur_tree_drop(dev->daemon, IB "ports/1/gid_attrs/ndevs/%u",
 			     dev->name, i);
-		return 0;
+		return;
 	}
 	snprintf(netdev, sizeof(netdev), "%s\n", dev->netdev);
-	return ur_tree_put(dev->daemon, g ? netdev : "",
-			   IB "ports/1/gid_attrs/ndevs/%u", dev->name, i);
+	ur_tree_put(dev->daemon, g ? netdev : "",
+		    IB "ports/1/gid_attrs/ndevs/%u", dev->name, i);
 }
 
 /* fresh: there are no old files to remove. */
-static int put_gid(struct ur_device *dev, u32 i, bool fresh)
+static void put_gid(struct ur_device *dev, u32 i, bool fresh)
 {
 	static const u8 zero[16];
 	const struct ur_gid *g = ur_gid_get(dev, i);
 	char text[48];
-	int err;
 
 	ur_gid_print(text, g ? g->gid : zero);
 	strcat(text, "\n");
-	err = ur_tree_put(dev->daemon, text, IB "ports/1/gids/%u", dev->name,
-			  i);
+	ur_tree_put(dev->daemon, text, IB "ports/1/gids/%u", dev->name, i);
 	/* With a card's identity, empty entries have files from the beginning. */
-	return err || (!g && fresh && !dev->daemon->like->word)
-		       ? err
-		       : put_gid_attrs(dev, i);
+	if (g || !fresh || dev->daemon->like->word)
+		put_gid_attrs(dev, i);
 }
 
 void ur_sysfs_gid(struct ur_device *dev, u32 index)
 {
-	int err = put_gid(dev, index, false);
+	int err;
 
+	put_gid(dev, index, false);
+	err = ur_tree_error();
 	if (err && err != -ENOENT)
 		ur_log("%s: GID %u is not to be seen in sysfs: %s", dev->name,
 		       index, strerror(-err));
@@ -88,42 +85,35 @@ static void print_rate(char *buf, size_t size,
 		 speed);
 }
 
-static int put_port(struct ur_device *dev)
+static void put_port(struct ur_device *dev)
 {
 	struct ib_uverbs_query_port_resp r = {0};
 	char text[64];
-	int err;
 
 	ur_fill_port(dev, &r);
-	err = ur_tree_put(dev->daemon,
-			  r.state == 4 ? "4: ACTIVE\n" : "1: DOWN\n",
-			  IB "ports/1/state", dev->name);
-	if (!err)
-		err = ur_tree_put(dev->daemon,
-				  r.phys_state == 5 ? "5: LinkUp\n"
-						    : "3: Disabled\n",
-				  IB "ports/1/phys_state", dev->name);
+	ur_tree_put(dev->daemon, r.state == 4 ? "4: ACTIVE\n" : "1: DOWN\n",
+		    IB "ports/1/state", dev->name);
+	ur_tree_put(dev->daemon,
+		    r.phys_state == 5 ? "5: LinkUp\n" : "3: Disabled\n",
+		    IB "ports/1/phys_state", dev->name);
 	print_rate(text, sizeof(text), &r);
-	if (!err)
-		err = ur_tree_put(dev->daemon, text, IB "ports/1/rate",
-				  dev->name);
+	ur_tree_put(dev->daemon, text, IB "ports/1/rate", dev->name);
 	snprintf(text, sizeof(text), "0x%08x\n", r.port_cap_flags);
-	if (!err)
-		err = ur_tree_put(dev->daemon, text, IB "ports/1/cap_mask",
-				  dev->name);
-	return err;
+	ur_tree_put(dev->daemon, text, IB "ports/1/cap_mask", dev->name);
 }
 
 void ur_sysfs_port(struct ur_device *dev)
 {
-	int err = put_port(dev);
+	int err;
 
+	put_port(dev);
+	err = ur_tree_error();
 	if (err && err != -ENOENT)
 		ur_log("%s: what sysfs says of the port is old: %s", dev->name,
 		       strerror(-err));
 }
 
-static int put_desc(struct ur_device *dev)
+static void put_desc(struct ur_device *dev)
 {
 	const char *of_card = dev->daemon->like->node_desc;
 	char text[96];
@@ -133,11 +123,11 @@ static int put_desc(struct ur_device *dev)
 	else
 		snprintf(text, sizeof(text), "%s on %s\n", dev->name,
 			 dev->netdev);
-	return ur_tree_put(dev->daemon, text, IB "node_desc", dev->name);
+	ur_tree_put(dev->daemon, text, IB "node_desc", dev->name);
 }
 
 /* Files that identify the make of a card. */
-static int put_card(struct ur_device *dev)
+static void put_card(struct ur_device *dev)
 {
 	const struct ur_like *like = dev->daemon->like;
 	char fw[32];
@@ -150,18 +140,16 @@ static int put_card(struct ur_device *dev)
 		{"board_id", like->board_id},
 	};
 	char line[96];
-	int err = 0;
 
 	ur_like_fw(like, fw, sizeof(fw));
-	for (u32 i = 0; i < UR_ARRAY_SIZE(files) && !err; i++) {
+	for (u32 i = 0; i < UR_ARRAY_SIZE(files); i++) {
 		snprintf(line, sizeof(line), "%s\n", files[i].text);
-		err = ur_tree_put(dev->daemon, line, IB "%s", dev->name,
-				  files[i].name);
+		ur_tree_put(dev->daemon, line, IB "%s", dev->name,
+			    files[i].name);
 	}
-	return err;
 }
 
-static int put_device(struct ur_device *dev)
+static void put_device(struct ur_device *dev)
 {
 	static const struct {
 		const char *name, *text;
@@ -177,80 +165,74 @@ static int put_device(struct ur_device *dev)
 	};
 	char text[64];
 	u64 g = dev->node_guid;
-	int err = put_card(dev);
 
-	for (u32 i = 0; i < UR_ARRAY_SIZE(fixed) && !err; i++)
-		err = ur_tree_put(dev->daemon, fixed[i].text, IB "%s",
-				  dev->name, fixed[i].name);
+	put_card(dev);
+	for (u32 i = 0; i < UR_ARRAY_SIZE(fixed); i++)
+		ur_tree_put(dev->daemon, fixed[i].text, IB "%s", dev->name,
+			    fixed[i].name);
 	snprintf(text, sizeof(text), "%04x:%04x:%04x:%04x\n",
 		 (u32)(g >> 48) & 0xffff, (u32)(g >> 32) & 0xffff,
 		 (u32)(g >> 16) & 0xffff, (u32)g & 0xffff);
-	if (!err)
-		err = ur_tree_put(dev->daemon, text, IB "node_guid", dev->name);
-	if (!err)
-		err = ur_tree_put(dev->daemon, text, IB "sys_image_guid",
-				  dev->name);
-	return err ? err : put_desc(dev);
+	ur_tree_put(dev->daemon, text, IB "node_guid", dev->name);
+	ur_tree_put(dev->daemon, text, IB "sys_image_guid", dev->name);
+	put_desc(dev);
 }
 
-static int make_net_dir(struct ur_device *dev)
+static void make_net_dir(struct ur_device *dev)
 {
-	return ur_tree_mkdir(dev->daemon, IB "device/net/%s", dev->name,
-			     dev->netdev);
+	ur_tree_mkdir(dev->daemon, IB "device/net/%s", dev->name, dev->netdev);
 }
 
-static int make_dirs(struct ur_device *dev)
+static void make_dirs(struct ur_device *dev)
 {
 	static const char *const dirs[] = {
 		"ports/1/gids",	    "ports/1/gid_attrs/types",
 		"ports/1/pkeys",    "ports/1/gid_attrs/ndevs",
 		"ports/1/counters", "ports/1/hw_counters",
 	};
-	int err = ur_sysfs_bus_add(dev);
 
-	for (u32 i = 0; i < UR_ARRAY_SIZE(dirs) && !err; i++)
-		err = ur_tree_mkdir(dev->daemon, IB "%s", dev->name, dirs[i]);
-	return err ? err : make_net_dir(dev);
+	ur_sysfs_bus_add(dev);
+	for (u32 i = 0; i < UR_ARRAY_SIZE(dirs); i++)
+		ur_tree_mkdir(dev->daemon, IB "%s", dev->name, dirs[i]);
+	make_net_dir(dev);
 }
 
 /* Makes the uverbs node and its class device. */
-static int put_uverbs(struct ur_device *dev)
+static void put_uverbs(struct ur_device *dev)
 {
 	struct ur_daemon *d = dev->daemon;
 	char name[IF_NAMESIZE + 20], devno[32], abi[16];
-	int err;
 
 	snprintf(name, sizeof(name), "%s\n", dev->name);
 	snprintf(devno, sizeof(devno), "%u:%u\n", major(dev->rdev),
 		 minor(dev->rdev));
 	snprintf(abi, sizeof(abi), "%u\n", UROCE_UVERBS_ABI_VERSION);
-	err = ur_tree_put(d, name, UVERBS "ibdev", dev->uverbs);
-	if (!err)
-		err = ur_tree_put(d, devno, UVERBS "dev", dev->uverbs);
-	if (!err)
-		err = ur_tree_put(d, abi, UVERBS "abi_version", dev->uverbs);
+	ur_tree_put(d, name, UVERBS "ibdev", dev->uverbs);
+	ur_tree_put(d, devno, UVERBS "dev", dev->uverbs);
+	ur_tree_put(d, abi, UVERBS "abi_version", dev->uverbs);
 	/* Last, so that a program that sees it finds the rest in place. */
-	if (!err)
-		err = ur_tree_put(d, devno, "dev/infiniband/uverbs%u",
-				  dev->uverbs);
-	return err;
+	ur_tree_put(d, devno, "dev/infiniband/uverbs%u", dev->uverbs);
 }
 
 static int put_all(struct ur_device *dev)
 {
-	int err = put_device(dev);
+	int err;
 
-	if (!err)
-		err = put_port(dev);
-	for (u32 i = 0; i < UR_GID_MAX && !err; i++)
-		err = put_gid(dev, i, true);
+	put_device(dev);
+	put_port(dev);
+	for (u32 i = 0; i < UR_GID_MAX; i++)
+		put_gid(dev, i, true);
+	err = ur_tree_error();
 	if (!err)
 		err = ur_sysfs_counters_add(dev);
 	if (!err)
 		err = dev->daemon->setting_ops->add(dev);
-	if (!err && dev->daemon->umad_ops)
-		err = dev->daemon->umad_ops->node_add(dev);
-	return err ? err : put_uverbs(dev);
+	if (err)
+		return err;
+	if (dev->daemon->umad_ops)
+		dev->daemon->umad_ops->node_add(dev);
+	put_uverbs(dev);
+	return ur_tree_error();
 }
 
 int ur_sysfs_add(struct ur_device *dev)
@@ -258,22 +240,22 @@ int ur_sysfs_add(struct ur_device *dev)
 	int err;
 
 	ur_tree_make(true);
-	err = make_dirs(dev);
-	if (!err)
-		err = put_all(dev);
+	make_dirs(dev);
+	err = put_all(dev);
 	ur_tree_make(false);
 	return err;
 }
 
 void ur_sysfs_netdev(struct ur_device *dev)
 {
-	int err = make_net_dir(dev);
+	int err;
 
-	if (!err)
-		err = put_desc(dev);
-	for (u32 i = 0; i < UR_GID_MAX && !err; i++)
+	make_net_dir(dev);
+	put_desc(dev);
+	for (u32 i = 0; i < UR_GID_MAX; i++)
 		if (ur_gid_get(dev, i))
-			err = put_gid(dev, i, true);
+			put_gid(dev, i, true);
+	err = ur_tree_error();
 	if (!err)
 		err = dev->daemon->setting_ops->add_netdev(dev);
 	if (err)

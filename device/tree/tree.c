@@ -33,23 +33,39 @@ static int full_path(const struct ur_daemon *d, char buf[PATH_MAX],
 		len;                                  \
 	})
 
-int ur_tree_mkdir(const struct ur_daemon *d, const char *fmt, ...)
+/* The first error since ur_tree_error(), or 0. */
+static int error;
+
+int ur_tree_error(void)
+{
+	int first = error;
+
+	error = 0;
+	return first;
+}
+
+static int make_dir(const char *path)
+{
+	return mkdir(path, 0755) < 0 && errno != EEXIST ? -errno : 0;
+}
+
+void ur_tree_mkdir(const struct ur_daemon *d, const char *fmt, ...)
 {
 	char path[PATH_MAX];
 	int n = FULL_PATH(d, path, fmt);
 
 	/* Usually only the last directory is missing. */
-	if (!mkdir(path, 0755) || errno == EEXIST)
-		return 0;
-	for (char *p = path + n; *p; p++) {
+	if (error || !make_dir(path))
+		return;
+	for (char *p = path + n; *p && !error; p++) {
 		if (*p != '/')
 			continue;
 		*p = 0;
-		if (mkdir(path, 0755) < 0 && errno != EEXIST)
-			return -errno;
+		error = make_dir(path);
 		*p = '/';
 	}
-	return mkdir(path, 0755) < 0 && errno != EEXIST ? -errno : 0;
+	if (!error)
+		error = make_dir(path);
 }
 
 /* Files are created without a check for old ones. */
@@ -84,47 +100,51 @@ static int open_file(const char *path, mode_t mode, bool *fresh)
 	return fd;
 }
 
-static int put_file(const char *path, const char *text, mode_t mode)
+static void put_file(const char *path, const char *text, mode_t mode)
 {
 	size_t len = strlen(text);
-	int fd, err = 0;
 	bool fresh;
+	int fd;
 
+	if (error)
+		return;
 	fd = open_file(path, mode, &fresh);
-	if (fd < 0)
-		return -errno;
+	if (fd < 0) {
+		error = -errno;
+		return;
+	}
 	if (pwrite(fd, text, len, 0) != (ssize_t)len ||
 	    (!fresh && ftruncate(fd, (off_t)len) < 0))
-		err = errno ? -errno : -EIO;
+		error = errno ? -errno : -EIO;
 	close(fd);
-	return err;
 }
 
-int ur_tree_put(const struct ur_daemon *d, const char *text, const char *fmt,
-		...)
-{
-	char path[PATH_MAX];
-
-	FULL_PATH(d, path, fmt);
-	return put_file(path, text, 0444);
-}
-
-int ur_tree_put_setting(const struct ur_daemon *d, const char *text,
-			const char *fmt, ...)
-{
-	char path[PATH_MAX];
-
-	FULL_PATH(d, path, fmt);
-	return put_file(path, text, 0644);
-}
-
-int ur_tree_link(const struct ur_daemon *d, const char *target, const char *fmt,
+void ur_tree_put(const struct ur_daemon *d, const char *text, const char *fmt,
 		 ...)
 {
 	char path[PATH_MAX];
 
 	FULL_PATH(d, path, fmt);
-	return symlink(target, path) < 0 && errno != EEXIST ? -errno : 0;
+	put_file(path, text, 0444);
+}
+
+void ur_tree_put_setting(const struct ur_daemon *d, const char *text,
+			 const char *fmt, ...)
+{
+	char path[PATH_MAX];
+
+	FULL_PATH(d, path, fmt);
+	put_file(path, text, 0644);
+}
+
+void ur_tree_link(const struct ur_daemon *d, const char *target,
+		  const char *fmt, ...)
+{
+	char path[PATH_MAX];
+
+	FULL_PATH(d, path, fmt);
+	if (!error && symlink(target, path) < 0 && errno != EEXIST)
+		error = -errno;
 }
 
 void ur_tree_drop(const struct ur_daemon *d, const char *fmt, ...)

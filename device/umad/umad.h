@@ -155,8 +155,8 @@ void umad_perf_answer(struct ur_device *dev, const struct ur_mad_header *h,
 
 /* umad_node.c: for struct ur_umad_ops. */
 u32 umad_first(const struct ur_daemon *daemon);
-int umad_node_init(const struct ur_daemon *daemon);
-int umad_node_add(struct ur_device *dev);
+void umad_node_init(const struct ur_daemon *daemon);
+void umad_node_add(struct ur_device *dev);
 void umad_node_del(struct ur_device *dev);
 /* Returns the device number (makedev) of the node. */
 u64 umad_rdev(u32 umad);

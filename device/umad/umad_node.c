@@ -37,34 +37,27 @@ u32 umad_first(const struct ur_daemon *d)
 	return real ? UMAD_FIRST_MIXED : 0;
 }
 
-int umad_node_init(const struct ur_daemon *d)
+void umad_node_init(const struct ur_daemon *d)
 {
 	ur_tree_drop(d, "sys/class/infiniband_mad/abi_version");
-	return ur_tree_put(d, UMAD_ABI, "sys/class/infiniband_mad/abi_version");
+	ur_tree_put(d, UMAD_ABI, "sys/class/infiniband_mad/abi_version");
 }
 
-int umad_node_add(struct ur_device *dev)
+void umad_node_add(struct ur_device *dev)
 {
 	struct ur_daemon *d = dev->daemon;
 	char path[128], name[UR_DEVICE_NAME_MAX + 1], devno[32];
-	int err;
 
 	snprintf(name, sizeof(name), "%s\n", dev->name);
 	snprintf(devno, sizeof(devno), "%u:%u\n", UMAD_MAJOR, dev->umad);
 	snprintf(path, sizeof(path), "umad%u", dev->umad);
-	err = ur_sysfs_class_add(dev, "infiniband_mad", path);
-	if (!err)
-		err = ur_tree_put(d, name, CLASS "/ibdev", dev->umad);
-	if (!err)
-		err = ur_tree_put(d, "1\n", CLASS "/port", dev->umad);
-	if (!err)
-		err = ur_tree_put(d, devno, CLASS "/dev", dev->umad);
-	if (!err)
-		/* The preload library's access() lets a user open umad if the user may
-		 * write this file. */
-		err = ur_tree_put_setting(d, devno, "dev/infiniband/umad%u",
-					  dev->umad);
-	return err;
+	ur_sysfs_class_add(dev, "infiniband_mad", path);
+	ur_tree_put(d, name, CLASS "/ibdev", dev->umad);
+	ur_tree_put(d, "1\n", CLASS "/port", dev->umad);
+	ur_tree_put(d, devno, CLASS "/dev", dev->umad);
+	/* The preload library's access() lets a user open umad if the user may
+	 * write this file. */
+	ur_tree_put_setting(d, devno, "dev/infiniband/umad%u", dev->umad);
 }
 
 void umad_node_del(struct ur_device *dev)
