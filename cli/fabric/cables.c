@@ -33,77 +33,72 @@ unsigned int ur_fabric_netdev_index(unsigned int card)
 /* Forwards frames at once: no spanning tree, no multicast snooping. */
 static int add_bridge(int sock, unsigned int rack)
 {
+	const struct ifinfomsg link = {.ifi_index = (int)(BRIDGE_INDEX + rack)};
 	uint8_t snooping = 0;
-	struct ifinfomsg *link;
-	struct ur_nl nl = {0};
-	size_t info, data;
+	struct ur_nl_msg nl = {0};
+	u32 info, data;
 	char name[IFNAMSIZ];
 	int err;
 
 	snprintf(name, sizeof(name), "rack%u", rack % 10 + 1);
-	link = ur_nlmsg_begin(&nl, RTM_NEWLINK, NEW_LINK, sizeof(*link));
-	link->ifi_index = (int)(BRIDGE_INDEX + rack);
-	ur_nlmsg_put_text(&nl, IFLA_IFNAME, name);
+	ur_nlmsg_begin(&nl, RTM_NEWLINK, NEW_LINK, &link, sizeof(link));
+	ur_nl_put_text(&nl, IFLA_IFNAME, name);
 	info = ur_nlmsg_nest(&nl, IFLA_LINKINFO);
-	ur_nlmsg_put(&nl, IFLA_INFO_KIND, "bridge", strlen("bridge"));
+	ur_nl_put(&nl, IFLA_INFO_KIND, "bridge", strlen("bridge"));
 	data = ur_nlmsg_nest(&nl, IFLA_INFO_DATA);
-	ur_nlmsg_put(&nl, IFLA_BR_MCAST_SNOOPING, &snooping, sizeof(snooping));
-	ur_nlmsg_end(&nl, data);
-	ur_nlmsg_end(&nl, info);
+	ur_nl_put(&nl, IFLA_BR_MCAST_SNOOPING, &snooping, sizeof(snooping));
+	ur_nl_nest_end(&nl, data);
+	ur_nl_nest_end(&nl, info);
 	err = ur_nlmsg_ask(sock, &nl);
 	return err ? err : ur_nlmsg_up(sock, BRIDGE_INDEX + rack, 1);
 }
 
 /* Puts the far end of the cable into a nested attribute. */
-static void put_far_end(struct ur_nl *nl, unsigned int index, const char *name,
-			const uint8_t mac[6], uint32_t mtu, int netns)
+static void put_far_end(struct ur_nl_msg *nl, unsigned int index,
+			const char *name, const uint8_t mac[6], uint32_t mtu,
+			int netns)
 {
 	struct ifinfomsg end = {.ifi_index = (int)index};
-	size_t peer = ur_nlmsg_nest(nl, VETH_INFO_PEER);
+	u32 peer = ur_nlmsg_nest(nl, VETH_INFO_PEER);
 
-	ur_nlmsg_extend(nl, &end, sizeof(end));
-	ur_nlmsg_put_text(nl, IFLA_IFNAME, name);
-	ur_nlmsg_put_u32(nl, IFLA_MTU, mtu);
+	ur_nl_put_raw(nl, &end, sizeof(end));
+	ur_nl_put_text(nl, IFLA_IFNAME, name);
+	ur_nl_put_u32(nl, IFLA_MTU, mtu);
 	if (mac)
-		ur_nlmsg_put(nl, IFLA_ADDRESS, mac, 6);
+		ur_nl_put(nl, IFLA_ADDRESS, mac, 6);
 	if (netns >= 0)
-		ur_nlmsg_put_u32(nl, IFLA_NET_NS_FD, (uint32_t)netns);
-	ur_nlmsg_end(nl, peer);
+		ur_nl_put_u32(nl, IFLA_NET_NS_FD, (uint32_t)netns);
+	ur_nl_nest_end(nl, peer);
 }
 
 /* begin_cable(), put_far_end(), end_cable() make one. */
-static size_t begin_cable(struct ur_nl *nl, unsigned int index,
-			  const char *name, uint32_t mtu, size_t *info)
+static u32 begin_cable(struct ur_nl_msg *nl, unsigned int index,
+		       const char *name, uint32_t mtu, u32 *info)
 {
-	struct ifinfomsg *link =
-		ur_nlmsg_begin(nl, RTM_NEWLINK, NEW_LINK, sizeof(*link));
+	const struct ifinfomsg link = {.ifi_index = (int)index};
 
-	link->ifi_index = (int)index;
-	ur_nlmsg_put_text(nl, IFLA_IFNAME, name);
-	ur_nlmsg_put_u32(nl, IFLA_MTU, mtu);
+	ur_nlmsg_begin(nl, RTM_NEWLINK, NEW_LINK, &link, sizeof(link));
+	ur_nl_put_text(nl, IFLA_IFNAME, name);
+	ur_nl_put_u32(nl, IFLA_MTU, mtu);
 	*info = ur_nlmsg_nest(nl, IFLA_LINKINFO);
-	ur_nlmsg_put(nl, IFLA_INFO_KIND, "veth", strlen("veth"));
+	ur_nl_put(nl, IFLA_INFO_KIND, "veth", strlen("veth"));
 	return ur_nlmsg_nest(nl, IFLA_INFO_DATA);
 }
 
-static int end_cable(int sock, struct ur_nl *nl, size_t data, size_t info)
+static int end_cable(int sock, struct ur_nl_msg *nl, u32 data, u32 info)
 {
-	ur_nlmsg_end(nl, data);
-	ur_nlmsg_end(nl, info);
+	ur_nl_nest_end(nl, data);
+	ur_nl_nest_end(nl, info);
 	return ur_nlmsg_ask(sock, nl);
 }
 
 /* Adds the interface to a rack's switch and sets it up. */
 static int plug_in(int sock, unsigned int index, unsigned int rack)
 {
-	struct ur_nl nl = {0};
-	struct ifinfomsg *link =
-		ur_nlmsg_begin(&nl, RTM_NEWLINK, NLM_F_ACK, sizeof(*link));
-	int err;
+	const struct ifinfomsg link = {.ifi_index = (int)index};
+	int err = ur_nlmsg_set_link(sock, &link, IFLA_MASTER,
+				    BRIDGE_INDEX + rack);
 
-	link->ifi_index = (int)index;
-	ur_nlmsg_put_u32(&nl, IFLA_MASTER, BRIDGE_INDEX + rack);
-	err = ur_nlmsg_ask(sock, &nl);
 	return err ? err : ur_nlmsg_up(sock, index, 1);
 }
 
@@ -112,8 +107,8 @@ static int add_uplink(int sock, const struct ur_fabric_plan *plan)
 	unsigned int index[] = {ur_fabric_port_index(0, 0),
 				ur_fabric_port_index(0, 1)};
 	char name[2][IFNAMSIZ];
-	struct ur_nl nl = {0};
-	size_t info, data;
+	struct ur_nl_msg nl = {0};
+	u32 info, data;
 	int err;
 
 	ur_fabric_port_name(0, 0, name[0]);
@@ -160,8 +155,8 @@ int ur_fabric_cable(int sock, const struct ur_fabric_plan *plan,
 	const uint8_t mac[6] = {0x02, 0x18, 0, 0, (uint8_t)card, (uint8_t)host};
 	unsigned int index = ur_fabric_port_index(host, card);
 	char port[IFNAMSIZ], netdev[IFNAMSIZ];
-	struct ur_nl nl = {0};
-	size_t info, data;
+	struct ur_nl_msg nl = {0};
+	u32 info, data;
 	int err;
 
 	ur_fabric_port_name(host, card, port);

@@ -24,86 +24,85 @@
 
 #define NFT(message) (NFNL_SUBSYS_NFTABLES << 8 | (message))
 
-static void begin_message(struct ur_nl *nl, unsigned short type,
+static void begin_message(struct ur_nl_msg *nl, unsigned short type,
 			  unsigned short flags)
 {
-	struct nfgenmsg *m =
-		ur_nlmsg_begin(nl, NFT(type), flags | NLM_F_ACK, sizeof(*m));
+	const struct nfgenmsg m = {.nfgen_family = NFPROTO_NETDEV,
+				   .version = NFNETLINK_V0};
 
-	m->nfgen_family = NFPROTO_NETDEV;
-	m->version = NFNETLINK_V0;
+	ur_nlmsg_begin(nl, NFT(type), flags | NLM_F_ACK, &m, sizeof(m));
 }
 
 /* Puts the begin or end of a transaction: the messages between are applied together, or
  * none. */
-static void put_batch(struct ur_nl *nl, unsigned short type)
+static void put_batch(struct ur_nl_msg *nl, unsigned short type)
 {
-	struct nfgenmsg *m = ur_nlmsg_begin(nl, type, 0, sizeof(*m));
+	const struct nfgenmsg m = {.nfgen_family = AF_UNSPEC,
+				   .version = NFNETLINK_V0,
+				   .res_id = htons(NFNL_SUBSYS_NFTABLES)};
 
-	m->nfgen_family = AF_UNSPEC;
-	m->version = NFNETLINK_V0;
-	m->res_id = htons(NFNL_SUBSYS_NFTABLES);
+	ur_nlmsg_begin(nl, type, 0, &m, sizeof(m));
 }
 
-static void put_be32(struct ur_nl *nl, unsigned short type, uint32_t value)
+static void put_be32(struct ur_nl_msg *nl, unsigned short type, uint32_t value)
 {
-	ur_nlmsg_put_u32(nl, type, htonl(value));
+	ur_nl_put_u32(nl, type, htonl(value));
 }
 
-static void put_table(struct ur_nl *nl, unsigned short message,
+static void put_table(struct ur_nl_msg *nl, unsigned short message,
 		      unsigned short flags, const char *table)
 {
 	begin_message(nl, message, flags);
-	ur_nlmsg_put_text(nl, NFTA_TABLE_NAME, table);
+	ur_nl_put_text(nl, NFTA_TABLE_NAME, table);
 }
 
-static void put_chain(struct ur_nl *nl, const char *table, const char *chain,
-		      uint32_t hooknum, const char *port)
+static void put_chain(struct ur_nl_msg *nl, const char *table,
+		      const char *chain, uint32_t hooknum, const char *port)
 {
-	size_t hook;
+	u32 hook;
 
 	begin_message(nl, NFT_MSG_NEWCHAIN, NLM_F_CREATE);
-	ur_nlmsg_put_text(nl, NFTA_CHAIN_TABLE, table);
-	ur_nlmsg_put_text(nl, NFTA_CHAIN_NAME, chain);
-	ur_nlmsg_put_text(nl, NFTA_CHAIN_TYPE, "filter");
+	ur_nl_put_text(nl, NFTA_CHAIN_TABLE, table);
+	ur_nl_put_text(nl, NFTA_CHAIN_NAME, chain);
+	ur_nl_put_text(nl, NFTA_CHAIN_TYPE, "filter");
 	hook = ur_nlmsg_nest(nl, NFTA_CHAIN_HOOK);
 	put_be32(nl, NFTA_HOOK_HOOKNUM, hooknum);
 	put_be32(nl, NFTA_HOOK_PRIORITY, 0);
-	ur_nlmsg_put_text(nl, NFTA_HOOK_DEV, port);
-	ur_nlmsg_end(nl, hook);
+	ur_nl_put_text(nl, NFTA_HOOK_DEV, port);
+	ur_nl_nest_end(nl, hook);
 }
 
 /* The two nested attributes of an expression; end_expr() ends them. */
 struct nest {
-	size_t element, data;
+	u32 element, data;
 };
 
-static struct nest begin_expr(struct ur_nl *nl, const char *name)
+static struct nest begin_expr(struct ur_nl_msg *nl, const char *name)
 {
 	struct nest nest = {.element = ur_nlmsg_nest(nl, NFTA_LIST_ELEM)};
 
-	ur_nlmsg_put_text(nl, NFTA_EXPR_NAME, name);
+	ur_nl_put_text(nl, NFTA_EXPR_NAME, name);
 	nest.data = ur_nlmsg_nest(nl, NFTA_EXPR_DATA);
 	return nest;
 }
 
-static void end_expr(struct ur_nl *nl, struct nest nest)
+static void end_expr(struct ur_nl_msg *nl, struct nest nest)
 {
-	ur_nlmsg_end(nl, nest.data);
-	ur_nlmsg_end(nl, nest.element);
+	ur_nl_nest_end(nl, nest.data);
+	ur_nl_nest_end(nl, nest.element);
 }
 
-static void put_value(struct ur_nl *nl, unsigned short type, const void *value,
-		      size_t size)
+static void put_value(struct ur_nl_msg *nl, unsigned short type,
+		      const void *value, size_t size)
 {
-	size_t nest = ur_nlmsg_nest(nl, type);
+	u32 nest = ur_nlmsg_nest(nl, type);
 
-	ur_nlmsg_put(nl, NFTA_DATA_VALUE, value, size);
-	ur_nlmsg_end(nl, nest);
+	ur_nl_put(nl, NFTA_DATA_VALUE, value, (u32)size);
+	ur_nl_nest_end(nl, nest);
 }
 
 /* Continues the rule if the comparison with register 1 holds. */
-static void put_compare(struct ur_nl *nl, enum nft_cmp_ops op,
+static void put_compare(struct ur_nl_msg *nl, enum nft_cmp_ops op,
 			const void *value, size_t size)
 {
 	struct nest nest = begin_expr(nl, "cmp");
@@ -115,7 +114,7 @@ static void put_compare(struct ur_nl *nl, enum nft_cmp_ops op,
 }
 
 /* Continues the rule for ppm packets of a million. */
-static void put_chance(struct ur_nl *nl, uint32_t ppm)
+static void put_chance(struct ur_nl_msg *nl, uint32_t ppm)
 {
 	uint32_t limit = htonl(ppm);
 	struct nest nest = begin_expr(nl, "numgen");
@@ -135,26 +134,27 @@ static void put_chance(struct ur_nl *nl, uint32_t ppm)
 	put_compare(nl, NFT_CMP_LT, &limit, sizeof(limit));
 }
 
-static void put_drop(struct ur_nl *nl)
+static void put_drop(struct ur_nl_msg *nl)
 {
 	struct nest nest = begin_expr(nl, "immediate");
-	size_t data, verdict;
+	u32 data, verdict;
 
 	put_be32(nl, NFTA_IMMEDIATE_DREG, NFT_REG_VERDICT);
 	data = ur_nlmsg_nest(nl, NFTA_IMMEDIATE_DATA);
 	verdict = ur_nlmsg_nest(nl, NFTA_DATA_VERDICT);
 	put_be32(nl, NFTA_VERDICT_CODE, NF_DROP);
-	ur_nlmsg_end(nl, verdict);
-	ur_nlmsg_end(nl, data);
+	ur_nl_nest_end(nl, verdict);
+	ur_nl_nest_end(nl, data);
 	end_expr(nl, nest);
 }
 
 /* Begins a rule. Returns the mark of its expressions. */
-static size_t begin_rule(struct ur_nl *nl, const char *table, const char *chain)
+static u32 begin_rule(struct ur_nl_msg *nl, const char *table,
+		      const char *chain)
 {
 	begin_message(nl, NFT_MSG_NEWRULE, NLM_F_CREATE | NLM_F_APPEND);
-	ur_nlmsg_put_text(nl, NFTA_RULE_TABLE, table);
-	ur_nlmsg_put_text(nl, NFTA_RULE_CHAIN, chain);
+	ur_nl_put_text(nl, NFTA_RULE_TABLE, table);
+	ur_nl_put_text(nl, NFTA_RULE_CHAIN, chain);
 	return ur_nlmsg_nest(nl, NFTA_RULE_EXPRESSIONS);
 }
 
@@ -168,7 +168,7 @@ static const struct ecn_place {
 
 #define ECN_BYTES sizeof(places->bits)
 
-static void put_place(struct ur_nl *nl)
+static void put_place(struct ur_nl_msg *nl)
 {
 	put_be32(nl, NFTA_PAYLOAD_BASE, NFT_PAYLOAD_NETWORK_HEADER);
 	put_be32(nl, NFTA_PAYLOAD_OFFSET, 0);
@@ -176,7 +176,7 @@ static void put_place(struct ur_nl *nl)
 }
 
 /* Loads the bytes with ECN into register 1, ANDs them with mask and XORs them with bits. */
-static void put_ecn(struct ur_nl *nl, const uint8_t mask[ECN_BYTES],
+static void put_ecn(struct ur_nl_msg *nl, const uint8_t mask[ECN_BYTES],
 		    const uint8_t bits[ECN_BYTES])
 {
 	struct nest nest = begin_expr(nl, "payload");
@@ -193,7 +193,7 @@ static void put_ecn(struct ur_nl *nl, const uint8_t mask[ECN_BYTES],
 	end_expr(nl, nest);
 }
 
-static void put_mark_rule(struct ur_nl *nl, const char *table,
+static void put_mark_rule(struct ur_nl_msg *nl, const char *table,
 			  const char *chain, const struct ecn_place *place,
 			  uint32_t ppm)
 {
@@ -201,7 +201,7 @@ static void put_mark_rule(struct ur_nl *nl, const char *table,
 	const uint8_t others[] = {(uint8_t)~place->bits[0],
 				  (uint8_t)~place->bits[1]};
 	uint16_t ethertype = htons(place->ethertype);
-	size_t rule = begin_rule(nl, table, chain);
+	u32 rule = begin_rule(nl, table, chain);
 	struct nest nest = begin_expr(nl, "meta");
 
 	put_be32(nl, NFTA_META_DREG, NFT_REG_1);
@@ -220,19 +220,19 @@ static void put_mark_rule(struct ur_nl *nl, const char *table,
 		put_be32(nl, NFTA_PAYLOAD_CSUM_OFFSET, 10);
 	}
 	end_expr(nl, nest);
-	ur_nlmsg_end(nl, rule);
+	ur_nl_nest_end(nl, rule);
 }
 
-static void put_rules(struct ur_nl *nl, const char *table, const char *chain,
-		      uint32_t loss, uint32_t mark)
+static void put_rules(struct ur_nl_msg *nl, const char *table,
+		      const char *chain, uint32_t loss, uint32_t mark)
 {
-	size_t rule;
+	u32 rule;
 
 	if (loss) {
 		rule = begin_rule(nl, table, chain);
 		put_chance(nl, loss);
 		put_drop(nl);
-		ur_nlmsg_end(nl, rule);
+		ur_nl_nest_end(nl, rule);
 	}
 	for (size_t i = 0; i < 2 && mark; i++)
 		put_mark_rule(nl, table, chain, &places[i], mark);
@@ -243,7 +243,7 @@ int ur_fabric_filter(const char *port, uint32_t loss, uint32_t mark,
 {
 	int sock = ur_nlmsg_open(NETLINK_NETFILTER), err;
 	char table[IFNAMSIZ + 8];
-	struct ur_nl nl = {0};
+	struct ur_nl_msg nl = {.large = true};
 
 	/* No nftables, so no rules can exist, and none are requested. */
 	if (sock < 0 && !loss && !mark)

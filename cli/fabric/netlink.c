@@ -4,94 +4,24 @@
 #include <linux/if_addr.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
-#include <stdbool.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "cli/fabric/netlink.h"
 
-/* Appends size zero bytes. Returns them, or NULL without room. */
-static void *take_room(struct ur_nl *nl, size_t size)
+void ur_nlmsg_begin(struct ur_nl_msg *m, u16 type, u16 flags, const void *body,
+		    size_t size)
 {
-	void *at = nl->room + nl->len;
-
-	size = NLMSG_ALIGN(size);
-	if (nl->overflow || size > sizeof(nl->room) - nl->len) {
-		nl->overflow = 1;
-		return NULL;
-	}
-	memset(at, 0, size);
-	nl->len += size;
-	return at;
+	if (m->len)
+		ur_nl_end(m);
+	ur_nl_begin(m, type, flags | NLM_F_REQUEST, 0, 0);
+	ur_nl_put_raw(m, body, (u32)size);
 }
 
-void *ur_nlmsg_begin(struct ur_nl *nl, unsigned short type,
-		     unsigned short flags, size_t body)
+u32 ur_nlmsg_nest(struct ur_nl_msg *m, u16 type)
 {
-	static char nowhere[256];
-	struct nlmsghdr *head = take_room(nl, NLMSG_LENGTH(body));
-
-	if (!head)
-		return nowhere;
-	head->nlmsg_type = type;
-	head->nlmsg_flags = flags | NLM_F_REQUEST;
-	head->nlmsg_len = (unsigned int)NLMSG_LENGTH(body);
-	nl->last = head;
-	nl->acks += !!(flags & NLM_F_ACK);
-	return NLMSG_DATA(head);
-}
-
-void ur_nlmsg_put(struct ur_nl *nl, unsigned short type, const void *data,
-		  size_t size)
-{
-	struct rtattr *a = take_room(nl, RTA_LENGTH(size));
-
-	if (!a)
-		return;
-	a->rta_type = type;
-	a->rta_len = (unsigned short)RTA_LENGTH(size);
-	if (size)
-		memcpy(RTA_DATA(a), data, size);
-	nl->last->nlmsg_len =
-		(unsigned int)(nl->room + nl->len - (char *)nl->last);
-}
-
-void ur_nlmsg_extend(struct ur_nl *nl, const void *data, size_t size)
-{
-	void *at = take_room(nl, size);
-
-	if (!at)
-		return;
-	memcpy(at, data, size);
-	nl->last->nlmsg_len =
-		(unsigned int)(nl->room + nl->len - (char *)nl->last);
-}
-
-void ur_nlmsg_put_text(struct ur_nl *nl, unsigned short type, const char *text)
-{
-	ur_nlmsg_put(nl, type, text, strlen(text) + 1);
-}
-
-void ur_nlmsg_put_u32(struct ur_nl *nl, unsigned short type, uint32_t value)
-{
-	ur_nlmsg_put(nl, type, &value, sizeof(value));
-}
-
-size_t ur_nlmsg_nest(struct ur_nl *nl, unsigned short type)
-{
-	size_t mark = nl->len;
-
-	ur_nlmsg_put(nl, type | NLA_F_NESTED, NULL, 0);
-	return mark;
-}
-
-void ur_nlmsg_end(struct ur_nl *nl, size_t mark)
-{
-	struct rtattr *a = (struct rtattr *)(nl->room + mark);
-
-	if (!nl->overflow)
-		a->rta_len = (unsigned short)(nl->len - mark);
+	return ur_nl_nest(m, type | NLA_F_NESTED);
 }
 
 int ur_nlmsg_open(int family)
@@ -105,7 +35,7 @@ int ur_nlmsg_open(int family)
 static int take_acks(int sock)
 {
 	/* An error includes the request. */
-	char room[UR_NL_ROOM + 4096] __attribute__((aligned(NLMSG_ALIGNTO)));
+	char room[UR_NL_LARGE + 4096] __attribute__((aligned(NLMSG_ALIGNTO)));
 	struct nlmsghdr *head = (struct nlmsghdr *)room;
 	const struct nlmsgerr *answer;
 	int count = 0;
@@ -129,50 +59,65 @@ static int take_acks(int sock)
 	return count ? count : -EIO;
 }
 
-int ur_nlmsg_ask(int sock, struct ur_nl *nl)
+/* Returns how many of the messages ask for an acknowledgement. */
+static int count_acks(const struct ur_nl_msg *m)
 {
-	int left = nl->acks, n = 0;
-	bool fits = !nl->overflow;
-	size_t len = nl->len;
+	const struct nlmsghdr *head = (const struct nlmsghdr *)m->buf;
+	int count = 0;
 
-	nl->len = 0;
-	nl->overflow = nl->acks = 0;
-	if (!fits)
+	for (u32 left = m->len; NLMSG_OK(head, left);
+	     head = NLMSG_NEXT(head, left))
+		count += !!(head->nlmsg_flags & NLM_F_ACK);
+	return count;
+}
+
+int ur_nlmsg_ask(int sock, struct ur_nl_msg *m)
+{
+	int left, n = 0;
+
+	ur_nl_end(m);
+	if (m->full)
 		return -EMSGSIZE;
-	if (send(sock, nl->room, len, 0) < 0)
+	if (send(sock, m->buf, m->len, 0) < 0)
 		return -errno;
+	left = count_acks(m);
 	while (left > 0 && (n = take_acks(sock)) > 0)
 		left -= n;
 	return n < 0 ? n : 0;
 }
 
+int ur_nlmsg_set_link(int sock, const struct ifinfomsg *link, u16 attr,
+		      u32 value)
+{
+	struct ur_nl_msg m = {0};
+
+	ur_nlmsg_begin(&m, RTM_NEWLINK, NLM_F_ACK, link, sizeof(*link));
+	if (attr)
+		ur_nl_put_u32(&m, attr, value);
+	return ur_nlmsg_ask(sock, &m);
+}
+
 int ur_nlmsg_up(int sock, unsigned int ifindex, int up)
 {
-	struct ur_nl nl = {0};
-	struct ifinfomsg *link =
-		ur_nlmsg_begin(&nl, RTM_NEWLINK, NLM_F_ACK, sizeof(*link));
+	const struct ifinfomsg link = {.ifi_index = (int)ifindex,
+				       .ifi_change = IFF_UP,
+				       .ifi_flags = up ? IFF_UP : 0};
 
-	if (!ifindex)
-		return -ENODEV;
-	link->ifi_index = (int)ifindex;
-	link->ifi_change = IFF_UP;
-	link->ifi_flags = up ? IFF_UP : 0;
-	return ur_nlmsg_ask(sock, &nl);
+	return ifindex ? ur_nlmsg_set_link(sock, &link, 0, 0) : -ENODEV;
 }
 
 int ur_nlmsg_address(int sock, unsigned int ifindex, int family,
 		     const void *address, int prefix_len)
 {
-	size_t size = family == AF_INET ? 4 : 16;
-	struct ur_nl nl = {0};
-	struct ifaddrmsg *m = ur_nlmsg_begin(
-		&nl, RTM_NEWADDR, NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL,
-		sizeof(*m));
+	const struct ifaddrmsg a = {.ifa_family = (unsigned char)family,
+				    .ifa_prefixlen = (unsigned char)prefix_len,
+				    .ifa_index = ifindex};
+	u32 size = family == AF_INET ? 4 : 16;
+	struct ur_nl_msg m = {0};
 
-	m->ifa_family = (unsigned char)family;
-	m->ifa_prefixlen = (unsigned char)prefix_len;
-	m->ifa_index = ifindex;
-	ur_nlmsg_put(&nl, IFA_LOCAL, address, size);
-	ur_nlmsg_put(&nl, IFA_ADDRESS, address, size);
-	return ur_nlmsg_ask(sock, &nl);
+	ur_nlmsg_begin(&m, RTM_NEWADDR, NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL,
+		       &a, sizeof(a));
+	ur_nl_put(&m, IFA_LOCAL, address, size);
+	ur_nl_put(&m, IFA_ADDRESS, address, size);
+	return ur_nlmsg_ask(sock, &m);
 }

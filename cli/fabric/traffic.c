@@ -10,7 +10,8 @@
 #include "cli/fabric/traffic.h"
 #include "cli/fabric/netlink.h"
 
-#define QUEUEING (UR_FABRIC_RATE | UR_FABRIC_QUEUE | UR_FABRIC_DELAY)
+#define NEW_QDISC (NLM_F_CREATE | NLM_F_EXCL)
+#define QUEUEING  (UR_FABRIC_RATE | UR_FABRIC_QUEUE | UR_FABRIC_DELAY)
 
 #define NETEM_HANDLE 0x10000u
 #define NETEM_INSIDE 0x10001u /* the class that netem has */
@@ -27,26 +28,25 @@
 #define QUEUE_PER_SECOND 100u
 #define QUEUE_MIN	 65536u
 
-static int ask_qdisc(const struct ur_fabric_ends *ends, int end,
-		     struct ur_nl *nl, struct tcmsg *m, uint32_t parent,
-		     uint32_t handle)
+static void begin_qdisc(struct ur_nl_msg *nl, u16 type, u16 flags,
+			unsigned int ifindex, uint32_t parent, uint32_t handle)
 {
-	m->tcm_family = AF_UNSPEC;
-	m->tcm_ifindex = (int)ends->index[end];
-	m->tcm_parent = parent;
-	m->tcm_handle = handle;
-	return ur_nlmsg_ask(ends->sock[end], nl);
+	const struct tcmsg m = {.tcm_family = AF_UNSPEC,
+				.tcm_ifindex = (int)ifindex,
+				.tcm_parent = parent,
+				.tcm_handle = handle};
+
+	ur_nlmsg_begin(nl, type, flags | NLM_F_ACK, &m, sizeof(m));
 }
 
 /* Removes our disciplines, which restores the interface's default. */
 static void drop_qdiscs(const struct ur_fabric_ends *ends, int end)
 {
-	struct ur_nl nl = {0};
-	struct tcmsg *m =
-		ur_nlmsg_begin(&nl, RTM_DELQDISC, NLM_F_ACK, sizeof(*m));
+	struct ur_nl_msg nl = {0};
 
+	begin_qdisc(&nl, RTM_DELQDISC, 0, ends->index[end], TC_H_ROOT, 0);
 	/* Fails if there is none, which is fine. */
-	(void)ask_qdisc(ends, end, &nl, m, TC_H_ROOT, 0);
+	(void)ur_nlmsg_ask(ends->sock[end], &nl);
 }
 
 static int add_netem(const struct ur_fabric_ends *ends, int end,
@@ -54,18 +54,17 @@ static int add_netem(const struct ur_fabric_ends *ends, int end,
 {
 	struct tc_netem_qopt opt = {.limit = NETEM_LIMIT};
 	int64_t delay = (int64_t)link->delay_ns;
-	struct ur_nl nl = {0};
-	struct tcmsg *m = ur_nlmsg_begin(&nl, RTM_NEWQDISC,
-					 NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL,
-					 sizeof(*m));
-	size_t options;
+	struct ur_nl_msg nl = {0};
+	u32 options;
 
-	ur_nlmsg_put_text(&nl, TCA_KIND, "netem");
+	begin_qdisc(&nl, RTM_NEWQDISC, NEW_QDISC, ends->index[end], TC_H_ROOT,
+		    NETEM_HANDLE);
+	ur_nl_put_text(&nl, TCA_KIND, "netem");
 	options = ur_nlmsg_nest(&nl, TCA_OPTIONS);
-	ur_nlmsg_extend(&nl, &opt, sizeof(opt));
-	ur_nlmsg_put(&nl, TCA_NETEM_LATENCY64, &delay, sizeof(delay));
-	ur_nlmsg_end(&nl, options);
-	return ask_qdisc(ends, end, &nl, m, TC_H_ROOT, NETEM_HANDLE);
+	ur_nl_put_raw(&nl, &opt, sizeof(opt));
+	ur_nl_put(&nl, TCA_NETEM_LATENCY64, &delay, sizeof(delay));
+	ur_nl_nest_end(&nl, options);
+	return ur_nlmsg_ask(ends->sock[end], &nl);
 }
 
 static uint32_t at_most(uint64_t value)
@@ -79,11 +78,8 @@ static int add_tbf(const struct ur_fabric_ends *ends, int end,
 	uint64_t bytes = link->rate / 8, queue = bytes / QUEUE_PER_SECOND;
 	uint32_t burst = at_most(bytes / BURST_PER_SECOND);
 	struct tc_tbf_qopt opt = {.rate.linklayer = TC_LINKLAYER_ETHERNET};
-	struct ur_nl nl = {0};
-	struct tcmsg *m = ur_nlmsg_begin(&nl, RTM_NEWQDISC,
-					 NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL,
-					 sizeof(*m));
-	size_t options;
+	struct ur_nl_msg nl = {0};
+	u32 options;
 
 	/* A burst smaller than a packet would let nothing pass. */
 	if (burst < 2 * (link->mtu + FRAME_MORE))
@@ -92,15 +88,16 @@ static int add_tbf(const struct ur_fabric_ends *ends, int end,
 		queue = QUEUE_MIN;
 	opt.limit = link->queue ? link->queue : at_most(queue);
 	opt.rate.rate = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
-	ur_nlmsg_put_text(&nl, TCA_KIND, "tbf");
+	begin_qdisc(&nl, RTM_NEWQDISC, NEW_QDISC, ends->index[end],
+		    link->delay_ns ? NETEM_INSIDE : TC_H_ROOT, TBF_HANDLE);
+	ur_nl_put_text(&nl, TCA_KIND, "tbf");
 	options = ur_nlmsg_nest(&nl, TCA_OPTIONS);
-	ur_nlmsg_put(&nl, TCA_TBF_PARMS, &opt, sizeof(opt));
+	ur_nl_put(&nl, TCA_TBF_PARMS, &opt, sizeof(opt));
 	if (bytes >= UINT32_MAX)
-		ur_nlmsg_put(&nl, TCA_TBF_RATE64, &bytes, sizeof(bytes));
-	ur_nlmsg_put_u32(&nl, TCA_TBF_BURST, burst);
-	ur_nlmsg_end(&nl, options);
-	return ask_qdisc(ends, end, &nl, m,
-			 link->delay_ns ? NETEM_INSIDE : TC_H_ROOT, TBF_HANDLE);
+		ur_nl_put(&nl, TCA_TBF_RATE64, &bytes, sizeof(bytes));
+	ur_nl_put_u32(&nl, TCA_TBF_BURST, burst);
+	ur_nl_nest_end(&nl, options);
+	return ur_nlmsg_ask(ends->sock[end], &nl);
 }
 
 static int refuse_delay(const struct ur_fabric_link *link, int err,
@@ -142,13 +139,9 @@ static int queue_at(const struct ur_fabric_ends *ends, int end,
 static int set_link(const struct ur_fabric_ends *ends, int end,
 		    unsigned short attr, uint32_t value)
 {
-	struct ur_nl nl = {0};
-	struct ifinfomsg *m =
-		ur_nlmsg_begin(&nl, RTM_NEWLINK, NLM_F_ACK, sizeof(*m));
+	const struct ifinfomsg link = {.ifi_index = (int)ends->index[end]};
 
-	m->ifi_index = (int)ends->index[end];
-	ur_nlmsg_put_u32(&nl, attr, value);
-	return ur_nlmsg_ask(ends->sock[end], &nl);
+	return ur_nlmsg_set_link(ends->sock[end], &link, attr, value);
 }
 
 static int apply_to(const struct ur_fabric_ends *ends, int end,

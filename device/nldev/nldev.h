@@ -4,16 +4,16 @@
  * A socket is a connection; its thread reads a request, builds the answer under the control
  * lock and sends it without the lock.
  *
- * Reading order: attr.c (requests), msg.c (answers), nldev.c (a socket), dev.c (reads
- * devices and ports), change.c (changes them), res.c with res_fill.c (objects), stat.c
+ * Reading order: attr.c (requests), util/os/netlink_message.h (answers), nldev.c (a socket), dev.c
+ * (reads devices and ports), change.c (changes them), res.c with res_fill.c (objects), stat.c
  * (counters), notify.c (events).
  */
 #ifndef UR_DEVICE_NLDEV_NLDEV_H
 #define UR_DEVICE_NLDEV_NLDEV_H
 
 #include "device/nldev/attr.h"
-#include "device/nldev/msg.h"
 #include "device/session.h"
+#include "util/os/netlink_message.h"
 
 /* A socket. */
 struct ur_nldev {

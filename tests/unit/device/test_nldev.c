@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <string.h>
 #include "device/nldev/attr.h"
-#include "device/nldev/msg.h"
 #include "tests/check.h"
+#include "util/os/netlink_message.h"
 
 static struct ur_nl_msg m;
 static struct ur_nl_attrs attrs;

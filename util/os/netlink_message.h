@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Builds netlink messages: one datagram, of as many messages as fit. The functions that put
  * return nothing; on overflow they set "full", which the caller checks once at the end. */
-#ifndef UR_DEVICE_NLDEV_MSG_H
-#define UR_DEVICE_NLDEV_MSG_H
+#ifndef UR_UTIL_OS_NETLINK_MESSAGE_H
+#define UR_UTIL_OS_NETLINK_MESSAGE_H
 
 #include <linux/netlink.h>
 #include "util/bytes.h"
 
 /* bytes of a datagram: libmnl and iproute2's rdma read into one page */
 #define UR_NL_BYTES 4096
+/* bytes of a large datagram, to the kernel */
+#define UR_NL_LARGE 8192
 
+/* Initialized as {0}, or with large. */
 struct ur_nl_msg {
 	u32 len;
 	u32 begin; /* offset of the message being built */
-	bool full;
-	u8 buf[UR_NL_BYTES] __attribute__((aligned(8)));
+	bool full, large;
+	u8 buf[UR_NL_LARGE] __attribute__((aligned(8)));
 };
 
 /* Begin and end a message; the end fills in its length. */

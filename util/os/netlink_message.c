@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Builds netlink messages. */
 #include <string.h>
-#include "device/nldev/msg.h"
+#include "util/os/netlink_message.h"
 #include "util/assert.h"
 
 /* Reserves len bytes, padded with zeros to a multiple of four. */
 static u8 *room(struct ur_nl_msg *m, u32 len)
 {
 	u32 padded = NLMSG_ALIGN(len);
+	u32 max = m->large ? UR_NL_LARGE : UR_NL_BYTES;
 	u8 *to = m->buf + m->len;
 
-	ur_assert(m->len <= UR_NL_BYTES);
-	if (m->full || len > UR_NL_BYTES || padded > UR_NL_BYTES - m->len) {
+	ur_assert(m->len <= max);
+	if (m->full || len > max || padded > max - m->len) {
 		m->full = true;
 		return NULL;
 	}
