@@ -7,35 +7,29 @@
 
 UR_EXPORT DIR *opendir(const char *name)
 {
-	struct ur_rewritten path;
-
-	ur_rewrite(&path, AT_FDCWD, name);
-	return ur_real(opendir)(path.target);
+	return UR_REWRITTEN(AT_FDCWD, name, ur_real(opendir)(path.target));
 }
 
-#define DEFINE_SCANDIR(name, at_name, type)                                    \
-	UR_EXPORT int name(                                                    \
-		const char *restrict dir, struct type ***restrict list,        \
-		int (*filter)(const struct type *),                            \
-		int (*compare)(const struct type **, const struct type **))    \
-	{                                                                      \
-		struct ur_rewritten path;                                      \
-                                                                               \
-		ur_rewrite(&path, AT_FDCWD, dir);                              \
-		return ur_real(name)(path.target, list, filter, compare);      \
-	}                                                                      \
-                                                                               \
-	UR_EXPORT int at_name(                                                 \
-		int dirfd, const char *restrict dir,                           \
-		struct type ***restrict list,                                  \
-		int (*filter)(const struct type *),                            \
-		int (*compare)(const struct type **, const struct type **))    \
-	{                                                                      \
-		struct ur_rewritten path;                                      \
-                                                                               \
-		ur_rewrite(&path, dirfd, dir);                                 \
-		return ur_real(at_name)(path.dirfd, path.target, list, filter, \
-					compare);                              \
+#define DEFINE_SCANDIR(name, at_name, type)                                   \
+	UR_EXPORT int name(                                                   \
+		const char *restrict dir, struct type ***restrict list,       \
+		int (*filter)(const struct type *),                           \
+		int (*compare)(const struct type **, const struct type **))   \
+	{                                                                     \
+		return UR_REWRITTEN(                                          \
+			AT_FDCWD, dir,                                        \
+			ur_real(name)(path.target, list, filter, compare));   \
+	}                                                                     \
+                                                                              \
+	UR_EXPORT int at_name(                                                \
+		int dirfd, const char *restrict dir,                          \
+		struct type ***restrict list,                                 \
+		int (*filter)(const struct type *),                           \
+		int (*compare)(const struct type **, const struct type **))   \
+	{                                                                     \
+		return UR_REWRITTEN(dirfd, dir,                               \
+				    ur_real(at_name)(path.dirfd, path.target, \
+						     list, filter, compare)); \
 	}
 
 DEFINE_SCANDIR(scandir, scandirat, dirent)
@@ -68,13 +62,11 @@ DEFINE_SCANDIR(scandir64, scandirat64, dirent64)
 DEFINE_GLOB(glob, glob_t)
 DEFINE_GLOB(glob64, glob64_t)
 
-#define DEFINE_FTW(name, type)                                  \
-	UR_EXPORT int name(const char *dir, type fn, int count) \
-	{                                                       \
-		struct ur_rewritten path;                       \
-                                                                \
-		ur_rewrite(&path, AT_FDCWD, dir);               \
-		return ur_real(name)(path.target, fn, count);   \
+#define DEFINE_FTW(name, type)                                              \
+	UR_EXPORT int name(const char *dir, type fn, int count)             \
+	{                                                                   \
+		return UR_REWRITTEN(AT_FDCWD, dir,                          \
+				    ur_real(name)(path.target, fn, count)); \
 	}
 
 DEFINE_FTW(ftw, __ftw_func_t)
@@ -83,10 +75,9 @@ DEFINE_FTW(ftw64, __ftw64_func_t)
 #define DEFINE_NFTW(name, type)                                            \
 	UR_EXPORT int name(const char *dir, type fn, int count, int flags) \
 	{                                                                  \
-		struct ur_rewritten path;                                  \
-                                                                           \
-		ur_rewrite(&path, AT_FDCWD, dir);                          \
-		return ur_real(name)(path.target, fn, count, flags);       \
+		return UR_REWRITTEN(                                       \
+			AT_FDCWD, dir,                                     \
+			ur_real(name)(path.target, fn, count, flags));     \
 	}
 
 DEFINE_NFTW(nftw, __nftw_func_t)

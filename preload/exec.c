@@ -161,49 +161,38 @@ static size_t count_args(va_list from)
 	return count;
 }
 
-/* Makes an argument vector of @first and @ap on the caller's stack. */
-#define COLLECT(argv, first, ap)                            \
-	do {                                                \
-		size_t n_ = count_args(ap), i_ = 0;         \
-                                                            \
-		(argv) = alloca((n_ + 1) * sizeof(char *)); \
-		(argv)[i_++] = (char *)(uintptr_t)(first);  \
-		while (i_ <= n_)                            \
-			(argv)[i_++] = va_arg(ap, char *);  \
-	} while (0)
+/* Calls exec with the arguments from arg on as a vector on the caller's stack. envp: the environment;
+ * may take the next argument from ap. */
+#define EXEC_LIST(exec, path, arg, envp)                   \
+	({                                                 \
+		va_list ap;                                \
+		char **argv_, **envp_;                     \
+		size_t n_, i_ = 0;                         \
+                                                           \
+		va_start(ap, arg);                         \
+		n_ = count_args(ap);                       \
+		argv_ = alloca((n_ + 1) * sizeof(char *)); \
+		argv_[i_++] = (char *)(uintptr_t)(arg);    \
+		while (i_ <= n_)                           \
+			argv_[i_++] = va_arg(ap, char *);  \
+		envp_ = (envp);                            \
+		va_end(ap);                                \
+		exec(path, argv_, envp_);                  \
+	})
 
 UR_EXPORT int execl(const char *path, const char *arg, ...)
 {
-	char **argv;
-	va_list ap;
-
-	va_start(ap, arg);
-	COLLECT(argv, arg, ap);
-	va_end(ap);
-	return execve(path, argv, environ);
+	return EXEC_LIST(execve, path, arg, environ);
 }
 
 UR_EXPORT int execlp(const char *file, const char *arg, ...)
 {
-	char **argv;
-	va_list ap;
-
-	va_start(ap, arg);
-	COLLECT(argv, arg, ap);
-	va_end(ap);
-	return execvpe(file, argv, environ);
+	return EXEC_LIST(execvpe, file, arg, environ);
 }
 
 UR_EXPORT int execle(const char *path, const char *arg, ...)
 {
-	char **argv, **envp;
-	va_list ap;
-
-	va_start(ap, arg);
-	COLLECT(argv, arg, ap);
-	envp = va_arg(ap, char **);
-	va_end(ap);
-	return execve(path, argv, envp);
+	return EXEC_LIST(execve, path, arg, va_arg(ap, char **));
 }
 
 UR_EXPORT int posix_spawn(pid_t *restrict pid, const char *restrict path,

@@ -90,41 +90,43 @@ static int is_node(const struct ur_rewritten *path, int flags)
 	return path->what == UR_PATH_NODE && !(flags & O_PATH);
 }
 
+/* Opens what is ours, else evaluates the C library's call; path is what the name names. */
+#define OPEN(dirfd, name, flags, call)                                 \
+	UR_REWRITTEN(dirfd, name,                                      \
+		     is_node(&path, flags)   ? open_node(&path, flags) \
+		     : is_made(&path, flags) ? open_made(&path, flags) \
+					     : (call))
+
+/* Evaluates to the argument behind flags. */
+#define MODE_BEHIND(flags)                  \
+	({                                  \
+		va_list ap;                 \
+		mode_t mode;                \
+                                            \
+		va_start(ap, flags);        \
+		mode = mode_arg(flags, ap); \
+		va_end(ap);                 \
+		mode;                       \
+	})
+
 #define DEFINE_OPEN(name, openat_name)                                         \
 	UR_EXPORT int name(const char *file, int flags, ...)                   \
 	{                                                                      \
-		struct ur_rewritten path;                                      \
-		va_list ap;                                                    \
-		mode_t mode;                                                   \
+		mode_t mode = MODE_BEHIND(flags);                              \
                                                                                \
-		va_start(ap, flags);                                           \
-		mode = mode_arg(flags, ap);                                    \
-		va_end(ap);                                                    \
-		ur_rewrite(&path, AT_FDCWD, file);                             \
-		if (is_node(&path, flags))                                     \
-			return open_node(&path, flags);                        \
-		if (is_made(&path, flags))                                     \
-			return open_made(&path, flags);                        \
-		return opened(&path, ur_real(name)(path.target, flags, mode)); \
+		return OPEN(AT_FDCWD, file, flags,                             \
+			    opened(&path,                                      \
+				   ur_real(name)(path.target, flags, mode)));  \
 	}                                                                      \
                                                                                \
 	UR_EXPORT int openat_name(int dirfd, const char *file, int flags, ...) \
 	{                                                                      \
-		struct ur_rewritten path;                                      \
-		va_list ap;                                                    \
-		mode_t mode;                                                   \
+		mode_t mode = MODE_BEHIND(flags);                              \
                                                                                \
-		va_start(ap, flags);                                           \
-		mode = mode_arg(flags, ap);                                    \
-		va_end(ap);                                                    \
-		ur_rewrite(&path, dirfd, file);                                \
-		if (is_node(&path, flags))                                     \
-			return open_node(&path, flags);                        \
-		if (is_made(&path, flags))                                     \
-			return open_made(&path, flags);                        \
-		return opened(&path,                                           \
-			      ur_real(openat_name)(path.dirfd, path.target,    \
-						   flags, mode));              \
+		return OPEN(dirfd, file, flags,                                \
+			    opened(&path, ur_real(openat_name)(path.dirfd,     \
+							       path.target,    \
+							       flags, mode))); \
 	}
 
 DEFINE_OPEN(open, openat)
@@ -134,43 +136,26 @@ DEFINE_OPEN(open64, openat64)
 #define DEFINE_OPEN_2(name, openat_name)                                       \
 	UR_EXPORT int name(const char *file, int flags)                        \
 	{                                                                      \
-		struct ur_rewritten path;                                      \
-                                                                               \
-		ur_rewrite(&path, AT_FDCWD, file);                             \
-		if (is_node(&path, flags))                                     \
-			return open_node(&path, flags);                        \
-		if (is_made(&path, flags))                                     \
-			return open_made(&path, flags);                        \
-		return opened(&path, ur_real(name)(path.target, flags));       \
+		return OPEN(AT_FDCWD, file, flags,                             \
+			    opened(&path, ur_real(name)(path.target, flags))); \
 	}                                                                      \
                                                                                \
 	UR_EXPORT int openat_name(int dirfd, const char *file, int flags)      \
 	{                                                                      \
-		struct ur_rewritten path;                                      \
-                                                                               \
-		ur_rewrite(&path, dirfd, file);                                \
-		if (is_node(&path, flags))                                     \
-			return open_node(&path, flags);                        \
-		if (is_made(&path, flags))                                     \
-			return open_made(&path, flags);                        \
-		return opened(&path, ur_real(openat_name)(                     \
-					     path.dirfd, path.target, flags)); \
+		return OPEN(dirfd, file, flags,                                \
+			    opened(&path,                                      \
+				   ur_real(openat_name)(path.dirfd,            \
+							path.target, flags))); \
 	}
 
 DEFINE_OPEN_2(__open_2, __openat_2)
 DEFINE_OPEN_2(__open64_2, __openat64_2)
 
-#define DEFINE_CREAT(name)                                      \
-	UR_EXPORT int name(const char *file, mode_t mode)       \
-	{                                                       \
-		struct ur_rewritten path;                       \
-                                                                \
-		ur_rewrite(&path, AT_FDCWD, file);              \
-		if (path.what == UR_PATH_NODE)                  \
-			return open_node(&path, O_WRONLY);      \
-		if (is_made(&path, O_WRONLY))                   \
-			return open_made(&path, O_WRONLY);      \
-		return fresh(ur_real(name)(path.target, mode)); \
+#define DEFINE_CREAT(name)                                            \
+	UR_EXPORT int name(const char *file, mode_t mode)             \
+	{                                                             \
+		return OPEN(AT_FDCWD, file, O_WRONLY,                 \
+			    fresh(ur_real(name)(path.target, mode))); \
 	}
 
 DEFINE_CREAT(creat)
@@ -197,15 +182,14 @@ static FILE *fopen_made(const struct ur_rewritten *path, const char *mode)
 }
 
 /* A stream over a device node makes no sense, so it gets the placeholder. */
-#define DEFINE_FOPEN(name)                                       \
-	UR_EXPORT FILE *name(const char *file, const char *mode) \
-	{                                                        \
-		struct ur_rewritten path;                        \
-                                                                 \
-		ur_rewrite(&path, AT_FDCWD, file);               \
-		if (is_made(&path, stream_flags(mode)))          \
-			return fopen_made(&path, mode);          \
-		return ur_real(name)(path.target, mode);         \
+#define DEFINE_FOPEN(name)                                           \
+	UR_EXPORT FILE *name(const char *file, const char *mode)     \
+	{                                                            \
+		return UR_REWRITTEN(                                 \
+			AT_FDCWD, file,                              \
+			is_made(&path, stream_flags(mode))           \
+				? fopen_made(&path, mode)            \
+				: ur_real(name)(path.target, mode)); \
 	}
 
 DEFINE_FOPEN(fopen)
@@ -214,10 +198,8 @@ DEFINE_FOPEN(fopen64)
 #define DEFINE_FREOPEN(name)                                                   \
 	UR_EXPORT FILE *name(const char *file, const char *mode, FILE *stream) \
 	{                                                                      \
-		struct ur_rewritten path;                                      \
-                                                                               \
-		ur_rewrite(&path, AT_FDCWD, file);                             \
-		return ur_real(name)(path.target, mode, stream);               \
+		return UR_REWRITTEN(AT_FDCWD, file,                            \
+				    ur_real(name)(path.target, mode, stream)); \
 	}
 
 DEFINE_FREOPEN(freopen)

@@ -21,71 +21,59 @@ static int of_tree(const struct ur_rewritten *path, int mode)
 
 UR_EXPORT int access(const char *file, int mode)
 {
-	struct ur_rewritten path;
-
-	ur_rewrite(&path, AT_FDCWD, file);
-	return ur_real(access)(path.target, of_tree(&path, mode));
+	return UR_REWRITTEN(AT_FDCWD, file,
+			    ur_real(access)(path.target, of_tree(&path, mode)));
 }
 
 UR_EXPORT int faccessat(int dirfd, const char *file, int mode, int flags)
 {
-	struct ur_rewritten path;
-
-	ur_rewrite(&path, dirfd, file);
-	return ur_real(faccessat)(path.dirfd, path.target, of_tree(&path, mode),
-				  flags);
+	return UR_REWRITTEN(dirfd, file,
+			    ur_real(faccessat)(path.dirfd, path.target,
+					       of_tree(&path, mode), flags));
 }
 
 UR_EXPORT int euidaccess(const char *file, int mode)
 {
-	struct ur_rewritten path;
-
-	ur_rewrite(&path, AT_FDCWD, file);
-	return ur_real(euidaccess)(path.target, of_tree(&path, mode));
+	return UR_REWRITTEN(
+		AT_FDCWD, file,
+		ur_real(euidaccess)(path.target, of_tree(&path, mode)));
 }
 
 UR_EXPORT int eaccess(const char *file, int mode)
 {
-	struct ur_rewritten path;
-
-	ur_rewrite(&path, AT_FDCWD, file);
-	return ur_real(eaccess)(path.target, of_tree(&path, mode));
+	return UR_REWRITTEN(
+		AT_FDCWD, file,
+		ur_real(eaccess)(path.target, of_tree(&path, mode)));
 }
 
 UR_EXPORT ssize_t readlink(const char *file, char *buf, size_t size)
 {
-	struct ur_rewritten path;
-
-	ur_rewrite(&path, AT_FDCWD, file);
-	return ur_real(readlink)(path.target, buf, size);
+	return UR_REWRITTEN(AT_FDCWD, file,
+			    ur_real(readlink)(path.target, buf, size));
 }
 
 UR_EXPORT ssize_t __readlink_chk(const char *file, char *buf, size_t len,
 				 size_t size)
 {
-	struct ur_rewritten path;
-
-	ur_rewrite(&path, AT_FDCWD, file);
-	return ur_real(__readlink_chk)(path.target, buf, len, size);
+	return UR_REWRITTEN(
+		AT_FDCWD, file,
+		ur_real(__readlink_chk)(path.target, buf, len, size));
 }
 
 UR_EXPORT ssize_t readlinkat(int dirfd, const char *file, char *buf,
 			     size_t size)
 {
-	struct ur_rewritten path;
-
-	ur_rewrite(&path, dirfd, file);
-	return ur_real(readlinkat)(path.dirfd, path.target, buf, size);
+	return UR_REWRITTEN(
+		dirfd, file,
+		ur_real(readlinkat)(path.dirfd, path.target, buf, size));
 }
 
 UR_EXPORT ssize_t __readlinkat_chk(int dirfd, const char *file, char *buf,
 				   size_t len, size_t size)
 {
-	struct ur_rewritten path;
-
-	ur_rewrite(&path, dirfd, file);
-	return ur_real(__readlinkat_chk)(path.dirfd, path.target, buf, len,
-					 size);
+	return UR_REWRITTEN(dirfd, file,
+			    ur_real(__readlinkat_chk)(path.dirfd, path.target,
+						      buf, len, size));
 }
 
 /* Returns the name under /sys, which the application may parse. */
@@ -101,43 +89,34 @@ static char *known_name(const struct ur_rewritten *path, char *result)
 
 UR_EXPORT char *realpath(const char *restrict file, char *restrict buf)
 {
-	struct ur_rewritten path;
-
-	ur_rewrite(&path, AT_FDCWD, file);
-	return known_name(&path, ur_real(realpath)(path.target, buf));
+	return UR_REWRITTEN(
+		AT_FDCWD, file,
+		known_name(&path, ur_real(realpath)(path.target, buf)));
 }
 
 UR_EXPORT char *__realpath_chk(const char *file, char *buf, size_t size)
 {
-	struct ur_rewritten path;
-
-	ur_rewrite(&path, AT_FDCWD, file);
-	return known_name(&path,
-			  ur_real(__realpath_chk)(path.target, buf, size));
+	return UR_REWRITTEN(AT_FDCWD, file,
+			    known_name(&path, ur_real(__realpath_chk)(
+						      path.target, buf, size)));
 }
 
 UR_EXPORT char *canonicalize_file_name(const char *file)
 {
-	struct ur_rewritten path;
-
-	ur_rewrite(&path, AT_FDCWD, file);
-	return known_name(&path, ur_real(canonicalize_file_name)(path.target));
+	return UR_REWRITTEN(AT_FDCWD, file,
+			    known_name(&path, ur_real(canonicalize_file_name)(
+						      path.target)));
 }
 
 UR_EXPORT int inotify_add_watch(int fd, const char *file, uint32_t mask)
 {
-	struct ur_rewritten path;
-
-	ur_rewrite(&path, AT_FDCWD, file);
-	return ur_real(inotify_add_watch)(fd, path.target, mask);
+	return UR_REWRITTEN(AT_FDCWD, file,
+			    ur_real(inotify_add_watch)(fd, path.target, mask));
 }
 
 UR_EXPORT int chdir(const char *file)
 {
-	struct ur_rewritten path;
-
-	ur_rewrite(&path, AT_FDCWD, file);
-	return ur_real(chdir)(path.target);
+	return UR_REWRITTEN(AT_FDCWD, file, ur_real(chdir)(path.target));
 }
 
 /* mkdir() and rmdir(): the device has the directories of configfs. */
@@ -185,19 +164,16 @@ UR_EXPORT int unlinkat(int dirfd, const char *file, int flags)
 	UR_EXPORT ssize_t fn(const char *file, const char *name, void *value, \
 			     size_t size)                                     \
 	{                                                                     \
-		struct ur_rewritten path;                                     \
-                                                                              \
-		ur_rewrite(&path, AT_FDCWD, file);                            \
-		return ur_real(fn)(path.target, name, value, size);           \
+		return UR_REWRITTEN(                                          \
+			AT_FDCWD, file,                                       \
+			ur_real(fn)(path.target, name, value, size));         \
 	}
 
-#define DEFINE_LISTXATTR(fn)                                            \
-	UR_EXPORT ssize_t fn(const char *file, char *list, size_t size) \
-	{                                                               \
-		struct ur_rewritten path;                               \
-                                                                        \
-		ur_rewrite(&path, AT_FDCWD, file);                      \
-		return ur_real(fn)(path.target, list, size);            \
+#define DEFINE_LISTXATTR(fn)                                               \
+	UR_EXPORT ssize_t fn(const char *file, char *list, size_t size)    \
+	{                                                                  \
+		return UR_REWRITTEN(AT_FDCWD, file,                        \
+				    ur_real(fn)(path.target, list, size)); \
 	}
 
 DEFINE_GETXATTR(getxattr)

@@ -71,6 +71,15 @@ static inline void ur_rewrite(struct ur_rewritten *path, int dirfd,
 		ur_rewrite_slow(path, dirfd, name);
 }
 
+/* Evaluates a call in which path, a struct ur_rewritten, is what the name names. */
+#define UR_REWRITTEN(dirfd, name, call)             \
+	({                                          \
+		struct ur_rewritten path;           \
+                                                    \
+		ur_rewrite(&path, (dirfd), (name)); \
+		(call);                             \
+	})
+
 /* Does the same for the pattern of a glob(): where its first directory is ours,
  * the whole pattern is. */
 void ur_rewrite_pattern(struct ur_rewritten *path, const char *pattern);

@@ -57,35 +57,18 @@ static sighandler_t set_sysv(int sig, sighandler_t handler)
 	return set(sig, handler, (int)(SA_RESETHAND | SA_NODEFER), false);
 }
 
-UR_EXPORT sighandler_t signal(int sig, sighandler_t handler)
-{
-	return ur_faults_guards(sig) ? set_bsd(sig, handler)
-				     : ur_real(signal)(sig, handler);
-}
+#define DEFINE_SIGNAL(name, set)                                            \
+	UR_EXPORT sighandler_t name(int sig, sighandler_t handler)          \
+	{                                                                   \
+		return ur_faults_guards(sig) ? set(sig, handler)            \
+					     : ur_real(name)(sig, handler); \
+	}
 
-UR_EXPORT sighandler_t bsd_signal(int sig, sighandler_t handler)
-{
-	return ur_faults_guards(sig) ? set_bsd(sig, handler)
-				     : ur_real(bsd_signal)(sig, handler);
-}
-
-UR_EXPORT sighandler_t ssignal(int sig, sighandler_t handler)
-{
-	return ur_faults_guards(sig) ? set_bsd(sig, handler)
-				     : ur_real(ssignal)(sig, handler);
-}
-
-UR_EXPORT sighandler_t sysv_signal(int sig, sighandler_t handler)
-{
-	return ur_faults_guards(sig) ? set_sysv(sig, handler)
-				     : ur_real(sysv_signal)(sig, handler);
-}
-
-UR_EXPORT sighandler_t __sysv_signal(int sig, sighandler_t handler)
-{
-	return ur_faults_guards(sig) ? set_sysv(sig, handler)
-				     : ur_real(__sysv_signal)(sig, handler);
-}
+DEFINE_SIGNAL(signal, set_bsd)
+DEFINE_SIGNAL(bsd_signal, set_bsd)
+DEFINE_SIGNAL(ssignal, set_bsd)
+DEFINE_SIGNAL(sysv_signal, set_sysv)
+DEFINE_SIGNAL(__sysv_signal, set_sysv)
 
 UR_EXPORT int siginterrupt(int sig, int flag)
 {
