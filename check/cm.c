@@ -42,6 +42,18 @@ static struct ur_watched_cm *watch(struct rdma_cm_id *id)
 	return cm;
 }
 
+/* Enters the id in *id that a function of librdmacm has made, unless it returned an error, which is returned, or
+ * was called by librdmacm itself. */
+static int made(int err, bool theirs, struct rdma_cm_id **id)
+{
+	if (err || theirs)
+		return err;
+	ur_table_lock();
+	watch(*id);
+	ur_table_unlock();
+	return 0;
+}
+
 UR_FRONT struct rdma_event_channel *rdma_create_event_channel(void)
 {
 	struct rdma_event_channel *channel =
@@ -84,12 +96,7 @@ UR_FRONT int rdma_create_id(struct rdma_event_channel *channel,
 	int err = INSIDE(
 		ur_real(UR_RDMACM, rdma_create_id)(channel, id, context, ps));
 
-	if (err || THEIRS)
-		return err;
-	ur_table_lock();
-	watch(*id);
-	ur_table_unlock();
-	return 0;
+	return made(err, THEIRS, id);
 }
 
 UR_FRONT int rdma_migrate_id(struct rdma_cm_id *id,
@@ -115,24 +122,14 @@ UR_FRONT int rdma_create_ep(struct rdma_cm_id **id, struct rdma_addrinfo *res,
 {
 	int err = INSIDE(ur_real(UR_RDMACM, rdma_create_ep)(id, res, pd, attr));
 
-	if (err || THEIRS)
-		return err;
-	ur_table_lock();
-	watch(*id);
-	ur_table_unlock();
-	return 0;
+	return made(err, THEIRS, id);
 }
 
 UR_FRONT int rdma_get_request(struct rdma_cm_id *listen, struct rdma_cm_id **id)
 {
 	int err = INSIDE(ur_real(UR_RDMACM, rdma_get_request)(listen, id));
 
-	if (err || THEIRS)
-		return err;
-	ur_table_lock();
-	watch(*id);
-	ur_table_unlock();
-	return 0;
+	return made(err, THEIRS, id);
 }
 
 /* Checks what is left when an id ends: events, and a queue pair unless the call

@@ -53,12 +53,16 @@ static void front_verbs(struct ur_watched_context *kept,
 	FRONT(alloc_parent_domain);
 }
 
-void ur_front_context(struct ibv_context *context, const struct ur_stack *made)
+struct ibv_context *ur_front_context(struct ibv_context *context)
 {
 	struct ur_watched_context *kept;
 	struct verbs_context *verbs;
 	char provider[sizeof(kept->provider)];
+	struct ur_stack made;
 
+	if (!context)
+		return NULL;
+	ur_stack_take(&made);
 	if (!ur_layout_known(context, &verbs)) {
 		ur_table_lock();
 		ur_vendor_opened("");
@@ -68,14 +72,14 @@ void ur_front_context(struct ibv_context *context, const struct ur_stack *made)
 			"is not known here (%zu bytes): what is done with "
 			"the device is not looked at",
 			context->device->name, verbs->sz);
-		return;
+		return context;
 	}
 	/* Takes the linker's lock, so not with the table's. */
 	ur_provider_name(context, provider, sizeof(provider));
 	ur_table_lock();
 	ur_vendor_opened(provider);
 	kept = ur_watch(UR_KIND_CONTEXT, sizeof(*kept), context, context, 0,
-			made);
+			&made);
 	if (kept) {
 		memcpy(kept->provider, provider, sizeof(provider));
 		kept->ops = context->ops;
@@ -90,32 +94,17 @@ void ur_front_context(struct ibv_context *context, const struct ur_stack *made)
 			front_verbs(kept, verbs);
 	}
 	ur_table_unlock();
+	return context;
 }
 
 UR_FRONT struct ibv_context *ibv_open_device(struct ibv_device *device)
 {
-	struct ibv_context *context =
-		ur_real(UR_VERBS, ibv_open_device)(device);
-	struct ur_stack here;
-
-	if (!context)
-		return NULL;
-	ur_stack_take(&here);
-	ur_front_context(context, &here);
-	return context;
+	return ur_front_context(ur_real(UR_VERBS, ibv_open_device)(device));
 }
 
 UR_FRONT struct ibv_context *ibv_import_device(int cmd_fd)
 {
-	struct ibv_context *context =
-		ur_real(UR_VERBS, ibv_import_device)(cmd_fd);
-	struct ur_stack here;
-
-	if (!context)
-		return NULL;
-	ur_stack_take(&here);
-	ur_front_context(context, &here);
-	return context;
+	return ur_front_context(ur_real(UR_VERBS, ibv_import_device)(cmd_fd));
 }
 
 UR_FRONT int ibv_close_device(struct ibv_context *context)

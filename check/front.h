@@ -11,9 +11,9 @@
 
 #include "check/object.h"
 
-/* device.c: enters an open context, created at made, and replaces its functions
- * by ours. Without the lock. */
-void ur_front_context(struct ibv_context *context, const struct ur_stack *made);
+/* device.c: enters a context (or NULL) that the caller of the program opened, and replaces its functions
+ * by ours. Returns it. Without the lock. */
+struct ibv_context *ur_front_context(struct ibv_context *context);
 
 /* Returns the provider's own functions of a context: never NULL for a context
  * whose functions are ours. Without the lock. */
@@ -102,6 +102,8 @@ void ur_request_enter(struct ur_watched_qp *qp,
 		      const struct ur_request *request);
 /* send.c: takes back the last @n requests: the provider refused them. */
 void ur_request_refused(struct ur_watched_qp *qp, uint32_t n);
+/* send.c: so many completions of a queue (or NULL) will not come. */
+void ur_cq_expect_less(struct ur_watched_cq *cq, uint32_t n);
 /* send.c: reports that more completions can come than the queue has room for. */
 void ur_cq_judge_room(struct ur_watched_cq *cq);
 /* send.c: reports why the queue had no room for a request, posted at place;

@@ -88,16 +88,8 @@ struct ibv_qp *ur_front_create_qp_ex(struct ibv_context *context,
 
 void ur_qp_clear(struct ur_watched_qp *qp)
 {
-	if (qp->send_cq)
-		qp->send_cq->expected -=
-			qp->send.signaled < qp->send_cq->expected
-				? qp->send.signaled
-				: qp->send_cq->expected;
-	if (qp->recv_cq)
-		qp->recv_cq->expected -=
-			qp->recv.signaled < qp->recv_cq->expected
-				? qp->recv.signaled
-				: qp->recv_cq->expected;
+	ur_cq_expect_less(qp->send_cq, qp->send.signaled);
+	ur_cq_expect_less(qp->recv_cq, qp->recv.signaled);
 	ur_touch_forget(qp);
 	ur_queue_clear(&qp->send);
 	ur_queue_clear(&qp->recv);

@@ -65,7 +65,7 @@ void ur_cq_judge_room(struct ur_watched_cq *cq)
 			  cq->expected, cq->cqe);
 }
 
-static void expect_less(struct ur_watched_cq *cq, uint32_t n)
+void ur_cq_expect_less(struct ur_watched_cq *cq, uint32_t n)
 {
 	if (cq)
 		cq->expected -= n < cq->expected ? n : cq->expected;
@@ -77,7 +77,7 @@ void ur_request_refused(struct ur_watched_qp *qp, uint32_t n)
 
 	ur_queue_refused(&qp->send, n);
 	ur_touch_forget(qp);
-	expect_less(qp->send_cq, before - qp->send.signaled);
+	ur_cq_expect_less(qp->send_cq, before - qp->send.signaled);
 }
 
 static uint32_t enter_sends(struct ur_watched_qp *qp,
@@ -115,16 +115,16 @@ static uint32_t enter_sends(struct ur_watched_qp *qp,
 	return n;
 }
 
-/* Returns how many requests of a list were refused, from @bad on; all if the
+/* Evaluates to how many requests of a list were refused, from @bad on; all if the
  * provider did not set @bad. */
-static uint32_t refused(const struct ibv_send_wr *bad, uint32_t all)
-{
-	uint32_t n = 0;
-
-	for (; bad; bad = bad->next)
-		n++;
-	return n && n < all ? n : all;
-}
+#define REFUSED(bad, all)                                           \
+	({                                                          \
+		uint32_t n_ = 0;                                    \
+                                                                    \
+		for (__auto_type wr_ = (bad); wr_; wr_ = wr_->next) \
+			n_++;                                       \
+		n_ &&n_ < (all) ? n_ : (all);                       \
+	})
 
 void ur_send_full(struct ibv_qp *ibqp, int err,
 		  const struct ur_code_place *place)
@@ -187,7 +187,7 @@ int ur_front_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 		return 0;
 	}
 	ur_table_lock();
-	ur_request_refused(qp, refused(*bad, n));
+	ur_request_refused(qp, REFUSED(*bad, n));
 	ur_table_unlock();
 	ur_send_full(ibqp, err, &place);
 	return err;
@@ -232,13 +232,21 @@ static uint32_t enter_receives(const struct ur_watched *owner,
 	return n;
 }
 
-static uint32_t receives(const struct ibv_recv_wr *bad, uint32_t all)
+/* Takes back the last @n receives: the provider refused them with @err. */
+static void receives_refused(const struct ur_watched *owner,
+			     struct ur_queue *queue, struct ur_watched_cq *cq,
+			     uint32_t n, int err, uint32_t max_wr)
 {
-	uint32_t n = 0;
+	uint32_t before = queue->signaled;
 
-	for (; bad; bad = bad->next)
-		n++;
-	return n && n < all ? n : all;
+	ur_table_lock();
+	ur_queue_refused(queue, n);
+	ur_cq_expect_less(cq, before - queue->signaled);
+	if (err == ENOMEM && queue->count >= max_wr)
+		ur_report(UR_CHECK_SQ_TOO_DEEP, owner,
+			  "%u receives are outstanding in a queue of %u",
+			  queue->count, max_wr);
+	ur_table_unlock();
 }
 
 int ur_front_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
@@ -247,7 +255,7 @@ int ur_front_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 	const struct ur_watched_context *real;
 	struct ur_code_place place;
 	struct ur_watched_qp *qp;
-	uint32_t n = 0, before;
+	uint32_t n = 0;
 	int err;
 
 	ur_place_take(&place);
@@ -266,17 +274,9 @@ int ur_front_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 	}
 	ur_table_unlock();
 	err = real->ops.post_recv(ibqp, wr, bad);
-	if (!err || !qp)
-		return err;
-	ur_table_lock();
-	before = qp->recv.signaled;
-	ur_queue_refused(&qp->recv, receives(*bad, n));
-	expect_less(qp->recv_cq, before - qp->recv.signaled);
-	if (err == ENOMEM && qp->recv.count >= qp->cap.max_recv_wr)
-		ur_report(UR_CHECK_SQ_TOO_DEEP, &qp->o,
-			  "%u receives are outstanding in a queue of %u",
-			  qp->recv.count, qp->cap.max_recv_wr);
-	ur_table_unlock();
+	if (err && qp)
+		receives_refused(&qp->o, &qp->recv, qp->recv_cq,
+				 REFUSED(*bad, n), err, qp->cap.max_recv_wr);
 	return err;
 }
 
@@ -298,14 +298,8 @@ int ur_front_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
 				   false, srq->unseen, wr, &place);
 	ur_table_unlock();
 	err = real->ops.post_srq_recv(ibsrq, wr, bad);
-	if (!err || !srq)
-		return err;
-	ur_table_lock();
-	ur_queue_refused(&srq->recv, receives(*bad, n));
-	if (err == ENOMEM && srq->recv.count >= srq->max_wr)
-		ur_report(UR_CHECK_SQ_TOO_DEEP, &srq->o,
-			  "%u receives are outstanding in a queue of %u",
-			  srq->recv.count, srq->max_wr);
-	ur_table_unlock();
+	if (err && srq)
+		receives_refused(&srq->o, &srq->recv, NULL, REFUSED(*bad, n),
+				 err, srq->max_wr);
 	return err;
 }

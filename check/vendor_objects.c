@@ -75,16 +75,10 @@ UR_FRONT struct ibv_context *mlx5dv_open_device(struct ibv_device *device,
 		(struct ibv_context * (*)(struct ibv_device *, void *))
 			ur_real_try("libmlx5.so.1", "mlx5dv_open_device",
 				    &found);
-	struct ibv_context *context = real ? real(device, attr) : NULL;
-	struct ur_stack here;
 
 	if (!real)
 		errno = EOPNOTSUPP;
-	if (!context)
-		return NULL;
-	ur_stack_take(&here);
-	ur_front_context(context, &here);
-	return context;
+	return ur_front_context(real ? real(device, attr) : NULL);
 }
 
 /* In <infiniband/efadv.h> since rdma-core 59. */

@@ -82,89 +82,40 @@ static void build_request(struct ur_watched_qp *qp, struct ibv_qp_ex *ex,
 	};
 }
 
-static void wr_send(struct ibv_qp_ex *ex)
-{
-	struct ur_watched_qp *qp = of(ex);
+/* Defines the function that builds requests of one kind: its parameters, then the same as arguments. */
+#define BUILDER(entry, opcode, rkey, addr, parameters, ...)         \
+	static void entry parameters                                \
+	{                                                           \
+		struct ur_watched_qp *qp = of(ex);                  \
+                                                                    \
+		qp->real.entry(__VA_ARGS__);                        \
+		build_request(qp, ex, IBV_WR_##opcode, rkey, addr); \
+	}
 
-	qp->real.wr_send(ex);
-	build_request(qp, ex, IBV_WR_SEND, 0, 0);
-}
-
-static void wr_send_imm(struct ibv_qp_ex *ex, __be32 imm_data)
-{
-	struct ur_watched_qp *qp = of(ex);
-
-	qp->real.wr_send_imm(ex, imm_data);
-	build_request(qp, ex, IBV_WR_SEND_WITH_IMM, 0, 0);
-}
-
-static void wr_send_inv(struct ibv_qp_ex *ex, uint32_t rkey)
-{
-	struct ur_watched_qp *qp = of(ex);
-
-	qp->real.wr_send_inv(ex, rkey);
-	build_request(qp, ex, IBV_WR_SEND_WITH_INV, 0, 0);
-}
-
-static void wr_rdma_write(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr)
-{
-	struct ur_watched_qp *qp = of(ex);
-
-	qp->real.wr_rdma_write(ex, rkey, addr);
-	build_request(qp, ex, IBV_WR_RDMA_WRITE, rkey, addr);
-}
-
-static void wr_rdma_write_imm(struct ibv_qp_ex *ex, uint32_t rkey,
-			      uint64_t addr, __be32 imm_data)
-{
-	struct ur_watched_qp *qp = of(ex);
-
-	qp->real.wr_rdma_write_imm(ex, rkey, addr, imm_data);
-	build_request(qp, ex, IBV_WR_RDMA_WRITE_WITH_IMM, rkey, addr);
-}
-
-static void wr_rdma_read(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr)
-{
-	struct ur_watched_qp *qp = of(ex);
-
-	qp->real.wr_rdma_read(ex, rkey, addr);
-	build_request(qp, ex, IBV_WR_RDMA_READ, rkey, addr);
-}
-
-static void wr_atomic_cmp_swp(struct ibv_qp_ex *ex, uint32_t rkey,
-			      uint64_t addr, uint64_t compare, uint64_t swap)
-{
-	struct ur_watched_qp *qp = of(ex);
-
-	qp->real.wr_atomic_cmp_swp(ex, rkey, addr, compare, swap);
-	build_request(qp, ex, IBV_WR_ATOMIC_CMP_AND_SWP, rkey, addr);
-}
-
-static void wr_atomic_fetch_add(struct ibv_qp_ex *ex, uint32_t rkey,
-				uint64_t addr, uint64_t value)
-{
-	struct ur_watched_qp *qp = of(ex);
-
-	qp->real.wr_atomic_fetch_add(ex, rkey, addr, value);
-	build_request(qp, ex, IBV_WR_ATOMIC_FETCH_AND_ADD, rkey, addr);
-}
-
-static void wr_local_inv(struct ibv_qp_ex *ex, uint32_t rkey)
-{
-	struct ur_watched_qp *qp = of(ex);
-
-	qp->real.wr_local_inv(ex, rkey);
-	build_request(qp, ex, IBV_WR_LOCAL_INV, rkey, 0);
-}
-
-static void wr_bind_mw(struct ibv_qp_ex *ex, struct ibv_mw *mw, uint32_t rkey,
-		       const struct ibv_mw_bind_info *info)
-{
-	struct ur_watched_qp *qp = of(ex);
-
-	qp->real.wr_bind_mw(ex, mw, rkey, info);
-	build_request(qp, ex, IBV_WR_BIND_MW, rkey, 0);
-}
+/* clang-format off */
+BUILDER(wr_send, SEND, 0, 0, (struct ibv_qp_ex *ex), ex)
+BUILDER(wr_send_imm, SEND_WITH_IMM, 0, 0, (struct ibv_qp_ex *ex, __be32 imm_data), ex, imm_data)
+BUILDER(wr_send_inv, SEND_WITH_INV, 0, 0, (struct ibv_qp_ex *ex, uint32_t rkey), ex, rkey)
+BUILDER(wr_rdma_write, RDMA_WRITE, rkey, addr,
+	(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr),
+	ex, rkey, addr)
+BUILDER(wr_rdma_write_imm, RDMA_WRITE_WITH_IMM, rkey, addr,
+	(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr, __be32 imm_data),
+	ex, rkey, addr, imm_data)
+BUILDER(wr_rdma_read, RDMA_READ, rkey, addr,
+	(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr),
+	ex, rkey, addr)
+BUILDER(wr_atomic_cmp_swp, ATOMIC_CMP_AND_SWP, rkey, addr,
+	(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr, uint64_t compare, uint64_t swap),
+	ex, rkey, addr, compare, swap)
+BUILDER(wr_atomic_fetch_add, ATOMIC_FETCH_AND_ADD, rkey, addr,
+	(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr, uint64_t value),
+	ex, rkey, addr, value)
+BUILDER(wr_local_inv, LOCAL_INV, rkey, 0, (struct ibv_qp_ex *ex, uint32_t rkey), ex, rkey)
+BUILDER(wr_bind_mw, BIND_MW, rkey, 0,
+	(struct ibv_qp_ex *ex, struct ibv_mw *mw, uint32_t rkey, const struct ibv_mw_bind_info *info),
+	ex, mw, rkey, info)
+/* clang-format on */
 
 static void set_sge_list(struct ibv_qp_ex *ex, size_t n,
 			 const struct ibv_sge *list)
