@@ -42,131 +42,87 @@ struct method {
 	.out_min = END_OF(struct ib_uverbs_##type, last), \
 	.out_full = sizeof(struct ib_uverbs_##type)
 
-#define DESTROYS(type, object, handle)                \
-	IN(type), .destroys = UVERBS_OBJECT_##object, \
-		  .handle_at = offsetof(struct ib_uverbs_##type, handle)
+/* clang-format off */
+/* A command with a request and a response, with a request alone, and one that destroys an object. */
+#define ASKS(command, in, out, handler) \
+	[IB_USER_VERBS_CMD_##command] = {IN(in), OUT(out), handler}
+#define SETS(command, in, handler) \
+	[IB_USER_VERBS_CMD_##command] = {IN(in), .fn = handler}
+#define ENDS(command, in, object, handle, ...)                                       \
+	[IB_USER_VERBS_CMD_##command] = {IN(in), .destroys = UVERBS_OBJECT_##object, \
+		.handle_at = offsetof(struct ib_uverbs_##in, handle), ##__VA_ARGS__}
+/* Extended ones: last_in, last_out are the last members that must be there. */
+#define ASKS_EX(command, in, last_in, out, last_out, handler) \
+	[IB_USER_VERBS_EX_CMD_##command] = {IN_EX(in, last_in), OUT_EX(out, last_out), handler}
+#define SETS_EX(command, in, last_in, handler) \
+	[IB_USER_VERBS_EX_CMD_##command] = {IN_EX(in, last_in), .fn = handler}
 
 static const struct method legacy[] = {
-	[IB_USER_VERBS_CMD_GET_CONTEXT] = {IN(get_context),
-					   OUT(get_context_resp),
-					   ur_w_get_context,
+	[IB_USER_VERBS_CMD_GET_CONTEXT] = {IN(get_context), OUT(get_context_resp), ur_w_get_context,
 					   .without_context = true},
-	[IB_USER_VERBS_CMD_QUERY_DEVICE] = {IN(query_device),
-					    OUT(query_device_resp),
-					    ur_w_query_device},
-	[IB_USER_VERBS_CMD_QUERY_PORT] = {IN(query_port), OUT(query_port_resp),
-					  ur_w_query_port},
-	[IB_USER_VERBS_CMD_ALLOC_PD] = {IN(alloc_pd), OUT(alloc_pd_resp),
-					ur_w_alloc_pd},
-	[IB_USER_VERBS_CMD_DEALLOC_PD] = {DESTROYS(dealloc_pd, PD, pd_handle)},
-	[IB_USER_VERBS_CMD_CREATE_AH] = {IN(create_ah), OUT(create_ah_resp),
-					 ur_w_create_ah},
-	[IB_USER_VERBS_CMD_DESTROY_AH] = {DESTROYS(destroy_ah, AH, ah_handle)},
-	[IB_USER_VERBS_CMD_REG_MR] = {IN(reg_mr), OUT(reg_mr_resp),
-				      ur_w_reg_mr},
-	[IB_USER_VERBS_CMD_REREG_MR] = {IN(rereg_mr), OUT(rereg_mr_resp),
-					ur_w_rereg_mr},
-	[IB_USER_VERBS_CMD_DEREG_MR] = {DESTROYS(dereg_mr, MR, mr_handle)},
-	[IB_USER_VERBS_CMD_ALLOC_MW] = {IN(alloc_mw), OUT(alloc_mw_resp),
-					ur_w_alloc_mw},
-	[IB_USER_VERBS_CMD_DEALLOC_MW] = {DESTROYS(dealloc_mw, MW, mw_handle)},
-	[IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL] =
-		{IN(create_comp_channel), OUT(create_comp_channel_resp),
-		 ur_w_create_comp_channel},
-	[IB_USER_VERBS_CMD_CREATE_CQ] = {IN(create_cq), OUT(create_cq_resp),
-					 ur_w_create_cq},
-	[IB_USER_VERBS_CMD_RESIZE_CQ] = {.in_min = 16,
-					 .in_full = 16,
-					 /* the kernel requires only cqe */
-					 .out_min = 4,
-					 .out_full = 8,
+	ASKS(QUERY_DEVICE, query_device, query_device_resp, ur_w_query_device),
+	ASKS(QUERY_PORT, query_port, query_port_resp, ur_w_query_port),
+	ASKS(ALLOC_PD, alloc_pd, alloc_pd_resp, ur_w_alloc_pd),
+	ENDS(DEALLOC_PD, dealloc_pd, PD, pd_handle),
+	ASKS(CREATE_AH, create_ah, create_ah_resp, ur_w_create_ah),
+	ENDS(DESTROY_AH, destroy_ah, AH, ah_handle),
+	ASKS(REG_MR, reg_mr, reg_mr_resp, ur_w_reg_mr),
+	ASKS(REREG_MR, rereg_mr, rereg_mr_resp, ur_w_rereg_mr),
+	ENDS(DEREG_MR, dereg_mr, MR, mr_handle),
+	ASKS(ALLOC_MW, alloc_mw, alloc_mw_resp, ur_w_alloc_mw),
+	ENDS(DEALLOC_MW, dealloc_mw, MW, mw_handle),
+	ASKS(CREATE_COMP_CHANNEL, create_comp_channel, create_comp_channel_resp,
+	     ur_w_create_comp_channel),
+	ASKS(CREATE_CQ, create_cq, create_cq_resp, ur_w_create_cq),
+	/* the kernel requires only cqe of the response */
+	[IB_USER_VERBS_CMD_RESIZE_CQ] = {.in_min = 16, .in_full = 16, .out_min = 4, .out_full = 8,
 					 .fn = ur_w_resize_cq},
-	[IB_USER_VERBS_CMD_DESTROY_CQ] = {DESTROYS(destroy_cq, CQ, cq_handle),
-					  OUT(destroy_cq_resp)},
-	[IB_USER_VERBS_CMD_REQ_NOTIFY_CQ] = {IN(req_notify_cq),
-					     .fn = ur_w_req_notify_cq},
-	[IB_USER_VERBS_CMD_CREATE_QP] = {IN(create_qp), OUT(create_qp_resp),
-					 ur_w_create_qp},
-	[IB_USER_VERBS_CMD_OPEN_QP] = {IN(open_qp), OUT(create_qp_resp),
-				       ur_w_open_qp},
-	[IB_USER_VERBS_CMD_QUERY_QP] = {IN(query_qp), OUT(query_qp_resp),
-					ur_w_query_qp},
-	[IB_USER_VERBS_CMD_MODIFY_QP] = {IN(modify_qp), .fn = ur_w_modify_qp},
-	[IB_USER_VERBS_CMD_DESTROY_QP] = {DESTROYS(destroy_qp, QP, qp_handle),
-					  OUT(destroy_qp_resp)},
-	[IB_USER_VERBS_CMD_ATTACH_MCAST] = {IN(attach_mcast),
-					    .fn = ur_w_attach_mcast},
-	[IB_USER_VERBS_CMD_DETACH_MCAST] = {IN(detach_mcast),
-					    .fn = ur_w_detach_mcast},
-	[IB_USER_VERBS_CMD_CREATE_SRQ] = {IN(create_srq), OUT(create_srq_resp),
-					  ur_w_create_srq},
-	[IB_USER_VERBS_CMD_CREATE_XSRQ] = {IN(create_xsrq),
-					   OUT(create_srq_resp),
-					   ur_w_create_xsrq},
-	[IB_USER_VERBS_CMD_MODIFY_SRQ] = {IN(modify_srq),
-					  .fn = ur_w_modify_srq},
-	[IB_USER_VERBS_CMD_QUERY_SRQ] = {IN(query_srq), OUT(query_srq_resp),
-					 ur_w_query_srq},
-	[IB_USER_VERBS_CMD_DESTROY_SRQ] = {DESTROYS(destroy_srq, SRQ,
-						    srq_handle),
-					   OUT(destroy_srq_resp)},
-	[IB_USER_VERBS_CMD_OPEN_XRCD] = {IN(open_xrcd), OUT(open_xrcd_resp),
-					 ur_w_open_xrcd},
-	[IB_USER_VERBS_CMD_CLOSE_XRCD] = {DESTROYS(close_xrcd, XRCD,
-						   xrcd_handle)},
+	ENDS(DESTROY_CQ, destroy_cq, CQ, cq_handle, OUT(destroy_cq_resp)),
+	SETS(REQ_NOTIFY_CQ, req_notify_cq, ur_w_req_notify_cq),
+	ASKS(CREATE_QP, create_qp, create_qp_resp, ur_w_create_qp),
+	ASKS(OPEN_QP, open_qp, create_qp_resp, ur_w_open_qp),
+	ASKS(QUERY_QP, query_qp, query_qp_resp, ur_w_query_qp),
+	SETS(MODIFY_QP, modify_qp, ur_w_modify_qp),
+	ENDS(DESTROY_QP, destroy_qp, QP, qp_handle, OUT(destroy_qp_resp)),
+	SETS(ATTACH_MCAST, attach_mcast, ur_w_attach_mcast),
+	SETS(DETACH_MCAST, detach_mcast, ur_w_detach_mcast),
+	ASKS(CREATE_SRQ, create_srq, create_srq_resp, ur_w_create_srq),
+	ASKS(CREATE_XSRQ, create_xsrq, create_srq_resp, ur_w_create_xsrq),
+	SETS(MODIFY_SRQ, modify_srq, ur_w_modify_srq),
+	ASKS(QUERY_SRQ, query_srq, query_srq_resp, ur_w_query_srq),
+	ENDS(DESTROY_SRQ, destroy_srq, SRQ, srq_handle, OUT(destroy_srq_resp)),
+	ASKS(OPEN_XRCD, open_xrcd, open_xrcd_resp, ur_w_open_xrcd),
+	ENDS(CLOSE_XRCD, close_xrcd, XRCD, xrcd_handle),
 };
 
 static const struct method extended[] = {
-	[IB_USER_VERBS_EX_CMD_QUERY_DEVICE] = {IN_EX(ex_query_device, reserved),
-					       OUT_EX(ex_query_device_resp,
-						      response_length),
-					       ur_x_query_device},
-	[IB_USER_VERBS_EX_CMD_CREATE_CQ] = {IN_EX(ex_create_cq, reserved),
-					    OUT_EX(ex_create_cq_resp,
-						   response_length),
-					    ur_x_create_cq},
-	[IB_USER_VERBS_EX_CMD_CREATE_QP] = {IN_EX(ex_create_qp, comp_mask),
-					    OUT_EX(ex_create_qp_resp,
-						   response_length),
-					    ur_x_create_qp},
-	[IB_USER_VERBS_EX_CMD_MODIFY_QP] =
-		{IN_EX(ex_modify_qp, base), .out_min = 0,
-		 .out_full = sizeof(struct ib_uverbs_ex_modify_qp_resp),
-		 .fn = ur_x_modify_qp},
+	ASKS_EX(QUERY_DEVICE, ex_query_device, reserved, ex_query_device_resp, response_length,
+		ur_x_query_device),
+	ASKS_EX(CREATE_CQ, ex_create_cq, reserved, ex_create_cq_resp, response_length, ur_x_create_cq),
+	ASKS_EX(CREATE_QP, ex_create_qp, comp_mask, ex_create_qp_resp, response_length, ur_x_create_qp),
+	[IB_USER_VERBS_EX_CMD_MODIFY_QP] = {IN_EX(ex_modify_qp, base), .out_min = 0,
+					    .out_full = sizeof(struct ib_uverbs_ex_modify_qp_resp),
+					    .fn = ur_x_modify_qp},
 #if UROCE_WITH_RAW_PACKET
 	/* the rule's parts follow the fixed part */
-	[IB_USER_VERBS_EX_CMD_CREATE_FLOW] =
-		{.in_min = sizeof(struct ib_uverbs_create_flow),
-		 .in_full = UR_FLOW_CORE_MAX,
-		 .out_min = sizeof(struct ib_uverbs_create_flow_resp),
-		 .out_full = sizeof(struct ib_uverbs_create_flow_resp),
-		 .fn = ur_x_create_flow},
-	[IB_USER_VERBS_EX_CMD_DESTROY_FLOW] = {IN(destroy_flow),
-					       .fn = ur_x_destroy_flow},
-	[IB_USER_VERBS_EX_CMD_CREATE_WQ] = {IN_EX(ex_create_wq, create_flags),
-					    OUT_EX(ex_create_wq_resp,
-						   response_length),
-					    ur_x_create_wq},
-	[IB_USER_VERBS_EX_CMD_MODIFY_WQ] = {IN_EX(ex_modify_wq, curr_wq_state),
-					    .fn = ur_x_modify_wq},
-	[IB_USER_VERBS_EX_CMD_DESTROY_WQ] = {IN_EX(ex_destroy_wq, wq_handle),
-					     OUT_EX(ex_destroy_wq_resp,
-						    reserved),
-					     ur_x_destroy_wq},
+	[IB_USER_VERBS_EX_CMD_CREATE_FLOW] = {.in_min = sizeof(struct ib_uverbs_create_flow),
+					      .in_full = UR_FLOW_CORE_MAX, OUT(create_flow_resp),
+					      .fn = ur_x_create_flow},
+	[IB_USER_VERBS_EX_CMD_DESTROY_FLOW] = {IN(destroy_flow), .fn = ur_x_destroy_flow},
+	ASKS_EX(CREATE_WQ, ex_create_wq, create_flags, ex_create_wq_resp, response_length, ur_x_create_wq),
+	SETS_EX(MODIFY_WQ, ex_modify_wq, curr_wq_state, ur_x_modify_wq),
+	ASKS_EX(DESTROY_WQ, ex_destroy_wq, wq_handle, ex_destroy_wq_resp, reserved, ur_x_destroy_wq),
 	/* the handles follow the fixed part */
-	[IB_USER_VERBS_EX_CMD_CREATE_RWQ_IND_TBL] =
-		{.in_min = sizeof(struct ib_uverbs_ex_create_rwq_ind_table),
-		 .in_full = sizeof(struct ib_uverbs_ex_create_rwq_ind_table) +
-			    UR_RSS_TABLE_MAX * sizeof(__u32),
-		 OUT_EX(ex_create_rwq_ind_table_resp, ind_tbl_num),
-		 .fn = ur_x_create_rwq_table},
-	[IB_USER_VERBS_EX_CMD_DESTROY_RWQ_IND_TBL] =
-		{IN_EX(ex_destroy_rwq_ind_table, ind_tbl_handle),
-		 .fn = ur_x_destroy_rwq_table},
+	[IB_USER_VERBS_EX_CMD_CREATE_RWQ_IND_TBL] = {
+		.in_min = sizeof(struct ib_uverbs_ex_create_rwq_ind_table),
+		.in_full = sizeof(struct ib_uverbs_ex_create_rwq_ind_table) +
+			   UR_RSS_TABLE_MAX * sizeof(__u32),
+		OUT_EX(ex_create_rwq_ind_table_resp, ind_tbl_num), .fn = ur_x_create_rwq_table},
+	SETS_EX(DESTROY_RWQ_IND_TBL, ex_destroy_rwq_ind_table, ind_tbl_handle, ur_x_destroy_rwq_table),
 #endif
-	[IB_USER_VERBS_EX_CMD_MODIFY_CQ] = {IN_EX(ex_modify_cq, reserved),
-					    .fn = ur_x_modify_cq},
+	SETS_EX(MODIFY_CQ, ex_modify_cq, reserved, ur_x_modify_cq),
 };
+/* clang-format on */
 
 static const struct method *find_method(u32 command)
 {
