@@ -212,6 +212,13 @@ static int set_async(struct uroce_ectx *ctx, int tx, int rx, int liveness)
 	return ur_apart_ask(of(ctx), &msg, fds, liveness < 0 ? 2 : 3, NULL);
 }
 
+void ur_apart_set_room(struct uroce_ectx *ctx, bool (*more_room)(void *arg),
+		       void *arg)
+{
+	of(ctx)->more_room = more_room;
+	of(ctx)->room_arg = arg;
+}
+
 int ur_apart_keeps_claimed(struct uroce_ectx *ctx)
 {
 	struct uroce_apart_msg msg = {.op = UROCE_APART_CLAIMED};
@@ -247,17 +254,26 @@ static int make(struct ur_apart *a, struct uroce_apart_msg *msg, void *ret)
 	return make_with(a, msg, -1, NULL, 0, ret);
 }
 
-static int name(struct ur_apart *a, u32 number, u32 op, u32 value)
+/* Sends a message about an object, with one argument; *msg is the reply. */
+static int ask_about(const void *it, u32 op, u32 value,
+		     struct uroce_apart_msg *msg)
 {
-	struct uroce_apart_msg msg = {
-		.op = op, .number = number, .value = value};
-
-	return ur_apart_ask(a, &msg, NULL, 0, NULL);
+	*msg = (struct uroce_apart_msg){
+		.op = op, .number = thing(it)->number, .value = value};
+	return ur_apart_ask(thing(it)->apart, msg, NULL, 0, NULL);
 }
 
-static void unmake(struct ur_apart *a, void *it)
+/* Does the same where the reply says no more than the result. */
+static int tell(const void *it, u32 op, u32 value)
 {
-	__atomic_sub_fetch(&a->objects, 1, __ATOMIC_RELAXED);
+	struct uroce_apart_msg reply;
+
+	return ask_about(it, op, value, &reply);
+}
+
+static void unmake(void *it)
+{
+	__atomic_sub_fetch(&thing(it)->apart->objects, 1, __ATOMIC_RELAXED);
 	free(it);
 }
 
@@ -300,17 +316,14 @@ out:
 
 static int modify_cq(struct uroce_ecq *cq, u16 count, u16 period_us)
 {
-	return name(thing(cq)->apart, thing(cq)->number, UROCE_APART_MODIFY_CQ,
-		    count | (u32)period_us << 16);
+	return tell(cq, UROCE_APART_MODIFY_CQ, count | (u32)period_us << 16);
 }
 
 static int resize_cq(struct uroce_ecq *cq, u32 entries,
 		     struct uroce_resize_cq_resp *resp)
 {
-	struct uroce_apart_msg msg = {.op = UROCE_APART_RESIZE_CQ,
-				      .number = thing(cq)->number,
-				      .value = entries};
-	int err = ur_apart_ask(thing(cq)->apart, &msg, NULL, 0, NULL);
+	struct uroce_apart_msg msg;
+	int err = ask_about(cq, UROCE_APART_RESIZE_CQ, entries, &msg);
 
 	if (!err)
 		*resp = msg.new_ring;
@@ -329,7 +342,7 @@ static int destroy_cq(struct uroce_ecq *cq, u32 read[2])
 	read[0] = err ? 0 : msg.read[0];
 	read[1] = err ? 0 : msg.read[1];
 	ur_apart_channel_put(thing(cq)->channel, fds[0]);
-	unmake(thing(cq)->apart, cq);
+	unmake(cq);
 	return 0;
 }
 
@@ -354,10 +367,8 @@ static int create_srq(struct uroce_ectx *ctx,
 static int resize_srq(struct uroce_esrq *srq, u32 max_wr,
 		      struct uroce_create_srq_resp *resp)
 {
-	struct uroce_apart_msg msg = {.op = UROCE_APART_RESIZE_SRQ,
-				      .number = thing(srq)->number,
-				      .value = max_wr};
-	int err = ur_apart_ask(thing(srq)->apart, &msg, NULL, 0, NULL);
+	struct uroce_apart_msg msg;
+	int err = ask_about(srq, UROCE_APART_RESIZE_SRQ, max_wr, &msg);
 
 	if (!err)
 		*resp = msg.new_srq;
@@ -366,36 +377,32 @@ static int resize_srq(struct uroce_esrq *srq, u32 max_wr,
 
 static int limit_srq(struct uroce_esrq *srq, u32 limit)
 {
-	return name(thing(srq)->apart, thing(srq)->number,
-		    UROCE_APART_LIMIT_SRQ, limit);
+	return tell(srq, UROCE_APART_LIMIT_SRQ, limit);
 }
 
 static u32 query_srq(struct uroce_esrq *srq)
 {
-	struct uroce_apart_msg msg = {.op = UROCE_APART_QUERY_SRQ,
-				      .number = thing(srq)->number};
+	struct uroce_apart_msg msg;
 
-	return ur_apart_ask(thing(srq)->apart, &msg, NULL, 0, NULL) ? 0
-								    : msg.value;
+	return ask_about(srq, UROCE_APART_QUERY_SRQ, 0, &msg) ? 0 : msg.value;
 }
 
 /* Destroys a queue pair or a shared receive queue. */
-static int destroy(struct ur_apart *a, void *it, u32 op, u32 number, u32 *read)
+static int destroy(void *it, u32 op, u32 *read)
 {
-	struct uroce_apart_msg msg = {.op = op, .number = number};
-	int err = ur_apart_ask(a, &msg, NULL, 0, NULL);
+	struct uroce_apart_msg msg;
+	int err = ask_about(it, op, 0, &msg);
 
-	if (!is_gone(a, err))
+	if (!is_gone(thing(it)->apart, err))
 		return err;
 	*read = err ? 0 : msg.read[0];
-	unmake(a, it);
+	unmake(it);
 	return 0;
 }
 
 static int destroy_srq(struct uroce_esrq *srq, u32 *read)
 {
-	return destroy(thing(srq)->apart, srq, UROCE_APART_DESTROY_SRQ,
-		       thing(srq)->number, read);
+	return destroy(srq, UROCE_APART_DESTROY_SRQ, read);
 }
 
 static int create_ah(struct uroce_ectx *ctx, u32 pdn,
@@ -413,8 +420,8 @@ static int create_ah(struct uroce_ectx *ctx, u32 pdn,
 
 static void destroy_ah(struct uroce_eah *ah)
 {
-	name(thing(ah)->apart, thing(ah)->number, UROCE_APART_DESTROY_AH, 0);
-	unmake(thing(ah)->apart, ah);
+	tell(ah, UROCE_APART_DESTROY_AH, 0);
+	unmake(ah);
 }
 
 /* Puts what a queue pair spreads over into the message, and the numbers of its work queues into wq. */
@@ -483,10 +490,9 @@ static int modify_qp(struct uroce_eqp *qp, const struct uroce_engine_qp *attr,
 
 static void query_qp(struct uroce_eqp *qp, struct uroce_engine_qp *attr)
 {
-	struct uroce_apart_msg msg = {.op = UROCE_APART_QUERY_QP,
-				      .number = thing(qp)->number};
+	struct uroce_apart_msg msg;
 
-	if (!ur_apart_ask(thing(qp)->apart, &msg, NULL, 0, NULL))
+	if (!ask_about(qp, UROCE_APART_QUERY_QP, 0, &msg))
 		*attr = msg.now;
 	else
 		*attr = (struct uroce_engine_qp){.state = IBV_QPS_ERR};
@@ -502,8 +508,7 @@ static int mcast(struct uroce_eqp *qp, const u8 gid[16], u32 attach)
 
 static int destroy_qp(struct uroce_eqp *qp, u32 *read)
 {
-	return destroy(thing(qp)->apart, qp, UROCE_APART_DESTROY_QP,
-		       thing(qp)->number, read);
+	return destroy(qp, UROCE_APART_DESTROY_QP, read);
 }
 
 /* ---- raw packets ---- */
@@ -511,7 +516,9 @@ static int destroy_qp(struct uroce_eqp *qp, u32 *read)
 #if UROCE_WITH_RAW_PACKET
 static int has_raw(struct uroce_ectx *ctx)
 {
-	return name(of(ctx), 0, UROCE_APART_HAS_RAW, 0) > 0;
+	struct uroce_apart_msg msg = {.op = UROCE_APART_HAS_RAW};
+
+	return ur_apart_ask(of(ctx), &msg, NULL, 0, NULL) > 0;
 }
 
 static int use_raw(struct uroce_ectx *ctx, const struct uroce_engine_raw *raw)
@@ -524,8 +531,7 @@ static int use_raw(struct uroce_ectx *ctx, const struct uroce_engine_raw *raw)
 
 static int modify_wq(struct uroce_eqp *wq, u32 state)
 {
-	return name(thing(wq)->apart, thing(wq)->number, UROCE_APART_MODIFY_WQ,
-		    state);
+	return tell(wq, UROCE_APART_MODIFY_WQ, state);
 }
 
 static int create_flow(struct uroce_eqp *qp,
@@ -558,10 +564,9 @@ static int create_flow(struct uroce_eqp *qp,
 /* Adds to the rule's counters what it has counted since. Lock held. */
 static void count(struct ur_apart_flow *flow, u32 op)
 {
-	struct uroce_apart_msg msg = {.op = op, .number = flow->thing.number};
+	struct uroce_apart_msg msg;
 
-	if (ur_apart_ask(flow->thing.apart, &msg, NULL, 0, NULL) ||
-	    !flow->counts)
+	if (ask_about(flow, op, 0, &msg) || !flow->counts)
 		return;
 	__atomic_add_fetch(&flow->counts->packets,
 			   msg.counts.packets - flow->seen.packets,
@@ -582,7 +587,7 @@ static void destroy_flow(struct uroce_eflow *it)
 	if (flow->counts)
 		ur_list_del(&flow->node);
 	pthread_mutex_unlock(&a->flows_lock);
-	unmake(a, flow);
+	unmake(flow);
 }
 
 void ur_apart_update_counts(struct uroce_ectx *ctx,
@@ -629,12 +634,11 @@ static int rereg_mr(struct uroce_emr *mr, u32 flags,
 
 static int dereg_mr(struct uroce_emr *mr)
 {
-	int err = name(thing(mr)->apart, thing(mr)->number,
-		       UROCE_APART_DEREG_MR, 0);
+	int err = tell(mr, UROCE_APART_DEREG_MR, 0);
 
 	if (!is_gone(thing(mr)->apart, err))
 		return err;
-	unmake(thing(mr)->apart, mr);
+	unmake(mr);
 	return 0;
 }
 
@@ -650,8 +654,8 @@ static int alloc_mw(struct uroce_ectx *ctx, u32 pdn, u32 type, u32 rkey,
 
 static void dealloc_mw(struct uroce_emw *mw)
 {
-	name(thing(mw)->apart, thing(mw)->number, UROCE_APART_DEALLOC_MW, 0);
-	unmake(thing(mw)->apart, mw);
+	tell(mw, UROCE_APART_DEALLOC_MW, 0);
+	unmake(mw);
 }
 
 /* The engine process has a thread for this. */

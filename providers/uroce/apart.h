@@ -8,12 +8,17 @@
 #ifndef UR_PROVIDERS_UROCE_APART_H
 #define UR_PROVIDERS_UROCE_APART_H
 
+#include <stdbool.h>
 #include "kernel-abi/uroce-apart.h"
 
 /* open() takes the socket to the engine process, which it then owns, in place of the uverbs file;
  * its argument "open" is NULL. posted() and datagram() do nothing, since the doorbell's wake_fd is
  * info->wake_fd. */
 extern const struct uroce_engine_ops ur_apart_ops;
+/* Makes the functions call more_room(arg) where the context's memory limit is reached, and try again if it returns
+ * true. Without it, or if it returns false, they return -ENOMEM. Call it once, before there are objects. */
+void ur_apart_set_room(struct uroce_ectx *ctx, bool (*more_room)(void *arg),
+		       void *arg);
 /* Ends those regions that uroced registered in place of this process and that this process has not
  * registered itself since. */
 int ur_apart_keeps_claimed(struct uroce_ectx *ctx);

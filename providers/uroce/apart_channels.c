@@ -134,8 +134,8 @@ static int converse(struct ur_apart *a, struct uroce_apart_msg *msg,
 	return -EIO;
 }
 
-static int ask(struct ur_apart *a, struct uroce_apart_msg *msg,
-	       const struct with *with, int *out)
+static int ask_once(struct ur_apart *a, struct uroce_apart_msg *msg,
+		    const struct with *with, int *out)
 {
 	int come[UR_APART_OUT_FDS] = {-1, -1}, error = errno, cancel, ret;
 
@@ -154,6 +154,20 @@ static int ask(struct ur_apart *a, struct uroce_apart_msg *msg,
 	pthread_setcancelstate(cancel, NULL);
 	errno = error;
 	return ret;
+}
+
+static int ask(struct ur_apart *a, struct uroce_apart_msg *msg,
+	       const struct with *with, int *out)
+{
+	const struct uroce_apart_msg asked = *msg;
+	int ret = ask_once(a, msg, with, out), error = errno;
+
+	while (ret == -EDQUOT && a->more_room && a->more_room(a->room_arg)) {
+		*msg = asked;
+		ret = ask_once(a, msg, with, out);
+	}
+	errno = error;
+	return ret == -EDQUOT ? -ENOMEM : ret;
 }
 
 int ur_apart_ask(struct ur_apart *a, struct uroce_apart_msg *msg,

@@ -24,9 +24,11 @@ struct ur_apart {
 	u32 undrained;	      /* DRAIN messages without a reply so far */
 	struct ur_list channels;
 	pthread_mutex_t flows_lock;
-	struct ur_list flows; /* that count: apart.c */
-	u32 objects;	      /* number of objects; atomic */
-	bool dead;	      /* the engine process has ended; atomic */
+	struct ur_list flows;	      /* that count: apart.c */
+	u32 objects;		      /* number of objects; atomic */
+	bool dead;		      /* the engine process has ended; atomic */
+	bool (*more_room)(void *arg); /* ur_apart_set_room(); or NULL */
+	void *room_arg;
 };
 
 struct ur_apart_channel;
@@ -35,8 +37,8 @@ struct ur_apart_channel;
 
 /* Sends *msg with n descriptors, which stay the caller's, and overwrites it with the reply. out
  * gets the UR_APART_OUT_FDS descriptors of the reply, -1 for each missing one; the caller owns
- * them. NULL: they are closed. Returns the reply's result, or -EIO where the engine process has
- * ended. */
+ * them. NULL: they are closed. Returns the reply's result, -ENOMEM in place of -EDQUOT
+ * (ur_apart_set_room()), or -EIO where the engine process has ended. */
 int ur_apart_ask(struct ur_apart *apart, struct uroce_apart_msg *msg,
 		 const int *fds, u32 n, int *out);
 /* Does the same for a message that n_more numbers follow, without descriptors. */

@@ -184,6 +184,17 @@ static int open_engine(struct uroce_context *ctx,
 	return err ? EAGAIN : use_engine(ctx, resp, open.slot);
 }
 
+/* Asks uroced for more room for the context's objects in an engine process. */
+static bool more_room(void *arg)
+{
+	struct uroce_context *ctx = arg;
+	u32 more;
+
+	return !ur_ectx_call(&ctx->ibv, UVERBS_OBJECT_DEVICE,
+			     UROCE_METHOD_ENGINE_ROOM, UR_ECTX_NO_IN, 0, 0,
+			     UROCE_ATTR_ENGINE_ROOM_RESP, &more, sizeof(more));
+}
+
 /* Does the same for an engine in an engine process. method: ENGINE_APART or ENGINE_IMPORT. */
 static int open_elsewhere(struct uroce_context *ctx,
 			  const struct uroce_alloc_ucontext_resp *resp,
@@ -198,7 +209,10 @@ static int open_elsewhere(struct uroce_context *ctx,
 		return err;
 	ctx->engine_ops = &ur_apart_ops;
 	err = -ctx->engine_ops->open(NULL, apart.fd, &ctx->engine, info);
-	return err ? err : use_engine(ctx, resp, apart.slot);
+	if (err)
+		return err;
+	ur_apart_set_room(ctx->engine, more_room, ctx);
+	return use_engine(ctx, resp, apart.slot);
 }
 
 /* Takes over what the engine says of itself. */

@@ -29,12 +29,6 @@ int ur_ectx_open(struct uroce_context *ctx,
  * uroced, or has no engine, or nobody may read the memory of this process. */
 int ur_ectx_open_import(struct uroce_context *ctx,
 			struct uroce_alloc_ucontext_resp *resp);
-/* Called after a function of the context's engine that makes or resizes a ring, with its result in
- * *err, positive or negative. If the result is that the context's memory in the engine process is
- * used up, requests more from uroced. Returns true if there is more: the caller tries again.
- * Otherwise makes that result ENOMEM, with the same sign. ctx NULL: the object is in the shared
- * engine, which gets no more. */
-bool ur_ectx_has_more_room(struct uroce_context *ctx, int *err);
 /* Calls an ioctl method with at most one input attribute and one output attribute. */
 #define UR_ECTX_NO_IN 0xffff
 int ur_ectx_call(struct ibv_context *context, u16 object, u16 method, u16 in_id,

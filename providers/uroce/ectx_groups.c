@@ -47,9 +47,7 @@ static int set_member(struct uroce_context *ctx, struct uroce_qp *qp,
 
 	if (err)
 		return err;
-	do
-		err = -ctx->engine_ops->mcast(qp->engine, gid->raw, attach);
-	while (ur_ectx_has_more_room(ctx, &err));
+	err = -ctx->engine_ops->mcast(qp->engine, gid->raw, attach);
 	if (attach ? err : !err)
 		del_group(qp, gid);
 	return err;

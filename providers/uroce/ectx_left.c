@@ -239,18 +239,3 @@ int ur_ectx_query_left(struct uroce_context *ctx, const struct uroce_qp *qp,
 	attr->cap = init->cap;
 	return 0;
 }
-
-bool ur_ectx_has_more_room(struct uroce_context *ctx, int *err)
-{
-	u32 more;
-
-	if (*err != EDQUOT && *err != -EDQUOT)
-		return false;
-	if (ctx &&
-	    !ur_ectx_call(&ctx->ibv, UVERBS_OBJECT_DEVICE,
-			  UROCE_METHOD_ENGINE_ROOM, UR_ECTX_NO_IN, 0, 0,
-			  UROCE_ATTR_ENGINE_ROOM_RESP, &more, sizeof(more)))
-		return true;
-	*err = *err < 0 ? -ENOMEM : ENOMEM;
-	return false;
-}

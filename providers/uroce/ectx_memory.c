@@ -131,8 +131,7 @@ static int reg(struct uroce_context *ctx, struct uroce_mr *mr,
 	mr->recoveries = __atomic_load_n(&ctx->recoveries, __ATOMIC_ACQUIRE);
 	do
 		err = -ctx->engine_ops->reg_mr(ctx->engine, init, &mr->engine);
-	while (ends_parents(ctx, err, init->key) ||
-	       ur_ectx_has_more_room(ctx, &err));
+	while (ends_parents(ctx, err, init->key));
 	if (!err)
 		err = ur_shared_reg_mr(ctx, mr);
 	if (err && mr->engine) {
@@ -314,18 +313,13 @@ void ur_ectx_keep_mr(struct uroce_mr *mr)
 
 int ur_ectx_alloc_mw(struct uroce_context *ctx, struct uroce_mw *mw)
 {
-	int err;
-
 	ur_ectx_end_dereg_hints(ctx);
 	if (!ur_ectx_makes_here(ctx))
 		return EIO;
 	mw->handle = mw->ibv.handle;
-	do
-		err = -ctx->engine_ops->alloc_mw(
-			ctx->engine, ur_to_pd(mw->ibv.pd)->pdn, mw->ibv.type,
-			mw->ibv.rkey, &mw->engine);
-	while (ur_ectx_has_more_room(ctx, &err));
-	return err;
+	return -ctx->engine_ops->alloc_mw(
+		ctx->engine, ur_to_pd(mw->ibv.pd)->pdn, mw->ibv.type,
+		mw->ibv.rkey, &mw->engine);
 }
 
 void ur_ectx_dealloc_mw(struct uroce_mw *mw)

@@ -7,18 +7,6 @@
 #include "ectx.h"
 #include "providers/uroce/raw/ectx_raw.h"
 
-static int try_cq(struct uroce_context *ctx, const struct uroce_ecq_init *init,
-		  struct uroce_cq *cq, struct uroce_create_cq_resp *resp)
-{
-	int err;
-
-	do
-		err = -ctx->engine_ops->create_cq(ctx->engine, init,
-						  &cq->engine, resp);
-	while (ur_ectx_has_more_room(ctx, &err));
-	return err;
-}
-
 int ur_ectx_create_cq(struct uroce_context *ctx, struct uroce_cq *cq,
 		      const struct ibv_comp_channel *channel, u32 flags,
 		      struct uroce_create_cq_resp *resp)
@@ -40,7 +28,8 @@ int ur_ectx_create_cq(struct uroce_context *ctx, struct uroce_cq *cq,
 		return err;
 	cq->handle = cq->vcq.cq.handle;
 	cq->flags = flags;
-	err = try_cq(ctx, &init, cq, resp);
+	err = -ctx->engine_ops->create_cq(ctx->engine, &init, &cq->engine,
+					  resp);
 	if (err != ENOENT)
 		return err;
 	err = ur_ectx_call(&ctx->ibv, UVERBS_OBJECT_CQ, UROCE_METHOD_ENGINE_CQ,
@@ -48,27 +37,23 @@ int ur_ectx_create_cq(struct uroce_context *ctx, struct uroce_cq *cq,
 			   UROCE_ATTR_ENGINE_CQ_RESP, &init.tx,
 			   sizeof(init.tx));
 	/* The preload library has the new channel's sending end. */
-	if (err == EINVAL && ur_ectx_own_channel(ctx, channel))
-		return try_cq(ctx, &init, cq, resp);
-	if (err)
+	if (err && (err != EINVAL || !ur_ectx_own_channel(ctx, channel)))
 		return err;
-	err = try_cq(ctx, &init, cq, resp);
-	close(init.tx);
+	err = -ctx->engine_ops->create_cq(ctx->engine, &init, &cq->engine,
+					  resp);
+	if (init.tx >= 0)
+		close(init.tx);
 	return err;
 }
 
 int ur_ectx_resize_cq(struct uroce_cq *cq, struct uroce_resize_cq_resp *resp)
 {
 	struct uroce_context *ctx = ur_to_ctx(cq->vcq.cq.context);
-	int err;
 
-	if (!ur_ectx_has(ctx, cq->engine))
-		return EIO;
-	do
-		err = -ctx->engine_ops->resize_cq(cq->engine, resp->entries,
-						  resp);
-	while (ur_ectx_has_more_room(ctx, &err));
-	return err;
+	return ur_ectx_has(ctx, cq->engine)
+		       ? -ctx->engine_ops->resize_cq(cq->engine, resp->entries,
+						     resp)
+		       : EIO;
 }
 
 int ur_ectx_modify_cq(struct uroce_cq *cq,
@@ -174,10 +159,7 @@ static int create_spread(struct uroce_context *ctx, struct uroce_qp *qp,
 		return ENOMEM;
 	ur_ectx_spread(qp->spread, &rss, wq);
 	init->rss = &rss;
-	do
-		err = -ctx->engine_ops->create_qp(ctx->engine, init,
-						  &qp->engine, resp);
-	while (ur_ectx_has_more_room(ctx, &err));
+	err = -ctx->engine_ops->create_qp(ctx->engine, init, &qp->engine, resp);
 	free(wq);
 	return err;
 }
@@ -223,12 +205,9 @@ int ur_ectx_create_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 	}
 	if (qp->spread)
 		return create_spread(ctx, qp, &init, resp);
-	do
-		err = -ur_qp_ops(ctx, qp)->create_qp(qp->shared ? ctx->shared
-								: ctx->engine,
-						     &init, &qp->engine, resp);
-	while (ur_ectx_has_more_room(qp->shared ? NULL : ctx, &err));
-	return err;
+	return -ur_qp_ops(ctx, qp)->create_qp(qp->shared ? ctx->shared
+							 : ctx->engine,
+					      &init, &qp->engine, resp);
 }
 
 /* The attributes that the library sets. */
@@ -302,11 +281,9 @@ int ur_ectx_create_srq(struct uroce_context *ctx, struct uroce_srq *srq,
 	}
 	srq->handle = srq->vsrq.srq.handle;
 	srq->recoveries = __atomic_load_n(&ctx->recoveries, __ATOMIC_ACQUIRE);
-	do
-		err = ur_srq_ops(ctx, srq)->create_srq(
-			srq->shared ? ctx->shared : ctx->engine, &init,
-			&srq->engine, resp);
-	while (ur_ectx_has_more_room(srq->shared ? NULL : ctx, &err));
+	err = ur_srq_ops(ctx, srq)->create_srq(srq->shared ? ctx->shared
+							   : ctx->engine,
+					       &init, &srq->engine, resp);
 	resp->srqn = srqn;
 	return -err;
 }
@@ -322,10 +299,8 @@ int ur_ectx_modify_srq(struct uroce_srq *srq, const struct ibv_srq_attr *attr,
 	if (!srq->engine)
 		return EINVAL;
 	if (mask & IBV_SRQ_MAX_WR)
-		do
-			err = -ur_srq_ops(ctx, srq)->resize_srq(
-				srq->engine, moved->max_wqes, moved);
-		while (ur_ectx_has_more_room(srq->shared ? NULL : ctx, &err));
+		err = -ur_srq_ops(ctx, srq)->resize_srq(srq->engine,
+							moved->max_wqes, moved);
 	if (!err && (mask & IBV_SRQ_LIMIT))
 		err = -ur_srq_ops(ctx, srq)->limit_srq(srq->engine,
 						       attr->srq_limit);
@@ -457,12 +432,8 @@ int ur_ectx_create_ah(struct uroce_context *ctx, struct uroce_ah *ah,
 		use_rings(&own, path.peer_slots);
 	if (err)
 		return err;
-	do
-		err = -ctx->engine_ops->create_ah(ctx->engine,
-						  ur_to_pd(pd)->pdn, &path,
-						  &ah->engine, &ah->ah);
-	while (ur_ectx_has_more_room(ctx, &err));
-	return err;
+	return -ctx->engine_ops->create_ah(ctx->engine, ur_to_pd(pd)->pdn,
+					   &path, &ah->engine, &ah->ah);
 }
 
 /* The attributes that verbs define; the device refuses others in its own

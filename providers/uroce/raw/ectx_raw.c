@@ -28,9 +28,7 @@ static int use_raw(struct uroce_context *ctx)
 	err = UR_ECTX_TRY(&ctx->ibv, NULL, call_raw(ctx, &raw));
 	if (err)
 		return err;
-	do
-		err = -ctx->engine_ops->use_raw(ctx->engine, &raw);
-	while (ur_ectx_has_more_room(ctx, &err));
+	err = -ctx->engine_ops->use_raw(ctx->engine, &raw);
 	for (u32 i = 0; i < UR_ARRAY_SIZE(raw.fd); i++)
 		close(raw.fd[i]);
 	return err;
@@ -71,7 +69,6 @@ int ur_ectx_create_wq(struct uroce_context *ctx, struct uroce_wq *wq,
 		.wq = 1,
 		.user_handle = (uintptr_t)&wq->ibv,
 	};
-	int err;
 
 	if (!ur_ectx_is_here(ctx))
 		return EIO;
@@ -79,11 +76,8 @@ int ur_ectx_create_wq(struct uroce_context *ctx, struct uroce_wq *wq,
 	init.recv_cq = ur_to_cq(attr->cq)->engine;
 	wq->qp.handle = wq->ibv.handle;
 	wq->qp.recoveries = __atomic_load_n(&ctx->recoveries, __ATOMIC_ACQUIRE);
-	do
-		err = -ctx->engine_ops->create_qp(ctx->engine, &init,
-						  &wq->qp.engine, resp);
-	while (ur_ectx_has_more_room(ctx, &err));
-	return err;
+	return -ctx->engine_ops->create_qp(ctx->engine, &init, &wq->qp.engine,
+					   resp);
 }
 
 int ur_ectx_modify_wq(struct uroce_wq *wq, enum ibv_wq_state state)
@@ -139,11 +133,9 @@ int ur_ectx_create_flow(struct uroce_qp *qp, struct uroce_flow *flow,
 			   UROCE_ATTR_ENGINE_FLOW_RESP, &init, sizeof(init));
 	if (err)
 		return err;
-	do
-		err = -ctx->engine_ops->create_flow(
-			qp->engine, &init, counters ? &counters->here : NULL,
-			&flow->engine);
-	while (ur_ectx_has_more_room(ctx, &err));
+	err = -ctx->engine_ops->create_flow(qp->engine, &init,
+					    counters ? &counters->here : NULL,
+					    &flow->engine);
 	if (err)
 		return err;
 	flow->counters = counters;
