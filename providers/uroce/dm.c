@@ -155,8 +155,8 @@ static int try_dm_mr(struct ibv_pd *pd, struct uroce_dm *dm, u64 offset,
 
 	if (err)
 		return err;
-	err = ur_ectx_reg_mr(ctx, mr, pd, (uintptr_t)dm->map + offset, length,
-			     0, (int)access);
+	err = ur_ectx_reg_mr(ctx, mr, pd, 0, (uintptr_t)dm->map + offset,
+			     length, 0, (int)access);
 	if (err)
 		ibv_cmd_dereg_mr(&mr->vmr);
 	return err;
@@ -189,33 +189,6 @@ struct ibv_mr *uroce_reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *ibdm,
 	return &mr->vmr.ibv_mr;
 }
 
-/* Uses the driver's own method, since an importer has no response of ALLOC. */
-static int query_dm(struct ibv_context *context, u32 handle,
-		    struct uroce_query_dm_resp *resp)
-{
-	UR_CMDB(2) b = {.cmdb = {.uhw_in_idx = 0xff, .uhw_out_idx = 0xff}};
-	struct ib_uverbs_ioctl_hdr hdr = {
-		.object_id = UVERBS_OBJECT_DM,
-		.method_id = UROCE_METHOD_DM_QUERY,
-	};
-
-	memcpy(b.cmdb.hdr, &hdr, sizeof(b.cmdb.hdr));
-	b.attr[0] = (struct ib_uverbs_attr){
-		.attr_id = UROCE_ATTR_DM_QUERY_HANDLE,
-		.flags = UVERBS_ATTR_F_MANDATORY,
-		.data = handle,
-	};
-	b.attr[1] = (struct ib_uverbs_attr){
-		.attr_id = UROCE_ATTR_DM_QUERY_RESP,
-		.flags = UVERBS_ATTR_F_MANDATORY,
-		.len = sizeof(*resp),
-		.data = (uintptr_t)resp,
-	};
-	b.cmdb.next_attr = b.attr + 2;
-	b.cmdb.last_attr = b.attr + 2;
-	return execute_ioctl(context, &b.cmdb);
-}
-
 struct ibv_dm *uroce_import_dm(struct ibv_context *context, uint32_t handle)
 {
 	struct uroce_query_dm_resp resp = {0};
@@ -228,7 +201,10 @@ struct ibv_dm *uroce_import_dm(struct ibv_context *context, uint32_t handle)
 	dm->vdm.dm.handle = handle;
 	dm->vdm.dm.comp_mask = IBV_DM_MASK_HANDLE;
 	dm->vdm.dm.context = context;
-	err = query_dm(context, handle, &resp);
+	/* The driver's own method, since an importer has no response of ALLOC. */
+	err = ur_ectx_call(context, UVERBS_OBJECT_DM, UROCE_METHOD_DM_QUERY,
+			   UROCE_ATTR_DM_QUERY_HANDLE, 0, handle,
+			   UROCE_ATTR_DM_QUERY_RESP, &resp, sizeof(resp));
 	if (!err)
 		err = setup_dm(context, dm, &resp.map, resp.length);
 	if (err) {

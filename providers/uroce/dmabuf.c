@@ -102,22 +102,6 @@ static bool is_reached(struct uroce_context *ctx)
 	return ur_ectx_is_here(ctx) && !ctx->engine_apart;
 }
 
-static int reg(struct ibv_pd *pd, u64 addr, u64 length, u64 iova, int access,
-	       struct uroce_mr *mr)
-{
-	const struct uroce_reg_mr_req drv = {.flags = UROCE_MR_F_ELSEWHERE};
-	int err = ur_cmd_reg_mr(pd, (void *)(uintptr_t)addr, length, iova,
-				access, &drv, &mr->vmr);
-
-	if (err)
-		return err;
-	err = ur_ectx_reg_mapped_mr(ur_to_ctx(pd->context), mr, pd, addr,
-				    length, iova, access);
-	if (err)
-		ibv_cmd_dereg_mr(&mr->vmr);
-	return err;
-}
-
 int ur_dmabuf_reg(struct ibv_pd *pd, u64 offset, size_t length, u64 iova,
 		  int fd, int access, struct uroce_mr *mr)
 {
@@ -132,7 +116,9 @@ int ur_dmabuf_reg(struct ibv_pd *pd, u64 offset, size_t length, u64 iova,
 	if (err)
 		return err;
 	addr = (uintptr_t)mr->map + offset;
-	err = UR_ECTX_NUMBERED(reg(pd, addr, length, iova, access, mr));
+	err = UR_ECTX_NUMBERED(ur_mr_try(pd, addr, length, iova, access,
+					 UROCE_MR_F_ELSEWHERE, UROCE_EMR_DMABUF,
+					 mr));
 	if (err)
 		ur_dmabuf_end(mr);
 	return err;

@@ -148,25 +148,19 @@ int ur_ectx_modified_qp(struct uroce_context *ctx, struct uroce_qp *qp,
 int ur_ectx_mcast(struct uroce_qp *qp, const union ibv_gid *gid, bool attach);
 void ur_ectx_query_qp(struct uroce_context *ctx, const struct uroce_qp *qp,
 		      struct ibv_qp_attr *attr);
+/* flags: UROCE_EMR_*, beyond what access says. With UROCE_EMR_DMABUF addr is in mr->map. */
 int ur_ectx_reg_mr(struct uroce_context *ctx, struct uroce_mr *mr,
-		   const struct ibv_pd *pd, u64 addr, u64 length, u64 iova,
-		   int access);
+		   const struct ibv_pd *pd, u32 flags, u64 addr, u64 length,
+		   u64 iova, int access);
+/* mr_cmd.c: registers the range in the device and in the engine; neither has it after an error. drv_flags: UROCE_MR_F_*. */
+int ur_mr_try(struct ibv_pd *pd, u64 addr, u64 length, u64 iova, int access,
+	      u32 drv_flags, u32 flags, struct uroce_mr *mr);
 /* Returns whether the whole range is GPU memory that the engine reaches. length 0: whether there
  * may be such memory. Calls the program's GPU runtime. */
 bool ur_ectx_has_gpu(struct uroce_context *ctx, u64 addr, u64 length);
-/* Does the same as ur_ectx_reg_mr() for GPU memory. */
-int ur_ectx_reg_gpu_mr(struct uroce_context *ctx, struct uroce_mr *mr,
-		       const struct ibv_pd *pd, u64 addr, u64 length, u64 iova,
-		       int access);
-int ur_ectx_reg_null_mr(struct uroce_context *ctx, struct uroce_mr *mr,
-			const struct ibv_pd *pd);
 /* In a child of fork that has got an engine: registers there the regions that the context had in the parent, which are
  * the parent's memory. mem: /proc/PID/mem of owner, or -1. */
 void ur_ectx_inherit_regions(struct uroce_context *ctx, int mem, pid_t owner);
-/* As ur_ectx_reg_mr(), for a dma-buf that the device does not map: addr is in mr->map. */
-int ur_ectx_reg_mapped_mr(struct uroce_context *ctx, struct uroce_mr *mr,
-			  const struct ibv_pd *pd, u64 addr, u64 length,
-			  u64 iova, int access);
 /* The caller ends mr by ur_dmabuf_end(), also on failure. With an engine process mr has its copy of fd. */
 int ur_ectx_reg_dmabuf_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 			  const struct ibv_pd *pd, u64 offset, u64 length,

@@ -160,10 +160,10 @@ static struct uroce_emr_init init_of(const struct uroce_mr *mr,
 }
 
 int ur_ectx_reg_mr(struct uroce_context *ctx, struct uroce_mr *mr,
-		   const struct ibv_pd *pd, u64 addr, u64 length, u64 iova,
-		   int access)
+		   const struct ibv_pd *pd, u32 flags, u64 addr, u64 length,
+		   u64 iova, int access)
 {
-	struct uroce_emr_init init = init_of(mr, pd, 0, addr, length, iova);
+	struct uroce_emr_init init = init_of(mr, pd, flags, addr, length, iova);
 
 	take_access(&init, access);
 	if ((access & IBV_ACCESS_ON_DEMAND) && !addr && length == UINT64_MAX)
@@ -177,41 +177,6 @@ bool ur_ectx_has_gpu(struct uroce_context *ctx, u64 addr, u64 length)
 	       !ctx->engine_ops->has_gpu(addr, length);
 }
 
-static int reg_as(u32 flags, struct uroce_context *ctx, struct uroce_mr *mr,
-		  const struct ibv_pd *pd, u64 addr, u64 length, u64 iova,
-		  int access)
-{
-	struct uroce_emr_init init = init_of(mr, pd, flags, addr, length, iova);
-
-	take_access(&init, access);
-	return reg(ctx, mr, &init);
-}
-
-int ur_ectx_reg_gpu_mr(struct uroce_context *ctx, struct uroce_mr *mr,
-		       const struct ibv_pd *pd, u64 addr, u64 length, u64 iova,
-		       int access)
-{
-	return reg_as(UROCE_EMR_GPU, ctx, mr, pd, addr, length, iova, access);
-}
-
-int ur_ectx_reg_mapped_mr(struct uroce_context *ctx, struct uroce_mr *mr,
-			  const struct ibv_pd *pd, u64 addr, u64 length,
-			  u64 iova, int access)
-{
-	return reg_as(UROCE_EMR_DMABUF, ctx, mr, pd, addr, length, iova,
-		      access);
-}
-
-int ur_ectx_reg_null_mr(struct uroce_context *ctx, struct uroce_mr *mr,
-			const struct ibv_pd *pd)
-{
-	struct uroce_emr_init init =
-		init_of(mr, pd, UROCE_EMR_NULL, 0, UINT64_MAX, 0);
-
-	init.access = IBV_ACCESS_LOCAL_WRITE;
-	return reg(ctx, mr, &init);
-}
-
 int ur_ectx_reg_dmabuf_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 			  const struct ibv_pd *pd, u64 offset, u64 length,
 			  u64 iova, int fd, int access)
@@ -223,15 +188,15 @@ int ur_ectx_reg_dmabuf_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 		return EIO;
 	/* An engine process maps the file, since it may have no access to this process's memory. */
 	if (ctx->engine_apart)
-		return reg_as(UROCE_EMR_FILE, ctx, mr, pd, offset, length, iova,
-			      access);
+		return ur_ectx_reg_mr(ctx, mr, pd, UROCE_EMR_FILE, offset,
+				      length, iova, access);
 	map = mmap(NULL, in_page + length, PROT_READ | PROT_WRITE, MAP_SHARED,
 		   fd, (off_t)(offset - in_page));
 	if (map == MAP_FAILED)
 		return errno;
 	mr->map = map;
 	mr->map_len = in_page + length;
-	return ur_ectx_reg_mr(ctx, mr, pd, (uintptr_t)map + in_page, length,
+	return ur_ectx_reg_mr(ctx, mr, pd, 0, (uintptr_t)map + in_page, length,
 			      iova, access);
 }
 

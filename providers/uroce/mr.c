@@ -17,43 +17,11 @@ static struct ibv_mr *fail_mr(struct uroce_mr *mr, int err)
 	return NULL;
 }
 
-static int try_mr(struct ibv_pd *pd, void *addr, size_t length, u64 iova,
-		  int access, const struct uroce_reg_mr_req *drv,
-		  struct uroce_mr *mr)
-{
-	struct uroce_context *ctx = ur_to_ctx(pd->context);
-	int err = ur_cmd_reg_mr(pd, addr, length, iova, access, drv, &mr->vmr);
-
-	if (err)
-		return err;
-	err = ur_ectx_reg_mr(ctx, mr, pd, (uintptr_t)addr, length, iova,
-			     access);
-	if (err)
-		ibv_cmd_dereg_mr(&mr->vmr);
-	return err;
-}
-
 /* Checks that the memory is accessible, on the side that will access it. An
  * engine in this process needs no system call for each page. */
 static u32 seen(u64 addr, u64 length)
 {
 	return ur_pages_are_there(addr, length) ? UROCE_MR_F_SEEN : 0;
-}
-
-static int try_gpu_mr(struct ibv_pd *pd, u64 addr, size_t length, u64 iova,
-		      int access, struct uroce_mr *mr)
-{
-	const struct uroce_reg_mr_req drv = {.flags = UROCE_MR_F_ELSEWHERE};
-	int err = ur_cmd_reg_mr(pd, (void *)(uintptr_t)addr, length, iova,
-				access, &drv, &mr->vmr);
-
-	if (err)
-		return err;
-	err = ur_ectx_reg_gpu_mr(ur_to_ctx(pd->context), mr, pd, addr, length,
-				 iova, access);
-	if (err)
-		ibv_cmd_dereg_mr(&mr->vmr);
-	return err;
 }
 
 /* Registers memory that the processor cannot access but a GPU may, by the program's GPU runtime.
@@ -64,7 +32,9 @@ static int reg_gpu_mr(struct ibv_pd *pd, u64 addr, size_t length, u64 iova,
 	if ((access & IBV_ACCESS_ON_DEMAND) || !length ||
 	    !ur_ectx_has_gpu(ur_to_ctx(pd->context), addr, length))
 		return err;
-	err = UR_ECTX_NUMBERED(try_gpu_mr(pd, addr, length, iova, access, mr));
+	err = UR_ECTX_NUMBERED(ur_mr_try(pd, addr, length, iova, access,
+					 UROCE_MR_F_ELSEWHERE, UROCE_EMR_GPU,
+					 mr));
 	if (!err)
 		ur_gpu_add(mr);
 	return err;
@@ -73,8 +43,8 @@ static int reg_gpu_mr(struct ibv_pd *pd, u64 addr, size_t length, u64 iova,
 struct ibv_mr *uroce_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 			    uint64_t iova, int access)
 {
-	struct uroce_reg_mr_req drv = {0};
 	struct uroce_mr *mr = calloc(1, sizeof(*mr));
+	u32 flags = 0;
 	int err;
 
 	if (!mr)
@@ -84,10 +54,10 @@ struct ibv_mr *uroce_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 		err = ur_memlock_take(addr, length, &mr->locked);
 		if (err)
 			return fail_mr(mr, err);
-		drv.flags = seen((uintptr_t)addr, length);
+		flags = seen((uintptr_t)addr, length);
 	}
-	err = UR_ECTX_NUMBERED(
-		try_mr(pd, addr, length, iova, access, &drv, mr));
+	err = UR_ECTX_NUMBERED(ur_mr_try(pd, (uintptr_t)addr, length, iova,
+					 access, flags, 0, mr));
 	if (err) {
 		ur_memlock_give(mr->locked);
 		mr->locked = 0;
@@ -105,21 +75,6 @@ struct ibv_mr *uroce_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 	return &mr->vmr.ibv_mr;
 }
 
-static int try_null_mr(struct ibv_pd *pd, struct uroce_mr *mr)
-{
-	const struct uroce_reg_mr_req drv = {.flags = UROCE_MR_F_NULL};
-	struct uroce_context *ctx = ur_to_ctx(pd->context);
-	int err = ur_cmd_reg_mr(pd, NULL, SIZE_MAX, 0, IBV_ACCESS_LOCAL_WRITE,
-				&drv, &mr->vmr);
-
-	if (err)
-		return err;
-	err = ur_ectx_reg_null_mr(ctx, mr, pd);
-	if (err)
-		ibv_cmd_dereg_mr(&mr->vmr);
-	return err;
-}
-
 struct ibv_mr *uroce_alloc_null_mr(struct ibv_pd *pd)
 {
 	struct uroce_mr *mr = calloc(1, sizeof(*mr));
@@ -127,7 +82,9 @@ struct ibv_mr *uroce_alloc_null_mr(struct ibv_pd *pd)
 
 	if (!mr)
 		return NULL;
-	err = UR_ECTX_NUMBERED(try_null_mr(pd, mr));
+	err = UR_ECTX_NUMBERED(ur_mr_try(pd, 0, SIZE_MAX, 0,
+					 IBV_ACCESS_LOCAL_WRITE,
+					 UROCE_MR_F_NULL, UROCE_EMR_NULL, mr));
 	if (err)
 		return fail_mr(mr, err);
 	mr->vmr.mr_type = IBV_MR_TYPE_NULL_MR;

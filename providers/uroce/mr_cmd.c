@@ -23,6 +23,22 @@ int ur_cmd_reg_mr(struct ibv_pd *pd, void *addr, size_t length, u64 iova,
 	return err;
 }
 
+int ur_mr_try(struct ibv_pd *pd, u64 addr, u64 length, u64 iova, int access,
+	      u32 drv_flags, u32 flags, struct uroce_mr *mr)
+{
+	const struct uroce_reg_mr_req drv = {.flags = drv_flags};
+	int err = ur_cmd_reg_mr(pd, (void *)(uintptr_t)addr, length, iova,
+				access, &drv, &mr->vmr);
+
+	if (err)
+		return err;
+	err = ur_ectx_reg_mr(ur_to_ctx(pd->context), mr, pd, flags, addr,
+			     length, iova, access);
+	if (err)
+		ibv_cmd_dereg_mr(&mr->vmr);
+	return err;
+}
+
 static int register_again(struct uroce_mr *mr, int flags, struct ibv_pd *pd,
 			  void *addr, size_t length, int access,
 			  struct uroce_reg_mr_req drv)

@@ -191,10 +191,16 @@ static u64 clocks_distance(void)
 	return distance;
 }
 
-static uint64_t read_wallclock_ns(struct ibv_cq_ex *ibcq)
+static uint64_t read_completion_wallclock_ns(struct ibv_cq_ex *ibcq)
 {
 	return ur_to_cq_ex(ibcq)->cur->timestamp_ns + clocks_distance();
 }
+
+#define FIELD(field, entry)                            \
+	do {                                           \
+		if (wc_flags & IBV_WC_EX_WITH_##field) \
+			ex->entry = entry;             \
+	} while (0)
 
 void ur_cq_set_methods(struct uroce_cq *cq, u32 wc_flags)
 {
@@ -207,22 +213,13 @@ void ur_cq_set_methods(struct uroce_cq *cq, u32 wc_flags)
 	ex->read_opcode = read_opcode;
 	ex->read_vendor_err = read_vendor_err;
 	ex->read_wc_flags = read_wc_flags;
-	if (wc_flags & IBV_WC_EX_WITH_BYTE_LEN)
-		ex->read_byte_len = read_byte_len;
-	if (wc_flags & IBV_WC_EX_WITH_IMM)
-		ex->read_imm_data = read_imm_data;
-	if (wc_flags & IBV_WC_EX_WITH_QP_NUM)
-		ex->read_qp_num = read_qp_num;
-	if (wc_flags & IBV_WC_EX_WITH_SRC_QP)
-		ex->read_src_qp = read_src_qp;
-	if (wc_flags & IBV_WC_EX_WITH_SLID)
-		ex->read_slid = read_slid;
-	if (wc_flags & IBV_WC_EX_WITH_SL)
-		ex->read_sl = read_sl;
-	if (wc_flags & IBV_WC_EX_WITH_DLID_PATH_BITS)
-		ex->read_dlid_path_bits = read_dlid_path_bits;
-	if (wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP)
-		ex->read_completion_ts = read_completion_ts;
-	if (wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK)
-		ex->read_completion_wallclock_ns = read_wallclock_ns;
+	FIELD(BYTE_LEN, read_byte_len);
+	FIELD(IMM, read_imm_data);
+	FIELD(QP_NUM, read_qp_num);
+	FIELD(SRC_QP, read_src_qp);
+	FIELD(SLID, read_slid);
+	FIELD(SL, read_sl);
+	FIELD(DLID_PATH_BITS, read_dlid_path_bits);
+	FIELD(COMPLETION_TIMESTAMP, read_completion_ts);
+	FIELD(COMPLETION_TIMESTAMP_WALLCLOCK, read_completion_wallclock_ns);
 }

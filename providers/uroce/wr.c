@@ -373,6 +373,12 @@ static u64 supported_ops(u16 qpt_bit)
 	}
 }
 
+#define METHOD(op, entry)                      \
+	do {                                   \
+		if (ops & IBV_QP_EX_WITH_##op) \
+			ex->entry = entry;     \
+	} while (0)
+
 int ur_qp_set_wr_methods(struct uroce_qp *qp, u64 ops)
 {
 	struct ibv_qp_ex *ex = &qp->ex;
@@ -392,28 +398,17 @@ int ur_qp_set_wr_methods(struct uroce_qp *qp, u64 ops)
 		ex->wr_set_ud_addr = wr_set_ud_addr;
 	if (qp->qpt_bit == UR_SENDS_XRC)
 		ex->wr_set_xrc_srqn = wr_set_xrc_srqn;
-	if (ops & IBV_QP_EX_WITH_SEND)
-		ex->wr_send = wr_send;
-	if (ops & IBV_QP_EX_WITH_SEND_WITH_IMM)
-		ex->wr_send_imm = wr_send_imm;
-	if (ops & IBV_QP_EX_WITH_SEND_WITH_INV)
-		ex->wr_send_inv = wr_send_inv;
-	if (ops & IBV_QP_EX_WITH_RDMA_WRITE)
-		ex->wr_rdma_write = wr_rdma_write;
-	if (ops & IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM)
-		ex->wr_rdma_write_imm = wr_rdma_write_imm;
-	if (ops & IBV_QP_EX_WITH_RDMA_READ)
-		ex->wr_rdma_read = wr_rdma_read;
-	if (ops & IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP)
-		ex->wr_atomic_cmp_swp = wr_atomic_cmp_swp;
-	if (ops & IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD)
-		ex->wr_atomic_fetch_add = wr_atomic_fetch_add;
-	if (ops & IBV_QP_EX_WITH_ATOMIC_WRITE)
-		ex->wr_atomic_write = wr_atomic_write;
-	if (ops & IBV_QP_EX_WITH_BIND_MW)
-		ex->wr_bind_mw = wr_bind_mw;
-	if (ops & IBV_QP_EX_WITH_LOCAL_INV)
-		ex->wr_local_inv = wr_local_inv;
+	METHOD(SEND, wr_send);
+	METHOD(SEND_WITH_IMM, wr_send_imm);
+	METHOD(SEND_WITH_INV, wr_send_inv);
+	METHOD(RDMA_WRITE, wr_rdma_write);
+	METHOD(RDMA_WRITE_WITH_IMM, wr_rdma_write_imm);
+	METHOD(RDMA_READ, wr_rdma_read);
+	METHOD(ATOMIC_CMP_AND_SWP, wr_atomic_cmp_swp);
+	METHOD(ATOMIC_FETCH_AND_ADD, wr_atomic_fetch_add);
+	METHOD(ATOMIC_WRITE, wr_atomic_write);
+	METHOD(BIND_MW, wr_bind_mw);
+	METHOD(LOCAL_INV, wr_local_inv);
 	if (ops & UR_QP_EX_WITH_FLUSH)
 		memcpy(qp->room + UR_QP_EX_FLUSH_OFF, &flush, sizeof(flush));
 	return 0;
