@@ -275,10 +275,8 @@ static struct ibv_qp *adverse_create_qp_ex(struct ibv_context *context,
 {
 	struct ibv_qp *qp;
 
-	if (beyond(&attr->cap)) {
-		errno = EINVAL;
-		return NULL;
-	}
+	if (beyond(&attr->cap))
+		return ur_fail(NULL, EINVAL);
 	qp = uroce_create_qp_ex(context, attr);
 	if (qp)
 		clip(ur_to_qp(qp), &attr->cap);
@@ -290,10 +288,8 @@ static struct ibv_qp *adverse_create_qp(struct ibv_pd *pd,
 {
 	struct ibv_qp *qp;
 
-	if (beyond(&attr->cap)) {
-		errno = EINVAL;
-		return NULL;
-	}
+	if (beyond(&attr->cap))
+		return ur_fail(NULL, EINVAL);
 	qp = uroce_create_qp(pd, attr);
 	if (qp)
 		clip(ur_to_qp(qp), &attr->cap);
@@ -321,8 +317,7 @@ static struct ibv_srq *adverse_create_srq(struct ibv_pd *pd,
 {
 	if (!srq_beyond(&attr->attr))
 		return uroce_create_srq(pd, attr);
-	errno = EINVAL;
-	return NULL;
+	return ur_fail(NULL, EINVAL);
 }
 
 static struct ibv_srq *adverse_create_srq_ex(struct ibv_context *context,
@@ -330,8 +325,7 @@ static struct ibv_srq *adverse_create_srq_ex(struct ibv_context *context,
 {
 	if (!srq_beyond(&attr->attr))
 		return uroce_create_srq_ex(context, attr);
-	errno = EINVAL;
-	return NULL;
+	return ur_fail(NULL, EINVAL);
 }
 
 static int adverse_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr,

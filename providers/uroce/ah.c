@@ -11,28 +11,21 @@ struct ibv_ah *uroce_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 	int err;
 
 	/* RoCE has no address without a GID. */
-	if (!attr->is_global) {
-		errno = EINVAL;
-		return NULL;
-	}
+	if (!attr->is_global)
+		return ur_fail(NULL, EINVAL);
 	ah = calloc(1, sizeof(*ah));
 	if (!ah)
 		return NULL;
 	err = UR_ECTX_TRY(
 		pd->context, pd,
 		ibv_cmd_create_ah(pd, &ah->ibv, attr, &resp, sizeof(resp)));
-	if (err) {
-		free(ah);
-		errno = err;
-		return NULL;
-	}
+	if (err)
+		return ur_fail(ah, err);
 	ah->ah = resp.drv.ah;
 	err = ur_ectx_create_ah(ur_to_ctx(pd->context), ah, pd);
 	if (err) {
 		ibv_cmd_destroy_ah(&ah->ibv);
-		free(ah);
-		errno = err;
-		return NULL;
+		return ur_fail(ah, err);
 	}
 	ah->pd = ur_pd_get(pd);
 	return &ah->ibv;

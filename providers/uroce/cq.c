@@ -61,13 +61,6 @@ static u32 engine_flags(const struct ibv_cq_init_attr_ex *attr, u32 flags)
 	return ret;
 }
 
-static void *fail_cq(struct uroce_cq *cq, int err)
-{
-	free(cq);
-	errno = err;
-	return NULL;
-}
-
 struct ibv_cq *uroce_create_cq(struct ibv_context *context, int cqe,
 			       struct ibv_comp_channel *channel, int vector)
 {
@@ -77,10 +70,8 @@ struct ibv_cq *uroce_create_cq(struct ibv_context *context, int cqe,
 	struct uroce_cq *cq;
 	int err;
 
-	if (cqe < 1) {
-		errno = EINVAL;
-		return NULL;
-	}
+	if (cqe < 1)
+		return ur_fail(NULL, EINVAL);
 	cq = calloc(1, sizeof(*cq));
 	if (!cq)
 		return NULL;
@@ -92,7 +83,7 @@ struct ibv_cq *uroce_create_cq(struct ibv_context *context, int cqe,
 	if (!err)
 		err = setup_cq(context, cq, channel, 0, &resp.drv);
 	if (err)
-		return fail_cq(cq, err);
+		return ur_fail(cq, err);
 	return &cq->vcq.cq;
 }
 
@@ -127,10 +118,8 @@ struct ibv_cq_ex *uroce_create_cq_ex(struct ibv_context *context,
 		attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS ? attr->flags : 0;
 	int err = check_cq_attr(attr);
 
-	if (err) {
-		errno = err;
-		return NULL;
-	}
+	if (err)
+		return ur_fail(NULL, err);
 	cq = calloc(1, sizeof(*cq));
 	if (!cq)
 		return NULL;
@@ -150,7 +139,7 @@ struct ibv_cq_ex *uroce_create_cq_ex(struct ibv_context *context,
 		err = setup_cq(context, cq, attr->channel,
 			       engine_flags(attr, flags), &resp.drv);
 	if (err)
-		return fail_cq(cq, err);
+		return ur_fail(cq, err);
 	ur_cq_set_methods(cq, (u32)attr->wc_flags);
 	return &cq->vcq.cq_ex;
 }

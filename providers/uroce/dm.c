@@ -75,10 +75,8 @@ struct ibv_dm *uroce_alloc_dm(struct ibv_context *context,
 	struct uroce_dm *dm;
 	int err;
 
-	if (attr->comp_mask) {
-		errno = EINVAL;
-		return NULL;
-	}
+	if (attr->comp_mask)
+		return ur_fail(NULL, EINVAL);
 	dm = calloc(1, sizeof(*dm));
 	if (!dm)
 		return NULL;
@@ -94,9 +92,7 @@ struct ibv_dm *uroce_alloc_dm(struct ibv_context *context,
 err_cmd:
 	ibv_cmd_free_dm(&dm->vdm);
 err_free:
-	free(dm);
-	errno = err;
-	return NULL;
+	return ur_fail(dm, err);
 }
 
 int uroce_free_dm(struct ibv_dm *ibdm)
@@ -170,19 +166,14 @@ struct ibv_mr *uroce_reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *ibdm,
 	struct uroce_mr *mr;
 	int err;
 
-	if (!inside(dm, offset, length)) {
-		errno = EINVAL;
-		return NULL;
-	}
+	if (!inside(dm, offset, length))
+		return ur_fail(NULL, EINVAL);
 	mr = calloc(1, sizeof(*mr));
 	if (!mr)
 		return NULL;
 	err = UR_ECTX_NUMBERED(try_dm_mr(pd, dm, offset, length, access, mr));
-	if (err) {
-		free(mr);
-		errno = err;
-		return NULL;
-	}
+	if (err)
+		return ur_fail(mr, err);
 	__atomic_add_fetch(&dm->objects, 1, __ATOMIC_RELAXED);
 	mr->dm = dm;
 	mr->pd = ur_pd_get(pd);
@@ -207,11 +198,8 @@ struct ibv_dm *uroce_import_dm(struct ibv_context *context, uint32_t handle)
 			   UROCE_ATTR_DM_QUERY_RESP, &resp, sizeof(resp));
 	if (!err)
 		err = setup_dm(context, dm, &resp.map, resp.length);
-	if (err) {
-		free(dm);
-		errno = err;
-		return NULL;
-	}
+	if (err)
+		return ur_fail(dm, err);
 	return &dm->vdm.dm;
 }
 

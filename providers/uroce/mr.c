@@ -10,13 +10,6 @@
 #include "pages.h"
 #include "uroce.h"
 
-static struct ibv_mr *fail_mr(struct uroce_mr *mr, int err)
-{
-	free(mr);
-	errno = err;
-	return NULL;
-}
-
 /* Checks that the memory is accessible, on the side that will access it. An
  * engine in this process needs no system call for each page. */
 static u32 seen(u64 addr, u64 length)
@@ -53,7 +46,7 @@ struct ibv_mr *uroce_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 	if (!(access & IBV_ACCESS_ON_DEMAND)) {
 		err = ur_memlock_take(addr, length, &mr->locked);
 		if (err)
-			return fail_mr(mr, err);
+			return ur_fail(mr, err);
 		flags = seen((uintptr_t)addr, length);
 	}
 	err = UR_ECTX_NUMBERED(ur_mr_try(pd, (uintptr_t)addr, length, iova,
@@ -66,7 +59,7 @@ struct ibv_mr *uroce_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 		err = reg_gpu_mr(pd, (uintptr_t)addr, length, iova, access, mr,
 				 err);
 	if (err)
-		return fail_mr(mr, err);
+		return ur_fail(mr, err);
 	if (access & IBV_ACCESS_ZERO_BASED)
 		iova = 0;
 	if ((access & IBV_ACCESS_ON_DEMAND) && iova != (uintptr_t)addr)
@@ -86,7 +79,7 @@ struct ibv_mr *uroce_alloc_null_mr(struct ibv_pd *pd)
 					 IBV_ACCESS_LOCAL_WRITE,
 					 UROCE_MR_F_NULL, UROCE_EMR_NULL, mr));
 	if (err)
-		return fail_mr(mr, err);
+		return ur_fail(mr, err);
 	mr->vmr.mr_type = IBV_MR_TYPE_NULL_MR;
 	mr->vmr.ibv_mr.pd = pd;
 	mr->vmr.ibv_mr.length = SIZE_MAX;
@@ -155,7 +148,7 @@ struct ibv_mr *uroce_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
 	if (err == EOPNOTSUPP)
 		err = ur_dmabuf_reg(pd, offset, length, iova, fd, access, mr);
 	if (err)
-		return fail_mr(mr, err);
+		return ur_fail(mr, err);
 	mr->pd = ur_pd_get(pd);
 	return &mr->vmr.ibv_mr;
 }
@@ -170,20 +163,16 @@ struct ibv_mr *uroce_reg_mr_ex(struct ibv_pd *pd,
 {
 	u64 mask = attr->comp_mask;
 
-	if (mask & ~(u64)(OF_MEMORY | OF_FILE)) {
-		errno = EOPNOTSUPP;
-		return NULL;
-	}
+	if (mask & ~(u64)(OF_MEMORY | OF_FILE))
+		return ur_fail(NULL, EOPNOTSUPP);
 	if (mask == OF_FILE)
 		return uroce_reg_dmabuf_mr(pd, attr->fd_offset, attr->length,
 					   attr->iova, attr->fd, attr->access);
 	/* All memory as a region begins at 0, as with ibv_reg_mr(). */
 	if (!(mask & UR_REG_MR_ADDR) || (mask & ~(u64)OF_MEMORY) ||
 	    ((attr->access & IBV_ACCESS_ON_DEMAND) &&
-	     attr->length == SIZE_MAX && attr->addr)) {
-		errno = EINVAL;
-		return NULL;
-	}
+	     attr->length == SIZE_MAX && attr->addr))
+		return ur_fail(NULL, EINVAL);
 	return uroce_reg_mr(pd, attr->addr, attr->length,
 			    mask & UR_REG_MR_IOVA ? attr->iova
 						  : (uintptr_t)attr->addr,
@@ -298,7 +287,7 @@ struct ibv_mr *uroce_import_mr(struct ibv_pd *pd, uint32_t handle)
 		return NULL;
 	err = ibv_cmd_query_mr(pd, &mr->vmr, handle);
 	if (err)
-		return fail_mr(mr, err);
+		return ur_fail(mr, err);
 	return &mr->vmr.ibv_mr;
 }
 

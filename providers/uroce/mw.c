@@ -37,9 +37,7 @@ struct ibv_mw *uroce_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
 		mw->pd = ur_pd_get(pd);
 		return &mw->ibv;
 	}
-	free(mw);
-	errno = err;
-	return NULL;
+	return ur_fail(mw, err);
 }
 
 int uroce_dealloc_mw(struct ibv_mw *ibmw)

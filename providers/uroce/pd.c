@@ -38,11 +38,8 @@ struct ibv_pd *uroce_alloc_pd(struct ibv_context *context)
 	err = UR_ECTX_TRY(context, NULL,
 			  ibv_cmd_alloc_pd(context, &pd->ibv, &req, sizeof(req),
 					   &resp, sizeof(resp)));
-	if (err) {
-		free(pd);
-		errno = err;
-		return NULL;
-	}
+	if (err)
+		return ur_fail(pd, err);
 	ur_ectx_begin(ur_to_ctx(context));
 	pd->recoveries = __atomic_load_n(&ur_to_ctx(context)->recoveries,
 					 __ATOMIC_ACQUIRE);
@@ -82,17 +79,13 @@ uroce_alloc_parent_domain(struct ibv_context *context,
 {
 	struct uroce_pd *pd, *contained;
 
-	if (!attr->pd || ur_to_pd(attr->pd)->contained) {
-		errno = EINVAL;
-		return NULL;
-	}
+	if (!attr->pd || ur_to_pd(attr->pd)->contained)
+		return ur_fail(NULL, EINVAL);
 	/* Allocators are accepted and not used: the device allocates the queue
 	 * memory. */
 	if (attr->comp_mask & ~(u32)(IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS |
-				     IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT)) {
-		errno = EOPNOTSUPP;
-		return NULL;
-	}
+				     IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT))
+		return ur_fail(NULL, EOPNOTSUPP);
 	pd = calloc(1, sizeof(*pd));
 	if (!pd)
 		return NULL;
@@ -114,10 +107,8 @@ struct ibv_td *uroce_alloc_td(struct ibv_context *context,
 {
 	struct uroce_td *td;
 
-	if (attr->comp_mask) {
-		errno = EOPNOTSUPP;
-		return NULL;
-	}
+	if (attr->comp_mask)
+		return ur_fail(NULL, EOPNOTSUPP);
 	td = calloc(1, sizeof(*td));
 	if (!td)
 		return NULL;
@@ -162,11 +153,8 @@ struct ibv_pd *uroce_import_pd(struct ibv_context *context, uint32_t handle)
 	pd->ibv.handle = handle;
 	pd->imported = true;
 	err = import(ur_to_ctx(context), pd);
-	if (err) {
-		free(pd);
-		errno = err;
-		return NULL;
-	}
+	if (err)
+		return ur_fail(pd, err);
 	return &pd->ibv;
 }
 

@@ -187,8 +187,7 @@ err_free:
 	end_spread(qp);
 	free(qp);
 err_out:
-	errno = err;
-	return NULL;
+	return ur_fail(NULL, err);
 }
 
 struct ibv_qp *uroce_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
@@ -228,9 +227,7 @@ struct ibv_qp *uroce_open_qp(struct ibv_context *context,
 					  : ur_qp_cmd_open(context, qp, attr));
 	if (err) {
 		ur_ectx_unopen_qp(ctx, qp);
-		free(qp);
-		errno = err;
-		return NULL;
+		return ur_fail(qp, err);
 	}
 	qp->handle = qp->ibv.handle;
 	qp->state = IBV_QPS_UNKNOWN;

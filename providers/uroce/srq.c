@@ -73,11 +73,8 @@ struct ibv_srq *uroce_create_srq(struct ibv_pd *pd,
 	if (!err)
 		err = finish_srq(pd->context, srq, &resp.drv,
 				 attr->attr.max_sge, pd);
-	if (err) {
-		free(srq);
-		errno = err;
-		return NULL;
-	}
+	if (err)
+		return ur_fail(srq, err);
 	srq->held = ur_pd_get(pd);
 	srq->vsrq.srq_num = srq->srqn;
 	return &srq->vsrq.srq;
@@ -148,10 +145,8 @@ struct ibv_srq *uroce_create_srq_ex(struct ibv_context *context,
 	struct uroce_srq *srq;
 	int err = check_srq_attr(attr);
 
-	if (err) {
-		errno = err;
-		return NULL;
-	}
+	if (err)
+		return ur_fail(NULL, err);
 	srq = calloc(1, sizeof(*srq));
 	if (!srq)
 		return NULL;
@@ -167,9 +162,7 @@ struct ibv_srq *uroce_create_srq_ex(struct ibv_context *context,
 		if (srq->shared)
 			ur_cq_unuse_shared(cq);
 err_free:
-		free(srq);
-		errno = err;
-		return NULL;
+		return ur_fail(srq, err);
 	}
 	srq->held = ur_pd_get(attr->pd);
 	if (is_xrc(attr))

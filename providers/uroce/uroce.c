@@ -155,8 +155,7 @@ static void *uroce_alloc_context(struct ibv_device *device, int cmd_fd,
 		err = setup_ctx(ctx, &req, &resp);
 	if (err) {
 		destroy_ctx(ctx);
-		errno = err;
-		return NULL;
+		return ur_fail(NULL, err);
 	}
 	return ur_vctx(ctx);
 }
@@ -179,8 +178,7 @@ static void *uroce_import_context(struct ibv_device *device, int cmd_fd)
 		err = setup_ctx(ctx, NULL, &resp);
 	if (err) {
 		destroy_ctx(ctx);
-		errno = err;
-		return NULL;
+		return ur_fail(NULL, err);
 	}
 	return ur_vctx(ctx);
 }

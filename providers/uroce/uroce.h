@@ -441,6 +441,14 @@ int uroce_query_port_speed(struct ibv_context *context, uint32_t port,
 int uroce_query_rt_values(struct ibv_context *context,
 			  struct ibv_values_ex *values);
 
+/* Frees the memory of an object that cannot be made, or NULL. Returns NULL with errno err. */
+static inline void *ur_fail(void *object, int err)
+{
+	free(object);
+	errno = err;
+	return NULL;
+}
+
 /* ---- pd.c ---- */
 struct ibv_pd *uroce_alloc_pd(struct ibv_context *context);
 int uroce_dealloc_pd(struct ibv_pd *pd);

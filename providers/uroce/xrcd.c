@@ -35,11 +35,8 @@ struct ibv_xrcd *uroce_open_xrcd(struct ibv_context *context,
 						    sizeof(xrcd->vxrcd), attr,
 						    &req, sizeof(req), &resp,
 						    sizeof(resp)));
-	if (err) {
-		free(xrcd);
-		errno = err;
-		return NULL;
-	}
+	if (err)
+		return ur_fail(xrcd, err);
 	ur_ectx_begin(ur_to_ctx(context));
 	xrcd->file = -1;
 	xrcd->recoveries = __atomic_load_n(&ur_to_ctx(context)->recoveries,

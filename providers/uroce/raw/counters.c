@@ -14,20 +14,15 @@ struct ibv_counters *uroce_create_counters(struct ibv_context *context,
 	struct uroce_counters *c;
 	int err;
 
-	if (attr->comp_mask) {
-		errno = EOPNOTSUPP;
-		return NULL;
-	}
+	if (attr->comp_mask)
+		return ur_fail(NULL, EOPNOTSUPP);
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return NULL;
 	err = UR_ECTX_TRY(context, NULL,
 			  ibv_cmd_create_counters(context, attr, &c->vc, NULL));
-	if (err) {
-		free(c);
-		errno = err;
-		return NULL;
-	}
+	if (err)
+		return ur_fail(c, err);
 	c->recoveries = ur_to_ctx(context)->recoveries;
 	return &c->vc.counters;
 }

@@ -54,11 +54,8 @@ struct ibv_flow *uroce_create_flow(struct ibv_qp *qp,
 	if (!flow)
 		return NULL;
 	err = create_flow(ur_to_qp(qp), flow, attr);
-	if (err) {
-		free(flow);
-		errno = err;
-		return NULL;
-	}
+	if (err)
+		return ur_fail(flow, err);
 	return &flow->ibv;
 }
 

@@ -91,11 +91,8 @@ struct ibv_wq *uroce_create_wq(struct ibv_context *context,
 	err = ur_ectx_place_wq(ur_to_ctx(context), wq, attr->pd);
 	if (!err)
 		err = create_wq(context, wq, attr);
-	if (err) {
-		free(wq);
-		errno = err;
-		return NULL;
-	}
+	if (err)
+		return ur_fail(wq, err);
 	wq->qp.pd = ur_pd_get(attr->pd);
 	wq->ibv.state = IBV_WQS_RESET;
 	wq->ibv.post_recv = post_recv;
@@ -165,10 +162,8 @@ uroce_create_rwq_ind_table(struct ibv_context *context,
 	int err;
 
 	/* The library puts the whole table on the stack. */
-	if (attr->log_ind_tbl_size > IB_USER_VERBS_MAX_LOG_IND_TBL_SIZE) {
-		errno = EINVAL;
-		return NULL;
-	}
+	if (attr->log_ind_tbl_size > IB_USER_VERBS_MAX_LOG_IND_TBL_SIZE)
+		return ur_fail(NULL, EINVAL);
 	size = 1u << attr->log_ind_tbl_size;
 	t = calloc(1, sizeof(*t) + size * sizeof(struct uroce_wq *));
 	if (!t)
@@ -177,11 +172,8 @@ uroce_create_rwq_ind_table(struct ibv_context *context,
 	for (u32 i = 0; i < size; i++)
 		t->wq[i] = ur_to_wq(attr->ind_tbl[i]);
 	err = UR_ECTX_TRY(context, NULL, make_table(context, t));
-	if (err) {
-		free(t);
-		errno = err;
-		return NULL;
-	}
+	if (err)
+		return ur_fail(t, err);
 	count_table(t, 1);
 	return &t->ibv;
 }
