@@ -7,37 +7,24 @@
 
 #include "check/tool/option_table.h"
 
-#define FIELD(field) offsetof(struct check_options, field)
+/* A row: its name, its letter (0: none), its field, its value's name (NULL: it has none), its help. */
+#define OPTION(name, letter, field, value, help)                            \
+	{                                                                   \
+		name, letter, value, offsetof(struct check_options, field), \
+			help                                                \
+	}
 
+/* clang-format off */
 const struct check_option check_option_table[] = {
-	{.name = "stop",
-	 .letter = 's',
-	 .field = FIELD(stop),
-	 .help = "stop in the call that is wrong, by SIGTRAP: for a debugger"},
-	{.name = "json",
-	 .letter = 'j',
-	 .value = "FILE",
-	 .field = FIELD(json),
-	 .help = "into FILE, a line of JSON for each mistake"},
-	{.name = "mute",
-	 .letter = 'm',
-	 .value = "FILE",
-	 .field = FIELD(mute),
-	 .help = "leave out the mistakes that FILE names"},
-	{.name = "list",
-	 .letter = 'l',
-	 .field = FIELD(list),
-	 .help = "print the mistakes that it knows"},
-	{.name = "help",
-	 .letter = 'h',
-	 .field = FIELD(help),
-	 .help = "print this"},
-	{.name = "version",
-	 .letter = 'V',
-	 .field = FIELD(version),
-	 .help = "print the version"},
-	{.name = "words", .field = FIELD(words)},
+	OPTION("stop", 's', stop, NULL, "stop in the call that is wrong, by SIGTRAP: for a debugger"),
+	OPTION("json", 'j', json, "FILE", "into FILE, a line of JSON for each mistake"),
+	OPTION("mute", 'm', mute, "FILE", "leave out the mistakes that FILE names"),
+	OPTION("list", 'l', list, NULL, "print the mistakes that it knows"),
+	OPTION("help", 'h', help, NULL, "print this"),
+	OPTION("version", 'V', version, NULL, "print the version"),
+	OPTION("words", 0, words, NULL, NULL),
 };
+/* clang-format on */
 
 const int check_options_count =
 	sizeof(check_option_table) / sizeof(*check_option_table);
