@@ -27,11 +27,6 @@
 #define LIBRARIES "/opt/uroce"
 #define RUN_DIR	  "/run/uroce"
 
-static void add_text(struct json_object *to, const char *name, const char *text)
-{
-	json_object_object_add(to, name, json_object_new_string(text));
-}
-
 static void add_mount(struct json_object *mounts, const char *host,
 		      const char *container)
 {
@@ -42,8 +37,8 @@ static void add_mount(struct json_object *mounts, const char *host,
 
 	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
 		json_object_array_add(list, json_object_new_string(options[i]));
-	add_text(mount, "hostPath", host);
-	add_text(mount, "containerPath", container);
+	ur_json_put_text(mount, "hostPath", host);
+	ur_json_put_text(mount, "containerPath", container);
 	json_object_object_add(mount, "options", list);
 	json_object_array_add(mounts, mount);
 }
@@ -120,11 +115,11 @@ static struct json_object *specification(struct json_object *mounts)
 			      json_object_new_string("UROCE_RUN_DIR=" RUN_DIR));
 	json_object_object_add(edits, "env", env);
 	json_object_object_add(edits, "mounts", mounts);
-	add_text(device, "name", NAME);
+	ur_json_put_text(device, "name", NAME);
 	json_object_object_add(device, "containerEdits", edits);
 	json_object_array_add(devices, device);
-	add_text(spec, "cdiVersion", CDI_VERSION);
-	add_text(spec, "kind", KIND);
+	ur_json_put_text(spec, "cdiVersion", CDI_VERSION);
+	ur_json_put_text(spec, "kind", KIND);
 	json_object_object_add(spec, "devices", devices);
 	return spec;
 }

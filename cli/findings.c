@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/doctor.h"
+#include "cli/status.h"
 
 void ur_doctor_print(struct doctor *doctor, const char *check,
 		     const char *state, const char *todo, const char *format,
@@ -26,10 +27,10 @@ void ur_doctor_print(struct doctor *doctor, const char *check,
 		return;
 	}
 	o = json_object_new_object();
-	json_object_object_add(o, "check", json_object_new_string(check));
-	json_object_object_add(o, "state", json_object_new_string(state));
-	json_object_object_add(o, "what", json_object_new_string(what));
+	ur_json_put_text(o, "check", check);
+	ur_json_put_text(o, "state", state);
+	ur_json_put_text(o, "what", what);
 	if (todo)
-		json_object_object_add(o, "todo", json_object_new_string(todo));
+		ur_json_put_text(o, "todo", todo);
 	json_object_array_add(doctor->findings, o);
 }

@@ -231,8 +231,7 @@ static void check_rc(struct verdict *v, const struct ur_options *options,
 	explain_rc(v, peer, options->rc_port, &rc);
 	if (out) {
 		json_object_object_add(out, "rc_answers_us", times);
-		json_object_object_add(out, "path_mtu",
-				       json_object_new_int(rc.mtu));
+		ur_json_put_number(out, "path_mtu", rc.mtu);
 	} else if (rc.end == UR_PING_RC_OK) {
 		printf("%s: RC packets of %d bytes cross\n", peer->text,
 		       rc.mtu);
@@ -242,11 +241,9 @@ static void check_rc(struct verdict *v, const struct ur_options *options,
 static void print_json(const struct verdict *v, const struct ur_peer *peer,
 		       struct json_object *out)
 {
-	json_object_object_add(out, "peer", json_object_new_string(peer->text));
-	json_object_object_add(
-		out, "cause",
-		json_object_new_string(v->cause ? v->cause : "ok"));
-	json_object_object_add(out, "text", json_object_new_string(v->text));
+	ur_json_put_text(out, "peer", peer->text);
+	ur_json_put_text(out, "cause", v->cause ? v->cause : "ok");
+	ur_json_put_text(out, "text", v->text);
 	ur_json_print(out);
 }
 

@@ -9,26 +9,17 @@
 #include <string.h>
 
 #include "cli/record.h"
+#include "cli/status.h"
 
 /* The text of report/page.html, as the build makes it. */
 extern const char ur_report_page[];
 
 #define PLACE "@DATA@"
 
-static void add_number(struct json_object *o, const char *key, uint64_t v)
-{
-	json_object_object_add(o, key, json_object_new_int64((int64_t)v));
-}
-
-static void add_text(struct json_object *o, const char *key, const char *v)
-{
-	json_object_object_add(o, key, json_object_new_string(v));
-}
-
 static void add_index(struct json_object *o, const char *key, uint32_t v)
 {
 	if (v != UR_RECORD_NONE)
-		add_number(o, key, v);
+		ur_json_put_number(o, key, v);
 }
 
 static struct json_object *devices(const struct ur_record *record)
@@ -39,10 +30,10 @@ static struct json_object *devices(const struct ur_record *record)
 		const struct ur_record_device *d = &record->devices[i];
 		struct json_object *o = json_object_new_object();
 
-		add_text(o, "name", d->name);
-		add_text(o, "netdev", d->netdev);
-		add_number(o, "lost", d->lost);
-		add_number(o, "hidden", d->hidden);
+		ur_json_put_text(o, "name", d->name);
+		ur_json_put_text(o, "netdev", d->netdev);
+		ur_json_put_number(o, "lost", d->lost);
+		ur_json_put_number(o, "hidden", d->hidden);
 		json_object_array_add(list, o);
 	}
 	return list;
@@ -56,17 +47,17 @@ static struct json_object *qps(const struct ur_record *record)
 		const struct ur_record_qp *qp = &record->qps[i];
 		struct json_object *o = json_object_new_object();
 
-		add_number(o, "device", qp->device);
-		add_number(o, "qpn", qp->qpn);
-		add_number(o, "dest_qpn", qp->dest_qpn);
+		ur_json_put_number(o, "device", qp->device);
+		ur_json_put_number(o, "qpn", qp->qpn);
+		ur_json_put_number(o, "dest_qpn", qp->dest_qpn);
 		add_index(o, "peer", qp->peer);
-		add_number(o, "pid", qp->pid);
-		add_text(o, "comm", qp->comm);
-		add_number(o, "sends", qp->sends);
-		add_number(o, "completions", qp->completions);
-		add_number(o, "out", qp->packets_out);
-		add_number(o, "in", qp->packets_in);
-		add_number(o, "resent", qp->resent);
+		ur_json_put_number(o, "pid", qp->pid);
+		ur_json_put_text(o, "comm", qp->comm);
+		ur_json_put_number(o, "sends", qp->sends);
+		ur_json_put_number(o, "completions", qp->completions);
+		ur_json_put_number(o, "out", qp->packets_out);
+		ur_json_put_number(o, "in", qp->packets_in);
+		ur_json_put_number(o, "resent", qp->resent);
 		json_object_array_add(list, o);
 	}
 	return list;
@@ -79,23 +70,23 @@ static struct json_object *event(const struct ur_record *record,
 	char text[UR_RECORD_LINE], wr_id[24];
 
 	/* Nanoseconds since the first event fit into a double. */
-	add_number(o, "t", e->ns - record->events[0].ns);
-	add_number(o, "qp", e->qp);
-	add_text(o, "kind", ur_record_kind(e->r.kind));
+	ur_json_put_number(o, "t", e->ns - record->events[0].ns);
+	ur_json_put_number(o, "qp", e->qp);
+	ur_json_put_text(o, "kind", ur_record_kind(e->r.kind));
 	ur_record_line(record, e, text, sizeof(text));
-	add_text(o, "text", text);
+	ur_json_put_text(o, "text", text);
 	if (e->r.kind == UROCE_RECORD_SEND || e->r.kind == UROCE_RECORD_RECV ||
 	    e->r.kind == UROCE_RECORD_COMPLETION) {
 		/* A string: 64 bits do not fit into a JavaScript number. */
 		snprintf(wr_id, sizeof(wr_id), "%" PRIu64,
 			 (uint64_t)e->r.wr_id);
-		add_text(o, "wr_id", wr_id);
+		ur_json_put_text(o, "wr_id", wr_id);
 	}
 	if (e->r.kind == UROCE_RECORD_COMPLETION)
-		add_number(o, "status", e->r.status);
+		ur_json_put_number(o, "status", e->r.status);
 	if (e->packet)
-		add_number(o, "psn", e->r.psn);
-	add_number(o, "length", e->r.length);
+		ur_json_put_number(o, "psn", e->r.psn);
+	ur_json_put_number(o, "length", e->r.length);
 	add_index(o, "send", e->send);
 	add_index(o, "done", e->done);
 	add_index(o, "other", e->other);
@@ -118,9 +109,10 @@ struct json_object *ur_record_data(const struct ur_record *record)
 	for (uint32_t i = 0; i < record->n_events; i++)
 		json_object_array_add(events,
 				      event(record, &record->events[i]));
-	add_text(o, "version", UROCE_VERSION);
-	add_number(o, "began_ms",
-		   record->n_events ? record->events[0].ns / 1000000 : 0);
+	ur_json_put_text(o, "version", UROCE_VERSION);
+	ur_json_put_number(o, "began_ms",
+			   record->n_events ? record->events[0].ns / 1000000
+					    : 0);
 	json_object_object_add(o, "devices", devices(record));
 	json_object_object_add(o, "qps", qps(record));
 	json_object_object_add(o, "events", events);

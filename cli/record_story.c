@@ -202,10 +202,9 @@ static struct json_object *tell(const struct ur_record *record,
 	print_flushed(&s);
 	if (e->r.kind == UROCE_RECORD_COMPLETION)
 		print_advice(&s);
-	json_object_object_add(o, "event",
-			       json_object_new_int64(index_of(record, e)));
-	json_object_object_add(o, "qp", json_object_new_int64(e->qp));
-	json_object_object_add(o, "title", json_object_new_string(title));
+	ur_json_put_number(o, "event", index_of(record, e));
+	ur_json_put_number(o, "qp", e->qp);
+	ur_json_put_text(o, "title", title);
 	json_object_object_add(o, "lines", s.lines);
 	return o;
 }

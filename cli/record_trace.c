@@ -10,6 +10,7 @@
 #include <json-c/json.h>
 
 #include "cli/record.h"
+#include "cli/status.h"
 #include "util/verbs_words.h"
 
 /* The duration, in microseconds, of an instant event: wide enough for a flow to end in. */
@@ -25,8 +26,8 @@ static struct json_object *entry(const char *ph, const char *name, double ts)
 {
 	struct json_object *o = json_object_new_object();
 
-	json_object_object_add(o, "ph", json_object_new_string(ph));
-	json_object_object_add(o, "name", json_object_new_string(name));
+	ur_json_put_text(o, "ph", ph);
+	ur_json_put_text(o, "name", name);
 	json_object_object_add(o, "ts", json_object_new_double(ts));
 	return o;
 }
@@ -34,8 +35,8 @@ static struct json_object *entry(const char *ph, const char *name, double ts)
 static void put_event(FILE *f, struct json_object *o, uint32_t pid,
 		      uint32_t tid, bool *first)
 {
-	json_object_object_add(o, "pid", json_object_new_int64(pid));
-	json_object_object_add(o, "tid", json_object_new_int64(tid));
+	ur_json_put_number(o, "pid", pid);
+	ur_json_put_number(o, "tid", tid);
 	fprintf(f, "%s\n%s", *first ? "" : ",",
 		json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN));
 	*first = false;
@@ -61,8 +62,7 @@ static void put_names(const struct ur_record *record, FILE *f, bool *first)
 			o = entry("M", thread ? "thread_name" : "process_name",
 				  0);
 			args = json_object_new_object();
-			json_object_object_add(args, "name",
-					       json_object_new_string(text));
+			ur_json_put_text(args, "name", text);
 			json_object_object_add(o, "args", args);
 			put_event(f, o, qp->pid, i + 1, first);
 		}
@@ -74,10 +74,10 @@ static void put_flow(const struct ur_record *record, FILE *f, const char *ph,
 {
 	struct json_object *o = entry(ph, "request", since(record, e));
 
-	json_object_object_add(o, "cat", json_object_new_string("wr"));
-	json_object_object_add(o, "id", json_object_new_int64(id));
+	ur_json_put_text(o, "cat", "wr");
+	ur_json_put_number(o, "id", id);
 	if (*ph == 'f')
-		json_object_object_add(o, "bp", json_object_new_string("e"));
+		ur_json_put_text(o, "bp", "e");
 	put_event(f, o, record->qps[e->qp].pid, e->qp + 1, first);
 }
 
@@ -104,9 +104,8 @@ static void put_slice(const struct ur_record *record, FILE *f,
 	/* A packet's slice has the full text. */
 	o = entry("X", e->packet ? text : name, since(record, e));
 	json_object_object_add(o, "dur", json_object_new_double(POINT_US));
-	json_object_object_add(
-		o, "cat", json_object_new_string(ur_record_kind(e->r.kind)));
-	json_object_object_add(args, "what", json_object_new_string(text));
+	ur_json_put_text(o, "cat", ur_record_kind(e->r.kind));
+	ur_json_put_text(args, "what", text);
 	json_object_object_add(o, "args", args);
 	put_event(f, o, record->qps[e->qp].pid, e->qp + 1, first);
 }
@@ -125,9 +124,8 @@ static void put_request(const struct ur_record *record, FILE *f, uint32_t i,
 	name_of(e, name, sizeof(name));
 	for (int end = 0; end < 2; end++) {
 		o = entry(end ? "e" : "b", name, since(record, at[end]));
-		json_object_object_add(o, "cat",
-				       json_object_new_string("request"));
-		json_object_object_add(o, "id", json_object_new_int64(i + 1));
+		ur_json_put_text(o, "cat", "request");
+		ur_json_put_number(o, "id", i + 1);
 		put_event(f, o, record->qps[e->qp].pid, e->qp + 1, first);
 	}
 }

@@ -68,13 +68,11 @@ static struct json_object *summary(struct json_object *status)
 		const char *name = ur_status_text(device, "name");
 		struct json_object *one = json_object_new_object();
 
-		json_object_object_add(one, "device",
-				       json_object_new_string(name));
+		ur_json_put_text(one, "device", name);
 		for (size_t k = 0; k < KINDS; k++)
-			json_object_object_add(
+			ur_json_put_number(
 				one, kinds[k].word,
-				json_object_new_int64(
-					count_on(status, kinds[k].list, name)));
+				count_on(status, kinds[k].list, name));
 		json_object_array_add(all, one);
 	}
 	return all;

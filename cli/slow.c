@@ -10,6 +10,7 @@
 
 #include "cli/rates.h"
 #include "cli/slow.h"
+#include "cli/status.h"
 
 #define PROGRAMS_MAX 64
 #define THREADS_MAX  512
@@ -59,8 +60,8 @@ static void say(struct slow *s, const char *limit, const char *format, ...)
 	va_start(ap, format);
 	vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);
-	json_object_object_add(one, "limit", json_object_new_string(limit));
-	json_object_object_add(one, "text", json_object_new_string(text));
+	ur_json_put_text(one, "limit", limit);
+	ur_json_put_text(one, "text", text);
 	json_object_array_add(s->said, one);
 }
 
@@ -369,10 +370,8 @@ static void show(const struct ur_options *options, const struct ur_samples *s,
 		look(&slow);
 		if (!options->json)
 			print(&list[i], slow.said);
-		json_object_object_add(one, "pid",
-				       json_object_new_int64(list[i].pid));
-		json_object_object_add(one, "comm",
-				       json_object_new_string(list[i].comm));
+		ur_json_put_number(one, "pid", list[i].pid);
+		ur_json_put_text(one, "comm", list[i].comm);
 		json_object_object_add(one, "limits", slow.said);
 		json_object_array_add(all, one);
 	}

@@ -89,6 +89,18 @@ void ur_json_line(struct json_object *lines, const char *format, ...)
 	json_object_array_add(lines, json_object_new_string(text));
 }
 
+void ur_json_put_text(struct json_object *object, const char *key,
+		      const char *text)
+{
+	json_object_object_add(object, key, json_object_new_string(text));
+}
+
+void ur_json_put_number(struct json_object *object, const char *key,
+			int64_t number)
+{
+	json_object_object_add(object, key, json_object_new_int64(number));
+}
+
 void ur_json_print(struct json_object *object)
 {
 	puts(json_object_to_json_string_ext(

@@ -82,6 +82,12 @@ void ur_status_print_hidden(struct json_object *status, const char *list,
 void ur_json_line(struct json_object *lines, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* Put a text, a number into an object. */
+void ur_json_put_text(struct json_object *object, const char *key,
+		      const char *text);
+void ur_json_put_number(struct json_object *object, const char *key,
+			int64_t number);
+
 /* Prints the object as indented JSON. */
 void ur_json_print(struct json_object *object);
 

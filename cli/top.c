@@ -8,6 +8,7 @@
 
 #include "cli/command.h"
 #include "cli/rates.h"
+#include "cli/status.h"
 #include "cli/trouble.h"
 
 /* The columns of a line: each is a counter per second, divided by unit. */
@@ -145,16 +146,12 @@ static void print_json(const struct ur_samples *s, struct json_object *failures)
 		struct json_object *one = json_object_new_object();
 
 		rates_of(s, d, rates);
-		json_object_object_add(
-			one, "device",
-			json_object_new_string(ur_status_text(d, "name")));
+		ur_json_put_text(one, "device", ur_status_text(d, "name"));
 		for (size_t c = 0; c < COLUMNS; c++)
 			json_object_object_add(
 				one, columns[c].title,
 				json_object_new_double(rates[c]));
-		json_object_object_add(
-			one, "state",
-			json_object_new_string(ur_status_text(d, "state")));
+		ur_json_put_text(one, "state", ur_status_text(d, "state"));
 		json_object_object_add(one, "trouble",
 				       ur_trouble(s, d, failures));
 		json_object_array_add(all, one);

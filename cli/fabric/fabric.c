@@ -7,6 +7,7 @@
 
 #include "cli/fabric/fabric.h"
 #include "cli/fabric/link_words.h"
+#include "cli/status.h"
 
 #define UPLINK "uplink"
 
@@ -37,18 +38,16 @@ static void show_link(struct ur_fabric *fabric, unsigned int host,
 		return;
 	}
 	row = json_object_new_object();
-	json_object_object_add(row, "name", json_object_new_string(name));
+	ur_json_put_text(row, "name", name);
 	if (host) {
-		json_object_object_add(row, "address",
-				       json_object_new_string(ip));
-		json_object_object_add(
-			row, "rack",
-			json_object_new_int(
-				(int)ur_fabric_rack(&fabric->plan, host) + 1));
+		ur_json_put_text(row, "address", ip);
+		ur_json_put_number(row, "rack",
+				   (int)ur_fabric_rack(&fabric->plan, host) +
+					   1);
 		json_object_object_add(row, "device",
 				       json_object_new_boolean(answer->alive));
 	}
-	json_object_object_add(row, "link", json_object_new_string(link));
+	ur_json_put_text(row, "link", link);
 	json_object_array_add(data, row);
 }
 
