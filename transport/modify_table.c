@@ -29,149 +29,102 @@
 #define RATE	   UR_QP_ATTR_RATE_LIMIT
 
 /* clang-format off */
-#define ANY_TO_RESET_ERR						       \
-	[UR_QP_RESET] = {.valid = true}, [UR_QP_ERR] = {.valid = true}
+/* A move to a state: what a queue pair of each type needs for it, and may set besides. */
+#define TO(state, ...)	  [UR_QP_##state] = {.valid = true, __VA_ARGS__}
+#define NEEDS(...)	  .required = {__VA_ARGS__}
+#define MAY(...)	  .optional = {__VA_ARGS__}
+#define RC		  [UR_QPT_RC]
+#define UC		  [UR_QPT_UC]
+#define UD		  [UR_QPT_UD]
+#define RAW		  [UR_QPT_RAW_PACKET]
+#define XRC_INI		  [UR_QPT_XRC_INI]
+#define XRC_TGT		  [UR_QPT_XRC_TGT]
+#define ANY_TO_RESET_ERR  TO(RESET, ), TO(ERR, )
 
 const struct ur_qp_transition
 	ur_qp_transitions[UR_QP_STATES][UR_QP_STATES] = {
 	[UR_QP_RESET] = {
-		[UR_QP_RESET] = {.valid = true},
-		[UR_QP_INIT] = {
-			.valid = true,
-			.required = {
-				[UR_QPT_RC] = PKEY | PORT | ACCESS,
-				[UR_QPT_UC] = PKEY | PORT | ACCESS,
-				[UR_QPT_UD] = PKEY | PORT | QKEY,
-				[UR_QPT_RAW_PACKET] = PORT,
-				[UR_QPT_XRC_INI] = PKEY | PORT | ACCESS,
-				[UR_QPT_XRC_TGT] = PKEY | PORT | ACCESS,
-			},
-		},
+		TO(RESET, ),
+		TO(INIT,
+		   NEEDS(RC = PKEY | PORT | ACCESS,
+		         UC = PKEY | PORT | ACCESS,
+		         UD = PKEY | PORT | QKEY,
+		         RAW = PORT,
+		         XRC_INI = PKEY | PORT | ACCESS,
+		         XRC_TGT = PKEY | PORT | ACCESS)),
 	},
 	[UR_QP_INIT] = {
 		ANY_TO_RESET_ERR,
-		[UR_QP_INIT] = {
-			.valid = true,
-			.optional = {
-				[UR_QPT_RC] = PKEY | PORT | ACCESS,
-				[UR_QPT_UC] = PKEY | PORT | ACCESS,
-				[UR_QPT_UD] = PKEY | PORT | QKEY,
-				[UR_QPT_XRC_INI] = PKEY | PORT | ACCESS,
-				[UR_QPT_XRC_TGT] = PKEY | PORT | ACCESS,
-			},
-		},
-		[UR_QP_RTR] = {
-			.valid = true,
-			.required = {
-				[UR_QPT_RC] = AV | MTU | DEST | RQ_PSN |
-					      RD_IN | RNR_TIMER,
-				[UR_QPT_UC] = AV | MTU | DEST | RQ_PSN,
-				[UR_QPT_XRC_INI] = AV | MTU | DEST | RQ_PSN,
-				[UR_QPT_XRC_TGT] = AV | MTU | DEST | RQ_PSN |
-						   RD_IN | RNR_TIMER,
-			},
-			.optional = {
-				[UR_QPT_RC] = ALT | ACCESS | PKEY,
-				[UR_QPT_UC] = ALT | ACCESS | PKEY,
-				[UR_QPT_UD] = PKEY | QKEY,
-				[UR_QPT_XRC_INI] = ALT | ACCESS | PKEY,
-				[UR_QPT_XRC_TGT] = ALT | ACCESS | PKEY,
-			},
-		},
+		TO(INIT,
+		   MAY(RC = PKEY | PORT | ACCESS,
+		       UC = PKEY | PORT | ACCESS,
+		       UD = PKEY | PORT | QKEY,
+		       XRC_INI = PKEY | PORT | ACCESS,
+		       XRC_TGT = PKEY | PORT | ACCESS)),
+		TO(RTR,
+		   NEEDS(RC = AV | MTU | DEST | RQ_PSN | RD_IN | RNR_TIMER,
+		         UC = AV | MTU | DEST | RQ_PSN,
+		         XRC_INI = AV | MTU | DEST | RQ_PSN,
+		         XRC_TGT = AV | MTU | DEST | RQ_PSN | RD_IN | RNR_TIMER),
+		   MAY(RC = ALT | ACCESS | PKEY,
+		       UC = ALT | ACCESS | PKEY,
+		       UD = PKEY | QKEY,
+		       XRC_INI = ALT | ACCESS | PKEY,
+		       XRC_TGT = ALT | ACCESS | PKEY)),
 	},
 	[UR_QP_RTR] = {
 		ANY_TO_RESET_ERR,
-		[UR_QP_RTS] = {
-			.valid = true,
-			.required = {
-				[UR_QPT_RC] = TIMEOUT | RETRY | RNR | SQ_PSN |
-					      RD_OUT,
-				[UR_QPT_UC] = SQ_PSN,
-				[UR_QPT_UD] = SQ_PSN,
-				[UR_QPT_XRC_INI] = TIMEOUT | RETRY | RNR |
-						   SQ_PSN | RD_OUT,
-				[UR_QPT_XRC_TGT] = TIMEOUT | SQ_PSN,
-			},
-			.optional = {
-				[UR_QPT_RC] = CUR | ALT | ACCESS | RNR_TIMER |
-					      MIG | RATE,
-				[UR_QPT_UC] = CUR | ALT | ACCESS | MIG | RATE,
-				[UR_QPT_UD] = CUR | QKEY | RATE,
-				[UR_QPT_RAW_PACKET] = RATE,
-				[UR_QPT_XRC_INI] = CUR | ALT | ACCESS | MIG,
-				[UR_QPT_XRC_TGT] = CUR | ALT | ACCESS |
-						   RNR_TIMER | MIG,
-			},
-		},
+		TO(RTS,
+		   NEEDS(RC = TIMEOUT | RETRY | RNR | SQ_PSN | RD_OUT,
+		         UC = SQ_PSN,
+		         UD = SQ_PSN,
+		         XRC_INI = TIMEOUT | RETRY | RNR | SQ_PSN | RD_OUT,
+		         XRC_TGT = TIMEOUT | SQ_PSN),
+		   MAY(RC = CUR | ALT | ACCESS | RNR_TIMER | MIG | RATE,
+		       UC = CUR | ALT | ACCESS | MIG | RATE,
+		       UD = CUR | QKEY | RATE,
+		       RAW = RATE,
+		       XRC_INI = CUR | ALT | ACCESS | MIG,
+		       XRC_TGT = CUR | ALT | ACCESS | RNR_TIMER | MIG)),
 	},
 	[UR_QP_RTS] = {
 		ANY_TO_RESET_ERR,
-		[UR_QP_RTS] = {
-			.valid = true,
-			.optional = {
-				[UR_QPT_RC] = CUR | ACCESS | ALT | MIG |
-					      RNR_TIMER | RATE,
-				[UR_QPT_UC] = CUR | ACCESS | ALT | MIG | RATE,
-				[UR_QPT_UD] = CUR | QKEY | RATE,
-				[UR_QPT_RAW_PACKET] = RATE,
-				[UR_QPT_XRC_INI] = CUR | ACCESS | ALT | MIG,
-				[UR_QPT_XRC_TGT] = CUR | ACCESS | ALT | MIG |
-						   RNR_TIMER,
-			},
-		},
-		[UR_QP_SQD] = {
-			.valid = true,
-			.optional = {
-				[UR_QPT_RC] = SQD_NOTIFY,
-				[UR_QPT_UC] = SQD_NOTIFY,
-				[UR_QPT_UD] = SQD_NOTIFY,
-				[UR_QPT_XRC_INI] = SQD_NOTIFY,
-				[UR_QPT_XRC_TGT] = SQD_NOTIFY,
-			},
-		},
+		TO(RTS,
+		   MAY(RC = CUR | ACCESS | ALT | MIG | RNR_TIMER | RATE,
+		       UC = CUR | ACCESS | ALT | MIG | RATE,
+		       UD = CUR | QKEY | RATE,
+		       RAW = RATE,
+		       XRC_INI = CUR | ACCESS | ALT | MIG,
+		       XRC_TGT = CUR | ACCESS | ALT | MIG | RNR_TIMER)),
+		TO(SQD,
+		   MAY(RC = SQD_NOTIFY,
+		       UC = SQD_NOTIFY,
+		       UD = SQD_NOTIFY,
+		       XRC_INI = SQD_NOTIFY,
+		       XRC_TGT = SQD_NOTIFY)),
 	},
 	[UR_QP_SQD] = {
 		ANY_TO_RESET_ERR,
-		[UR_QP_RTS] = {
-			.valid = true,
-			.optional = {
-				[UR_QPT_RC] = CUR | ALT | ACCESS | RNR_TIMER |
-					      MIG,
-				[UR_QPT_UC] = CUR | ALT | ACCESS | MIG,
-				[UR_QPT_UD] = CUR | QKEY,
-				[UR_QPT_XRC_INI] = CUR | ALT | ACCESS | MIG,
-				[UR_QPT_XRC_TGT] = CUR | ALT | ACCESS |
-						   RNR_TIMER | MIG,
-			},
-		},
-		[UR_QP_SQD] = {
-			.valid = true,
-			.optional = {
-				[UR_QPT_RC] = PORT | AV | TIMEOUT | RETRY |
-					      RNR | RD_OUT | RD_IN | ALT |
-					      ACCESS | PKEY | RNR_TIMER | MIG,
-				[UR_QPT_UC] = AV | ALT | ACCESS | PKEY | MIG,
-				[UR_QPT_UD] = PKEY | QKEY,
-				[UR_QPT_XRC_INI] = PORT | AV | TIMEOUT |
-						   RETRY | RNR | RD_OUT | ALT |
-						   ACCESS | PKEY | MIG,
-				[UR_QPT_XRC_TGT] = PORT | AV | TIMEOUT |
-						   RD_IN | ALT | ACCESS |
-						   PKEY | RNR_TIMER | MIG,
-			},
-		},
+		TO(RTS,
+		   MAY(RC = CUR | ALT | ACCESS | RNR_TIMER | MIG,
+		       UC = CUR | ALT | ACCESS | MIG,
+		       UD = CUR | QKEY,
+		       XRC_INI = CUR | ALT | ACCESS | MIG,
+		       XRC_TGT = CUR | ALT | ACCESS | RNR_TIMER | MIG)),
+		TO(SQD,
+		   MAY(RC = PORT | AV | TIMEOUT | RETRY | RNR | RD_OUT | RD_IN | ALT | ACCESS | PKEY | RNR_TIMER | MIG,
+		       UC = AV | ALT | ACCESS | PKEY | MIG,
+		       UD = PKEY | QKEY,
+		       XRC_INI = PORT | AV | TIMEOUT | RETRY | RNR | RD_OUT | ALT | ACCESS | PKEY | MIG,
+		       XRC_TGT = PORT | AV | TIMEOUT | RD_IN | ALT | ACCESS | PKEY | RNR_TIMER | MIG)),
 	},
 	[UR_QP_SQE] = {
 		ANY_TO_RESET_ERR,
-		[UR_QP_RTS] = {
-			.valid = true,
-			.optional = {
-				[UR_QPT_UC] = CUR | ACCESS,
-				[UR_QPT_UD] = CUR | QKEY,
-			},
-		},
+		TO(RTS,
+		   MAY(UC = CUR | ACCESS,
+		       UD = CUR | QKEY)),
 	},
-	[UR_QP_ERR] = { ANY_TO_RESET_ERR },
+	[UR_QP_ERR] = {ANY_TO_RESET_ERR},
 };
 /* clang-format on */
 
