@@ -23,40 +23,24 @@ static const struct class
 	bool has_port;
 	ur_nl_fill *fill;
 } classes[UR_NLDEV_CMD_MAX] = {
-	[RDMA_NLDEV_CMD_RES_QP_GET] = {UVERBS_OBJECT_QP, RDMA_NLDEV_ATTR_RES_QP,
-				       RDMA_NLDEV_ATTR_RES_QP_ENTRY,
-				       RDMA_NLDEV_ATTR_RES_LQPN, true,
-				       ur_nl_fill_qp},
-	[RDMA_NLDEV_CMD_RES_CQ_GET] = {UVERBS_OBJECT_CQ, RDMA_NLDEV_ATTR_RES_CQ,
-				       RDMA_NLDEV_ATTR_RES_CQ_ENTRY,
-				       RDMA_NLDEV_ATTR_RES_CQN, false,
-				       ur_nl_fill_cq},
-	[RDMA_NLDEV_CMD_RES_MR_GET] = {UVERBS_OBJECT_MR, RDMA_NLDEV_ATTR_RES_MR,
-				       RDMA_NLDEV_ATTR_RES_MR_ENTRY,
-				       RDMA_NLDEV_ATTR_RES_MRN, false,
-				       ur_nl_fill_mr},
-	[RDMA_NLDEV_CMD_STAT_GET] = {UVERBS_OBJECT_MR, RDMA_NLDEV_ATTR_RES_MR,
-				     RDMA_NLDEV_ATTR_RES_MR_ENTRY,
-				     RDMA_NLDEV_ATTR_RES_MRN, false,
-				     ur_nl_fill_stat_mr},
-	[RDMA_NLDEV_CMD_RES_PD_GET] = {UVERBS_OBJECT_PD, RDMA_NLDEV_ATTR_RES_PD,
-				       RDMA_NLDEV_ATTR_RES_PD_ENTRY,
-				       RDMA_NLDEV_ATTR_RES_PDN, false,
-				       ur_nl_fill_pd},
-	[RDMA_NLDEV_CMD_RES_SRQ_GET] = {UVERBS_OBJECT_SRQ,
-					RDMA_NLDEV_ATTR_RES_SRQ,
-					RDMA_NLDEV_ATTR_RES_SRQ_ENTRY,
-					RDMA_NLDEV_ATTR_RES_SRQN, false,
-					ur_nl_fill_srq},
+/* command: of listing; object: as in the names of its attributes; id: the attribute with its number */
+#define CLASS(command, type, object, id, has_port, fill)                    \
+	[RDMA_NLDEV_CMD_##command] = {type,                                 \
+				      RDMA_NLDEV_ATTR_RES_##object,         \
+				      RDMA_NLDEV_ATTR_RES_##object##_ENTRY, \
+				      RDMA_NLDEV_ATTR_RES_##id,             \
+				      has_port,                             \
+				      fill}
+	CLASS(RES_QP_GET, UVERBS_OBJECT_QP, QP, LQPN, true, ur_nl_fill_qp),
+	CLASS(RES_CQ_GET, UVERBS_OBJECT_CQ, CQ, CQN, false, ur_nl_fill_cq),
+	CLASS(RES_MR_GET, UVERBS_OBJECT_MR, MR, MRN, false, ur_nl_fill_mr),
+	CLASS(STAT_GET, UVERBS_OBJECT_MR, MR, MRN, false, ur_nl_fill_stat_mr),
+	CLASS(RES_PD_GET, UVERBS_OBJECT_PD, PD, PDN, false, ur_nl_fill_pd),
+	CLASS(RES_SRQ_GET, UVERBS_OBJECT_SRQ, SRQ, SRQN, false, ur_nl_fill_srq),
 	/* These are no uverbs objects. */
-	[RDMA_NLDEV_CMD_RES_CTX_GET] = {0, RDMA_NLDEV_ATTR_RES_CTX,
-					RDMA_NLDEV_ATTR_RES_CTX_ENTRY,
-					RDMA_NLDEV_ATTR_RES_CTXN, false,
-					ur_nl_fill_ctx},
-	[RDMA_NLDEV_CMD_RES_CM_ID_GET] = {0, RDMA_NLDEV_ATTR_RES_CM_ID,
-					  RDMA_NLDEV_ATTR_RES_CM_ID_ENTRY,
-					  RDMA_NLDEV_ATTR_RES_CM_IDN, true,
-					  ur_nl_fill_cm_id},
+	CLASS(RES_CTX_GET, 0, CTX, CTXN, false, ur_nl_fill_ctx),
+	CLASS(RES_CM_ID_GET, 0, CM_ID, CM_IDN, true, ur_nl_fill_cm_id),
+#undef CLASS
 };
 
 /* Returns whether the client may know of that session's objects. */
