@@ -25,7 +25,7 @@
 
 /* Bytes sent of a command on the stack: header and attributes, and behind them,
  * in the caller's frame, what they point to. */
-#define STACK_WINDOW 1536
+#define STACK_WINDOW 2048
 _Static_assert(STACK_WINDOW <= UROCE_TUN_WINDOW, "it is sent as a window");
 /* Commands that name descriptors are shorter. */
 #define COMMAND_BYTES 512

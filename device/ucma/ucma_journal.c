@@ -13,9 +13,12 @@
 #include "engine/ground/log.h"
 #include "util/assert.h"
 
-/* Two entries share a page, which is freed when neither is used. */
+/* Two entries share a page, which is freed some time after neither is used. */
 #define PLACE_BYTES 2048u
 #define PAGE_BYTES  4096u
+/* Unused pages that stay: the next ids are likely to use them, and freeing one interrupts the other
+ * processors. */
+#define UNUSED_PAGES 256u
 
 union id_place {
 	struct ucma_record copy[2];
@@ -284,6 +287,19 @@ void ucma_journal_flush(struct ur_ucma *ucma)
 	flush_joins(ucma);
 }
 
+/* Adds the unused page of the entry to those that stay, in place of the one that was unused
+ * first, which is freed if it is unused still. */
+static void page_unused(struct ucma_journal *j, u32 number)
+{
+	static u32 oldest, first[UNUSED_PAGES]; /* entries of such pages */
+	u32 was = first[oldest];
+
+	first[oldest] = number & ~1u;
+	oldest = (oldest + 1) % UNUSED_PAGES;
+	if (was && !j->live[was] && !j->live[was + 1])
+		madvise(&j->id[was], PAGE_BYTES, MADV_REMOVE);
+}
+
 void ucma_journal_drop(struct ur_ucma *ucma, u32 number)
 {
 	struct ucma_journal *j = ucma->journal;
@@ -291,9 +307,8 @@ void ucma_journal_drop(struct ur_ucma *ucma, u32 number)
 	if (!j || !j->live[number])
 		return;
 	__atomic_store_n(&j->live[number], 0, __ATOMIC_RELEASE);
-	/* Frees the page once both entries are unused. */
-	if (!j->live[number ^ 1] && number > 1)
-		madvise(&j->id[number & ~1u], PAGE_BYTES, MADV_REMOVE);
+	if (!j->live[number ^ 1])
+		page_unused(j, number);
 }
 
 void ucma_journal_forget(struct ucma_id *id)

@@ -14,8 +14,11 @@
 #include "util/os/sem_wait.h"
 #include "util/assert.h"
 
-/* Number of looks at a taken lock before the thread sleeps: some microseconds. */
-#define LOOKS 100
+/* How long a thread looks at a taken lock before it sleeps, and after how many looks it asks for
+ * the time. A sleep costs its waker and itself more than most work with the lock takes, above all
+ * where the other is on another processor. */
+#define SPIN_NS 20000u
+#define LOOKS	16
 
 /* Intervals at which a waiter checks whether the holder may lack a processor: the
  * first, then doubled up to the second. */
@@ -244,14 +247,19 @@ static bool take_at_once(struct ur_turns *turns, u32 user)
 	       take_open(turns, user);
 }
 
-/* Spins for the lock. Most work with the lock takes a few microseconds, less than a
- * sleep and a wake-up. Stops if there are waiters: then it is not the caller's
- * turn. */
+/* Spins for the lock. Stops if there are waiters: then it is not the caller's turn. */
 static bool take_soon(struct ur_turns *turns, u32 user)
 {
-	for (int i = 0; i < LOOKS && (look(turns) & HOW) == TAKEN; i++)
-		relax();
-	return take_at_once(turns, user);
+	u64 until = ur_clock_ns(CLOCK_MONOTONIC) + SPIN_NS;
+
+	do {
+		for (int i = 0; i < LOOKS && (look(turns) & HOW) == TAKEN; i++)
+			relax();
+		if (take_at_once(turns, user))
+			return true;
+	} while ((look(turns) & HOW) == TAKEN &&
+		 ur_clock_ns(CLOCK_MONOTONIC) < until);
+	return false;
 }
 
 void ur_turns_take(struct ur_turns *turns, u32 user)
