@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Yield and sleep. kernel-abi/uroce-ring.h explains the sleep race;
- * ur_wait_sleep() is the device's half, for all its contexts at once and for
+ * ur_wait_begins() is the device's half, for all its contexts at once and for
  * the mailbox. */
 #include <sched.h>
 #include <sys/prctl.h>

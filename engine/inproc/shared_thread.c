@@ -265,8 +265,14 @@ static void sleep_all(struct ur_shared_thread *t)
 	struct timespec ts;
 
 	pthread_mutex_lock(&lock);
-	ur_list_each(struct ur_shared_place, p, &t->engines, node)
-		until = ur_min_u64(until, engine_of(p)->asleep_until);
+	ur_list_each(struct ur_shared_place, p, &t->engines, node) {
+		/* One that has just come may be awake. */
+		until = p->mode == UR_IDLE_SLEEP
+				? ur_min_u64(until, engine_of(p)->asleep_until)
+				: 0;
+		if (!until)
+			break;
+	}
 	pthread_mutex_unlock(&lock);
 	ts = ur_wait_until(until);
 	wait_for_events(t, &ts);

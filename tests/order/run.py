@@ -96,7 +96,7 @@ CODE = {
     "V1": ("engine/local/peer_ring.h", "ur_peer_any", "atomic_load_explicit there memory_order_acquire"),
     "V2": (PEER, "ur_peer_done", "atomic_store_explicit word->taken memory_order_release"),
     "V2_BARRIER": (PEER, "ur_peer_woken", "atomic_thread_fence memory_order_seq_cst"),
-    "S2_BARRIER": ("engine/core/wait.c", "ur_wait_sleep", "atomic_thread_fence memory_order_seq_cst"),
+    "S2_BARRIER": ("engine/core/wait.c", "ur_wait_begins", "atomic_thread_fence memory_order_seq_cst"),
     "KEEP": ("device/uverbs/program_objects.c", "ur_m_engine_async",
              "make_liveness fd; ur_session_install_all ends"),
     "INHERIT": (KEPT, "find_programs", "ur_engine_inherit liveness; add_program slot"),
