@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 #include "engine/core/dispatch.h"
 #include "engine/core/engine_impl.h"
@@ -332,6 +333,7 @@ static void *run(void *arg)
 	u32 n = 0, sleeping;
 
 	ur_own_memory_thread();
+	prctl(PR_SET_NAME, "uroce-turns", 0ul, 0ul, 0ul);
 	for (;;) {
 		mode = run_engines(t, n, &sleeping);
 		n = end_turns(t);

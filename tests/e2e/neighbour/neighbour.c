@@ -177,36 +177,113 @@ static void spin(double seconds)
 		;
 }
 
-/* The thread that the process has started last, or the one before. They come in that order; their numbers may have
- * begun anew. */
-static int last_thread(const char *pid, bool before)
+/* Reads the first line of a thread's file. */
+static bool read_line(const char *pid, int tid, const char *name, char *line,
+		      int bytes)
 {
+	char path[96];
+	FILE *f;
+	bool any;
+
+	snprintf(path, sizeof(path), "/proc/%s/task/%d/%s", pid, tid, name);
+	f = fopen(path, "re");
+	any = f && fgets(line, bytes, f);
+	if (f)
+		fclose(f);
+	return any;
+}
+
+/* Calls each(arg, number, nanoseconds that it has run) for the threads of a process, all or those of a name, in
+ * the order in which they started; their numbers may have begun anew. */
+static void each_thread(const char *pid, const char *name,
+			void (*each)(void *arg, int tid, uint64_t ran),
+			void *arg)
+{
+	char path[96], line[96];
 	struct dirent *e;
-	char path[64];
-	int last = 0, second = 0;
 	DIR *d;
 
 	snprintf(path, sizeof(path), "/proc/%s/task", pid);
 	d = opendir(path);
 	CHECK(d);
 	while ((e = readdir(d))) {
-		second = last;
-		last = atoi(e->d_name);
+		int tid = atoi(e->d_name);
+
+		if (!tid || !read_line(pid, tid, "comm", line, sizeof(line)) ||
+		    (name && strcmp(line, name)))
+			continue;
+		if (read_line(pid, tid, "schedstat", line, sizeof(line)))
+			each(arg, tid, strtoull(line, NULL, 10));
 	}
 	closedir(d);
-	return before ? second : last;
 }
 
-/* The last thread of an engine process with one context serves commands; the one before is the engine. */
-static void watch_thread(double seconds, const char *pid, bool before,
+static void note_last(void *arg, int tid, uint64_t ran)
+{
+	int *last = arg;
+
+	(void)ran;
+	*last = tid;
+}
+
+#define MOST_THREADS 64
+/* The name of the threads that run engines. */
+#define TURNS "uroce-turns\n"
+
+struct threads {
+	int tid[MOST_THREADS], n, busiest;
+	uint64_t ran[MOST_THREADS], most;
+};
+
+static void note_ran(void *arg, int tid, uint64_t ran)
+{
+	struct threads *t = arg;
+
+	if (t->n == MOST_THREADS)
+		return;
+	t->tid[t->n] = tid;
+	t->ran[t->n++] = ran;
+}
+
+static void note_busiest(void *arg, int tid, uint64_t ran)
+{
+	struct threads *t = arg;
+
+	for (int i = 0; i < t->n; i++) {
+		if (t->tid[i] != tid || ran - t->ran[i] <= t->most)
+			continue;
+		t->most = ran - t->ran[i];
+		t->busiest = tid;
+	}
+}
+
+/* The thread that runs the engine: WRITEs keep it busiest. */
+static int engine_thread(struct bench *t, const char *pid)
+{
+	struct threads all = {0};
+
+	each_thread(pid, TURNS, note_ran, &all);
+	for (int i = 0; i < 1000; i++)
+		write_64(t);
+	each_thread(pid, TURNS, note_busiest, &all);
+	CHECK(all.busiest);
+	return all.busiest;
+}
+
+static void watch_thread(double seconds, const char *pid, bool engine,
 			 void (*once)(struct bench *t))
 {
 	char schedstat[96];
 	struct bench t;
+	int tid = 0;
 
 	bench_open(&t, 16);
+	if (engine)
+		tid = engine_thread(&t, pid);
+	else /* the last one serves the last client's commands */
+		each_thread(pid, NULL, note_last, &tid);
 	snprintf(schedstat, sizeof(schedstat), "/proc/%s/task/%d/schedstat",
-		 pid, last_thread(pid, before));
+		 pid, tid);
 	watch(&t, once, seconds, schedstat);
 	bench_close(&t);
 }
