@@ -370,10 +370,11 @@ def test_priority(v1, kind, match):
     """The service level is the priority of every packet, which a VLAN's
     egress-qos-map makes its PCP; the traffic class does not change it."""
     a = v1.a
+    opcode = "@th,64,8" if kind == "RoCE v2" else "@nh,320,8"  # of the BTH; 0x81 is a CNP, whose priority is its own
     a.nft(f"""table netdev prio {{
         chain out {{ type filter hook egress device eth0 priority 0;
             {match} meta priority 0:5 counter
-            {match} meta priority != 0:5 counter
+            {match} {opcode} != 0x81 meta priority != 0:5 counter
         }}
     }}""")
     try:
