@@ -19,9 +19,10 @@
 #include "util/os/thread.h"
 
 #define STACK_BYTES (256u << 10)
-/* While an engine works, the thread looks so often whether a sleeping one has work. */
+/* Interval at which a thread checks its sleeping engines for work while another one of them is awake. */
 #define LOOK_NS 5000u
-/* A turn that lasts longer than one of these intervals, and than two at the latest, does not end. */
+/* Interval of the watch. A turn that goes on from one of its checks to the next counts as one that does not
+ * end. */
 #define STALL_NS 50000000
 /* Interval of calls to an engine whose descriptors are gone. */
 #define CLOSED_NS 50000000u
@@ -33,13 +34,16 @@ struct ur_shared_thread {
 	int epoll_fd; /* of the engines' epoll descriptors, and of wake_fd */
 	int wake_fd;
 	u64 looked;
+	u64 yield_began,
+		yield_ended; /* after the last pass; 0: it did not yield */
 	struct ur_shared_place *current; /* takes a turn */
 	u64 turns,
 		turns_seen; /* of all engines; at the last look of the watch */
 	bool stalled;
 };
 
-/* Guards all that follows, and the fields of threads and places but looked, mode and began_at. */
+/* Guards all that follows, and the fields of threads and places but looked, yield_*, mode
+ * and began_at. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t left = PTHREAD_COND_INITIALIZER;
 static struct ur_list threads = {&threads, &threads};
@@ -98,16 +102,27 @@ static void del(struct ur_shared_thread *t, struct ur_shared_place *p)
 
 /* ---- turns ---- */
 
-/* Takes the thread's next engine, which comes last from then on. */
-static struct ur_shared_place *next(struct ur_shared_thread *t)
+static bool sleeps(struct ur_shared_place *p, u64 now)
+{
+	return p->mode == UR_IDLE_SLEEP && now < engine_of(p)->asleep_until;
+}
+
+/* Takes the next of *n engines that is awake, or whose sleep is over; it comes last from then on. Counts those that
+ * it passes over in *sleeping. Returns NULL if there is none. */
+static struct ur_shared_place *next(struct ur_shared_thread *t, u64 now, u32 *n,
+				    u32 *sleeping)
 {
 	struct ur_shared_place *p = NULL;
 
 	pthread_mutex_lock(&lock);
-	if (!ur_list_empty(&t->engines)) {
+	for (; *n && !p && !ur_list_empty(&t->engines); --*n) {
 		p = ur_list_first(&t->engines, struct ur_shared_place, node);
 		ur_list_del(&p->node);
 		ur_list_add_tail(&t->engines, &p->node);
+		if (!sleeps(p, now))
+			continue;
+		p = NULL;
+		++*sleeping;
 	}
 	t->current = p;
 	t->turns++;
@@ -138,7 +153,6 @@ static void rouse(struct ur_shared_place *p)
 	e->now = ur_clock_ns(CLOCK_MONOTONIC);
 	ur_wait_ends(e, &zero);
 	p->mode = UR_IDLE_HOLD;
-	ur_inproc_check_file(e);
 }
 
 static void begin(struct ur_shared_place *p)
@@ -161,14 +175,20 @@ static void serve_calls(struct ur_shared_place *p)
 static void take_turn(struct ur_shared_place *p)
 {
 	struct ur_engine *e = engine_of(p);
-	bool any = ur_poll_turn(e);
+	bool any;
 
+	if (p->mode == UR_IDLE_YIELD && p->thread->yield_ended)
+		ur_idle_yielded(&e->idle, p->thread->yield_began,
+				p->thread->yield_ended);
+	any = ur_poll_turn(e);
 	if (ur_chores_run(e) || any) {
 		ur_idle_work(&e->idle, e->now);
 		p->mode = UR_IDLE_HOLD;
 		return;
 	}
 	p->mode = ur_idle_wait(&e->idle, e->now);
+	if (p->mode == UR_IDLE_YIELD)
+		ur_wait_show_cpu(e);
 	if (p->mode != UR_IDLE_SLEEP)
 		return;
 	if (ur_wait_begins(e))
@@ -177,12 +197,7 @@ static void take_turn(struct ur_shared_place *p)
 		rouse(p);
 }
 
-static bool sleeps(const struct ur_shared_place *p, u64 until)
-{
-	return p->mode == UR_IDLE_SLEEP && ur_clock_ns(CLOCK_MONOTONIC) < until;
-}
-
-/* Lets the engine take a turn, unless it sleeps. Returns how it waits for the next one. */
+/* Lets the engine take a turn. Returns how it waits for the next one. */
 static enum ur_idle_mode run_engine(struct ur_shared_place *p)
 {
 	struct ur_engine *e = engine_of(p);
@@ -194,14 +209,12 @@ static enum ur_idle_mode run_engine(struct ur_shared_place *p)
 		return UR_IDLE_SLEEP;
 	}
 	begin(p);
-	if (!sleeps(p, e->asleep_until)) {
-		if (atomic_load(&e->inproc.closed))
-			serve_calls(p);
-		else if (p->mode == UR_IDLE_SLEEP)
-			rouse(p);
-		else
-			take_turn(p);
-	}
+	if (atomic_load(&e->inproc.closed))
+		serve_calls(p);
+	else if (p->mode == UR_IDLE_SLEEP)
+		rouse(p);
+	else
+		take_turn(p);
 	mode = p->mode;
 	ur_mailbox_release(e);
 	return mode;
@@ -282,23 +295,15 @@ static void sleep_all(struct ur_shared_thread *t)
 	pthread_mutex_unlock(&lock);
 }
 
+/* The engines note it in their next turns, under their owner locks. */
 static void yield(struct ur_shared_thread *t)
 {
-	u64 before = ur_clock_ns(CLOCK_MONOTONIC), after;
-
+	t->yield_began = ur_clock_ns(CLOCK_MONOTONIC);
 	sched_yield();
-	after = ur_clock_ns(CLOCK_MONOTONIC);
-	pthread_mutex_lock(&lock);
-	ur_list_each(struct ur_shared_place, p, &t->engines, node) {
-		if (p->mode != UR_IDLE_YIELD)
-			continue;
-		ur_wait_show_cpu(engine_of(p));
-		ur_idle_yielded(&engine_of(p)->idle, before, after);
-	}
-	pthread_mutex_unlock(&lock);
+	t->yield_ended = ur_clock_ns(CLOCK_MONOTONIC);
 }
 
-/* Some engine works: looks from time to time whether the sleeping ones have work. */
+/* Serves the events of sleeping engines, at most once in LOOK_NS. */
 static void look(struct ur_shared_thread *t)
 {
 	static const struct timespec zero;
@@ -310,19 +315,22 @@ static void look(struct ur_shared_thread *t)
 	wait_for_events(t, &zero);
 }
 
-/* Lets n engines take a turn. Returns how the thread waits before the next ones. */
+/* Lets those of n engines that are awake take a turn. Returns how the thread waits before the next ones. */
 static enum ur_idle_mode run_engines(struct ur_shared_thread *t, u32 n,
 				     u32 *sleeping)
 {
 	enum ur_idle_mode least = UR_IDLE_SLEEP, mode;
+	u64 now = ur_clock_ns(CLOCK_MONOTONIC);
+	struct ur_shared_place *p;
 
-	for (*sleeping = 0; n--; *sleeping += mode == UR_IDLE_SLEEP) {
-		struct ur_shared_place *p = next(t);
-
-		mode = p ? run_engine(p) : UR_IDLE_SLEEP;
+	*sleeping = 0;
+	while ((p = next(t, now, &n, sleeping))) {
+		mode = run_engine(p);
+		*sleeping += mode == UR_IDLE_SLEEP;
 		if (mode < least)
 			least = mode;
 	}
+	t->yield_began = t->yield_ended = 0;
 	return least;
 }
 
