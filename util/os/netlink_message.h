@@ -12,7 +12,7 @@
 /* bytes of a large datagram, to the kernel */
 #define UR_NL_LARGE 8192
 
-/* Initialized as {0}, or with large. */
+/* Initialize it with {0}, or with {.large = true} for UR_NL_LARGE bytes. */
 struct ur_nl_msg {
 	u32 len;
 	u32 begin; /* offset of the message being built */
