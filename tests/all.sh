@@ -44,7 +44,7 @@ declare -A builds=(
 )
 order=(fast asan fuzz witness judges bench tsan e2e interop arm64 action debian13 fresh apps package conformance gpu container)
 # Those with a root of their own, which fetch, unpack and build by turns, and those
-# that wait for most of their time: two at a time, but for `full`, where some judge by
+# that wait for most of their time: three at a time, but for `full`, where some judge by
 # time. The longest come first.
 aside=" arm64 action debian13 fresh apps package conformance gpu container "
 script() { # script STAGE: the program of a stage that has its own folder
@@ -159,9 +159,9 @@ for stage in "${stages[@]}"; do used+="${builds[$stage]-plain} "; done
 # What it cannot fetch, the stage says once more.
 case " ${stages[*]} " in *" interop "*) start 900 guest bash -c 'tests/interop/guest/make.sh || true' ;; esac
 case $used in *" plain "*) run 900 build bash -c 'build build' ;; esac
-case $used in *" asan "*) run 900 build-asan bash -c "build build/asan $debug -DUROCE_SANITIZE=address \"-DUROCE_TEST_KINDS=\$asan_kinds\"" ;; esac
-case $used in *" tsan "*) run 900 build-tsan bash -c "build build/tsan $debug -DUROCE_SANITIZE=thread \"-DUROCE_TEST_KINDS=\$tsan_kinds\"" ;; esac
-case $used in *" fuzz "*) run 900 build-fuzz bash -c 'cmake --preset fuzz && cmake --build build/fuzz --target fuzz' ;; esac
+case $used in *" asan "*) start 900 build-asan bash -c "build build/asan $debug -DUROCE_SANITIZE=address \"-DUROCE_TEST_KINDS=\$asan_kinds\"" ;; esac
+case $used in *" tsan "*) start 900 build-tsan bash -c "build build/tsan $debug -DUROCE_SANITIZE=thread \"-DUROCE_TEST_KINDS=\$tsan_kinds\"" ;; esac
+case $used in *" fuzz "*) start 900 build-fuzz bash -c 'cmake --preset fuzz && cmake --build build/fuzz --target fuzz' ;; esac
 finish 0
 [ $failed = 0 ] || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
 [ "${stages[*]}" = build ] && exit 0
@@ -203,7 +203,7 @@ else
 fi
 for stage in "${stages[@]}"; do
 	beside=0
-	[[ $aside == *" $stage "* ]] && beside=1 && unprepared
+	[[ $aside == *" $stage "* ]] && beside=2 && unprepared
 	finish $beside
 	case $stage in
 	build) continue ;;
@@ -211,7 +211,7 @@ for stage in "${stages[@]}"; do
 	fast) run 900 fast tests/ctest.sh build "$res/fast.xml" -j2 -LE "$big$others" "${twice[@]}" ;;
 	asan) run 1500 asan tests/ctest.sh build/asan "$res/asan.xml" -j2 -LE "$big|arch|habits|linked" "${again[@]}" ;;
 	# For as long as UROCE_FUZZ_SECONDS says, each target. What it finds is no chance.
-	fuzz) run $((120 + 7 * ${UROCE_FUZZ_SECONDS:-8})) fuzz ctest --test-dir build/fuzz --no-tests=error --output-on-failure --output-junit "$res/fuzz.xml" --timeout 0 -j2 -L search ;;
+	fuzz) run $((120 + 7 * ${UROCE_FUZZ_SECONDS:-5})) fuzz ctest --test-dir build/fuzz --no-tests=error --output-on-failure --output-junit "$res/fuzz.xml" --timeout 0 -j2 -L search ;;
 	witness) run 300 witness tests/ctest.sh build "$res/witness.xml" -L interop ;;
 	bench) run 600 bench tests/ctest.sh build "$res/bench.xml" -j2 -L bench ;;
 	*)

@@ -47,7 +47,7 @@ emulated() { inside tests/arm64/emulated.sh "$@"; }
 run_tests() {
 	# Without full what takes half a minute of its own; sim.smoke, longer than
 	# ctest would wait, is the next step's, and sim.mutants builds for the host.
-	local left_out='^scenario.blind$|^sim.(smoke|mutants|calm|recovery|net(|.(reads|dcqcn|lossy|incast|marks|deaf|beside|tail|ecmp))|.*_[01])$'
+	local left_out='^scenario.blind$|^sim.(smoke|mutants|calm|aside|recovery|net(|.(reads|dcqcn|lossy|incast|marks|deaf|beside|tail|ecmp))|.*_[01])$'
 	[ -n "$UROCE_FULL" ] && left_out='^sim.(smoke|mutants)$'
 	emulated tests/ctest.sh build /src/build/results/ctest.xml -j2 \
 		-L '^(abi|unit|scenario|fuzz|sim)$' -E "$left_out"

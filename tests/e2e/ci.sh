@@ -7,8 +7,8 @@ cd "$(dirname "$0")/../.." || exit 1
 tmp=$(mktemp -d) status=0 named='' files=()
 # shellcheck source=tests/beside.sh
 . tests/beside.sh
-# shellcheck disable=SC2034  # two programs that poll, and two that wait
-lanes=4
+# shellcheck disable=SC2034  # two programs that poll, and three that wait
+lanes=5
 trap 'rm -rf "$tmp"' EXIT
 trap stop INT TERM
 declare -A groups=(

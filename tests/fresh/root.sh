@@ -106,7 +106,7 @@ as_packages() { # as_packages CMD...: inside; what it compiles has the packages'
 }
 test_kinds='' # the folders of tests/ that are compiled, if not all
 packages_of='' # the architecture of the packages, if it is not the root's own
-# Linked whole (cmake/Whole.cmake) are the host's build and the packages, with UROCE_FULL all builds.
+# Linked whole (cmake/Whole.cmake) are the host's build and its packages, with UROCE_FULL all builds.
 link_whole=${UROCE_FULL:+ON}
 link_whole=${link_whole:-OFF}
 tree='' # the sources in the root, as seen from outside

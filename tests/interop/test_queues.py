@@ -10,7 +10,7 @@ import router
 from queues import Road
 
 SECONDS = 3
-SOME = ("fq_codel", "RED")
+SOME = ("fq_codel",)
 MBIT = 100
 # Of 8 connections. PIE waits for 15 ms before it marks, and our queue is shorter.
 MARKED = {"fq_codel", "codel", "RED", "cake"}

@@ -14,6 +14,7 @@ import pytest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
+FULL = bool(os.environ.get("UROCE_FULL"))
 VERSION = re.search(r"project\(uroce VERSION ([\d.]+)", open(f"{TOP}/CMakeLists.txt").read())[1]
 
 
@@ -71,7 +72,7 @@ def rpmbuild(work, source, folder, *options):
                        rpm + "/fileattrs/*.attr", os.path.join(HERE, "fedora.macros")])
     sh("rpmbuild", "--macros", macros, "--define", f"_topdir {top}", *options, "--nodeps", "-bb",
        "--define", f"_sourcedir {work}", os.path.join(source, "redhat", "uroce.spec"),
-       env={**os.environ, CACHE: work})
+       env={**os.environ, CACHE: work, "UROCE_LINK_WHOLE": "ON" if FULL else "OFF"})
     return {os.path.basename(p).rsplit("-", 2)[0]: p for p in glob.glob(top + "/RPMS/*/*.rpm")}
 
 

@@ -16,7 +16,7 @@
 
 #include "programs.h"
 
-#define ROUNDS 1000
+#define ROUNDS 400
 
 #define ALLOW(nr)                                            \
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##nr, 0, 1), \

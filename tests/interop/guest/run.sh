@@ -33,12 +33,14 @@ boot() {
   for v in "${VOL[@]}"; do
     net+=(-virtfs "local,path=${v%%:*},mount_tag=m$i,security_model=none,multidevs=remap"); mnt+=" vm.mnt=m$i:${v#*:}"; i=$((i+1)); done
   if [ -n "$NS" ]; then
+    exec 7>"$V/net.lock"; flock 7                # another guest may boot beside this one
     ip netns list | grep -qw "^$NS" || ip netns add $NS
     pre="ip netns exec $NS"
     $pre sh -ec "[ -d /sys/class/net/br0 ] || { ip link set lo up; ip link add br0 type bridge mcast_snooping 0 forward_delay 0
         ip addr add 10.77.0.1/24 dev br0; ip link set br0 up mtu $MTU; }
       ip link del tap-$N 2>/dev/null || true; ip tuntap add tap-$N mode tap
       ip link set tap-$N mtu $MTU txqueuelen 20000 master br0 up"
+    exec 7>&-
     echo $NS > $R/tap
     net+=(-netdev "tap,id=n0,ifname=tap-$N,script=no,downscript=no,vnet_hdr=off")
   else net+=(-netdev "hubport,id=n0,hubid=0"); fi
