@@ -4,8 +4,9 @@
  * the engine of a context is to run in its own process. Rings have the format of
  * uroce-ring.h, and lie in a file of the engine instead of the uverbs file.
  *
- * Results are 0 or a negative errno. Objects are made and destroyed by one thread at a
- * time; posted() and poll() may be called by any thread at any time.
+ * An engine is told what to do by calls (struct uroce_call), of the same form wherever it is: a call
+ * of an engine process is a message over a socket (uroce-apart.h). Objects are made and destroyed by
+ * one thread at a time; posted() and poll() may be called by any thread at any time.
  */
 #ifndef UROCE_ENGINE_H
 #define UROCE_ENGINE_H
@@ -13,7 +14,7 @@
 #include <linux/types.h>
 #include "kernel-abi/uroce-abi.h"
 
-#define UROCE_ENGINE_OPS_VERSION 19
+#define UROCE_ENGINE_OPS_VERSION 20
 #define UROCE_ENGINE_OPS_SYMBOL	 "uroce_engine_ops"
 #define UROCE_ENGINE_LIBRARY	 "liburoce-engine.so"
 
@@ -107,16 +108,6 @@ struct uroce_esrq_init {
 #define UROCE_ECQ_IGNORE_OVERRUN (1u << 0)
 #define UROCE_ECQ_STAMPED	 (1u << 1) /* completions have timestamps */
 
-/* channel: identifies the completion channel; NULL: none. tx: the end into which its events
- * are sent, or -1 if the preload library may have it. rx: the end that the program reads. */
-struct uroce_ecq_init {
-	__u32 entries;
-	__s32 tx, rx;
-	__u32 flags; /* UROCE_ECQ_* */
-	__u64 user_handle;
-	const void *channel;
-};
-
 #define UROCE_EMR_ON_DEMAND (1u << 0)
 #define UROCE_EMR_IMPLICIT  (1u << 1) /* the whole address space */
 #define UROCE_EMR_NULL	    (1u << 2)
@@ -140,11 +131,219 @@ struct uroce_emr_init {
 	__u64 key_at;
 };
 
-/* Each object begins with the pointer that open() put into *ctx. */
+/* ---- calls ---- */
+
+enum uroce_call_op {
+	/* Only of an engine process: out: the file of rings and the wake-up eventfd. */
+	UROCE_CALL_BEGIN = 1,
+	/* Returns 1 if the engine has the socket for that entry of the GID table. */
+	UROCE_CALL_HAS_GID,
+	/* With the socket; without: packets come through the relay ring. -EALREADY: the engine has that
+	 * socket. */
+	UROCE_CALL_USE_GID,
+	/* value: a slot of the device. Returns 1 if the engine has rings to the present engine there. */
+	UROCE_CALL_HAS_RING,
+	UROCE_CALL_USE_RING, /* with words, out, in; in place of others for that slot */
+	/* With the end into which asynchronous events are sent, the end that the program reads, and
+	 * a socket that hangs up with the device. Once, before the first queue. A shared engine uses
+	 * the liveness socket of its first context only. */
+	UROCE_CALL_SET_ASYNC,
+	/* With a channel: with the end into which its events are sent, or -1 if the preload library may
+	 * have it, and the end that the program reads. -ENOENT: the former is needed, since neither a
+	 * queue with that channel exists nor has the preload library its sending end. An engine process
+	 * gets both, if the channel is new. */
+	UROCE_CALL_CREATE_CQ,
+	UROCE_CALL_MODIFY_CQ, /* value: the count, and shifted by 16 the period in us */
+	UROCE_CALL_RESIZE_CQ, /* value: the entries; fills new_ring */
+	/* Fills read: how many of the queue's events the program has read, of the channel and
+	 * asynchronous ones. No more follow. out, of a context of another process: the sending end of
+	 * its channel, if it was the channel's last queue. */
+	UROCE_CALL_DESTROY_CQ,
+	/* value, of an engine process: the CQ of an XRC SRQ. -EEXIST: the engine has no room for this
+	 * number of an XRC SRQ, as for a queue pair; another number may work. */
+	UROCE_CALL_CREATE_SRQ,
+	UROCE_CALL_RESIZE_SRQ,	/* value: the work requests; fills new_srq */
+	UROCE_CALL_LIMIT_SRQ,	/* value: the limit */
+	UROCE_CALL_QUERY_SRQ,	/* fills value: the limit */
+	UROCE_CALL_DESTROY_SRQ, /* read[0]: as of DESTROY_CQ */
+	UROCE_CALL_CREATE_AH, /* fills value, which identifies it in work requests */
+	UROCE_CALL_DESTROY_AH,
+	UROCE_CALL_CREATE_QP,
+	/* Opens the XRC target qpn again, as another queue pair object with the same state. The target
+	 * ends with its last object. Only type, qpn, xrcdn and user_handle are used. -ENOENT: the domain
+	 * has no such target. */
+	UROCE_CALL_OPEN_QP,
+	/* -EINVAL: the transition from the current state to attr.state is not allowed with the
+	 * attributes in mask, whose values it does not check. */
+	UROCE_CALL_MAY_MODIFY_QP,
+	UROCE_CALL_MODIFY_QP,
+	/* Fills now with the attributes of creation and modification and with the current state; not
+	 * peer_slot. */
+	UROCE_CALL_QUERY_QP,
+	UROCE_CALL_MCAST,
+	/* read[0]: as of DESTROY_CQ. -EBUSY: it is attached to multicast groups, has rules, or is a work
+	 * queue in use by a queue pair. */
+	UROCE_CALL_DESTROY_QP,
+	UROCE_CALL_REG_MR, /* an engine process gets the file of UROCE_EMR_FILE */
+	UROCE_CALL_REREG_MR,
+	UROCE_CALL_DEREG_MR,
+	UROCE_CALL_ALLOC_MW,
+	UROCE_CALL_DEALLOC_MW,
+	/* Only of an engine process: ends the regions that uroced registered in the program's place and
+	 * that the program has not registered since. */
+	UROCE_CALL_CLAIMED,
+	/* Shows the memory of the program's parent. With its /proc/PID/mem; value: the process. Once. */
+	UROCE_CALL_SET_PARENT,
+	UROCE_CALL_HAS_RAW, /* returns 1 if the engine has packet sockets */
+	/* With the receiving socket and the sending one, before the first raw packet queue pair or work
+	 * queue. -EALREADY: the engine has some. */
+	UROCE_CALL_USE_RAW,
+	/* value: enum ibv_wq_state. The device has checked the transition, except from a state that the
+	 * queue entered by itself. */
+	UROCE_CALL_MODIFY_WQ,
+	UROCE_CALL_CREATE_FLOW, /* it: the queue pair */
+	/* Only of an engine process: fills counts: what the rule has counted. */
+	UROCE_CALL_READ_FLOW,
+	UROCE_CALL_DESTROY_FLOW, /* fills counts, of an engine process */
+	/* Only of a context of another process: fetches what the program has posted, and sends what needs
+	 * no answer. Takes 0.2 s at most, in pieces between which calls of other contexts come. Afterwards
+	 * the program's memory may go. */
+	UROCE_CALL_DRAIN,
+	UROCE_CALL_OPS
+};
+
+/* Maximum number of descriptors that go with a call. */
+#define UROCE_CALL_FDS 3
+/* Maximum number of work queues that a queue pair spreads frames over. */
+#define UROCE_CALL_WQS 256
+
+struct uroce_call_gid {
+	__u8 gid[16];
+	__u32 index; /* MCAST: 1 attaches, 0 detaches */
+	__u32 rsv;
+};
+
+struct uroce_call_cq {
+	__u32 entries;
+	__u32 flags; /* UROCE_ECQ_* */
+	__u64 user_handle;
+	__u64 channel; /* identifies the completion channel; 0: none */
+};
+
+/* An engine process ignores the pointers of init, and all others what follows it. n_wqs: number of work
+ * queues that a queue pair spreads frames over; 0: it does not. Their object numbers, each a __u32, follow
+ * the message. */
+struct uroce_call_qp {
+	struct uroce_eqp_init init;
+	__u32 send_cq, recv_cq, srq; /* object numbers; 0: none */
+	__u32 n_wqs;
+	__u8 rss_key[UROCE_RX_HASH_KEY_BYTES];
+	__u32 rss_fields; /* enum ibv_rx_hash_fields */
+	__u32 rsv;
+};
+
+struct uroce_call_modify {
+	struct uroce_engine_qp attr;
+	__u32 mask; /* enum ib_qp_attr_mask of the kernel */
+	__u32 rsv;
+};
+
+struct uroce_call_ah {
+	struct uroce_engine_path path;
+	__u32 pdn;
+};
+
+struct uroce_call_mr {
+	struct uroce_emr_init init;
+	__u32 flags; /* REREG_MR: enum ibv_rereg_mr_flags */
+	__u32 rsv;
+};
+
+struct uroce_call_mw {
+	__u32 pdn, type, rkey; /* type: enum ibv_mw_type */
+	__u32 rsv;
+};
+
+struct uroce_call_begun {
+	__u64 db_map_off;
+	__u32 db_map_len;
+	__u32 rsv;
+};
+
+struct uroce_call_msg {
+	__u32 op;
+	__s32 ret; /* of a reply of an engine process: result of the call */
+	/* for an engine process: an object of this context; in its reply: the new object */
+	__u32 number;
+	__u32 value; /* an argument, or a result */
+	union {
+		struct uroce_call_gid gid;
+		struct uroce_engine_ring ring;
+		struct uroce_call_cq cq;
+		struct uroce_esrq_init srq;
+		struct uroce_call_ah ah;
+		struct uroce_call_qp qp;
+		struct uroce_call_modify modify;
+		struct uroce_call_mr mr;
+		struct uroce_call_mw mw;
+		struct uroce_engine_flow flow;
+		/* replies */
+		struct uroce_call_begun begun;
+		struct uroce_create_cq_resp new_cq;
+		struct uroce_resize_cq_resp new_ring;
+		struct uroce_create_srq_resp new_srq;
+		struct uroce_create_qp_resp new_qp;
+		struct uroce_engine_qp now;
+		__u32 read[2];
+		struct uroce_eflow_counts counts;
+		__u8 room[192];
+	};
+};
+
+struct uroce_call {
+	struct uroce_call_msg msg, reply;
+	/* The object that the call is about; then the one that it has made. Each begins with the pointer
+	 * that open() put into *ctx. */
+	void *it;
+	__u32 n_fds; /* descriptors that go with the call, which stay the caller's */
+	__s32 fds[UROCE_CALL_FDS];
+	__s32 out
+		[2]; /* descriptors that come with the reply, which become the caller's; -1: none */
+	/* CREATE_FLOW: counters, the caller's, valid until the rule is destroyed; or NULL */
+	struct uroce_eflow_counts *counts;
+};
+
+/* Returns how many objects a call adds to those of its context. */
+static inline int uroce_call_makes(__u32 op)
+{
+	switch (op) {
+	case UROCE_CALL_CREATE_CQ:
+	case UROCE_CALL_CREATE_SRQ:
+	case UROCE_CALL_CREATE_AH:
+	case UROCE_CALL_CREATE_QP:
+	case UROCE_CALL_OPEN_QP:
+	case UROCE_CALL_CREATE_FLOW:
+	case UROCE_CALL_REG_MR:
+	case UROCE_CALL_ALLOC_MW:
+		return 1;
+	case UROCE_CALL_DESTROY_CQ:
+	case UROCE_CALL_DESTROY_SRQ:
+	case UROCE_CALL_DESTROY_AH:
+	case UROCE_CALL_DESTROY_QP:
+	case UROCE_CALL_DESTROY_FLOW:
+	case UROCE_CALL_DEREG_MR:
+	case UROCE_CALL_DEALLOC_MW:
+		return -1;
+	default:
+		return 0;
+	}
+}
+
 struct uroce_engine_ops {
 	__u32 version;
 	/* Opens an engine. file: the uverbs file, which the caller keeps open as long as
-	 * the engine. The descriptors in open stay the caller's. */
+	 * the engine. The descriptors in open stay the caller's. *ctx begins with a pointer to this
+	 * table. */
 	int (*open)(const struct uroce_engine_open *open, int file,
 		    struct uroce_ectx **ctx, struct uroce_ectx_info *info);
 	/* Makes an engine for contexts of other processes, one or several. v1: UROCE_V1_FDS
@@ -164,13 +363,6 @@ struct uroce_engine_ops {
 	/* Returns the bytes of rings, and as many of objects, that uroced has added to those of the
 	 * client (UROCE_METHOD_ENGINE_ROOM). Only after open_apart(). */
 	__u64 (*room)(struct uroce_ectx *ctx);
-	/* Returns the sending end of a channel, which becomes the caller's, if the last
-	 * destroyed CQ was the channel's last one; otherwise -1. Only after open_apart(). */
-	int (*left_sender)(struct uroce_ectx *ctx);
-	/* Fetches what the program has posted, and sends what needs no answer. Takes 0.2 s at
-	 * most, in pieces between which calls of other contexts come. Afterwards the program's
-	 * memory may go. Only after open_apart(). */
-	void (*drain)(struct uroce_ectx *ctx);
 	/* Closes the context. All objects have been destroyed. In a child of fork it does
 	 * nothing. */
 	void (*close)(struct uroce_ectx *ctx);
@@ -181,115 +373,12 @@ struct uroce_engine_ops {
 	 * is no object, so the context needs no engine), -ESRCH (the engine is still the
 	 * parent's) or -EIO. */
 	int (*take_over)(struct uroce_ectx *ctx, int wait);
-	/* Shows the memory of the program's parent: mem is its /proc/PID/mem, which stays the
-	 * caller's. Once. Returns 0 or -errno. */
-	int (*set_parent)(struct uroce_ectx *ctx, int mem, __u32 pid);
-	/* has_gid() returns whether the engine has the socket for that entry of the GID
-	 * table. use_gid() takes over fd, unless it fails; fd -1: packets come through the
-	 * relay ring. It returns -EALREADY if the engine has that socket. */
-	int (*has_gid)(struct uroce_ectx *ctx, __u32 index, const __u8 gid[16]);
-	int (*use_gid)(struct uroce_ectx *ctx, __u32 index, const __u8 gid[16],
-		       int fd);
-
-	/* has_ring() returns whether the engine has rings to the present engine in that
-	 * slot of the device. use_ring() takes rings, in place of others for that slot;
-	 * the descriptors stay the caller's. */
-	int (*has_ring)(struct uroce_ectx *ctx, __u32 slot);
-	int (*use_ring)(struct uroce_ectx *ctx,
-			const struct uroce_engine_ring *ring);
-
-	/* Sets the end into which asynchronous events are sent, the end that the program
-	 * reads, and a socket that hangs up with the device. The descriptors stay the
-	 * caller's. Called once, before the first queue. A shared engine uses the liveness
-	 * socket of its first context only. */
-	int (*set_async)(struct uroce_ectx *ctx, int tx, int rx, int liveness);
-
-	/* The descriptors stay the caller's. -ENOENT: tx is needed, since neither a queue
-	 * with that channel exists nor has the preload library its sending end. */
-	int (*create_cq)(struct uroce_ectx *ctx,
-			 const struct uroce_ecq_init *init,
-			 struct uroce_ecq **cq,
-			 struct uroce_create_cq_resp *resp);
-	int (*modify_cq)(struct uroce_ecq *cq, __u16 count, __u16 period_us);
-	int (*resize_cq)(struct uroce_ecq *cq, __u32 entries,
-			 struct uroce_resize_cq_resp *resp);
-	/* *read: how many of the queue's events the program has read, of the channel and
-	 * asynchronous ones. No more follow. */
-	int (*destroy_cq)(struct uroce_ecq *cq, __u32 read[2]);
-	/* -EEXIST: the engine has no room for this number of an XRC SRQ, as for a queue
-	 * pair; another number may work. */
-	int (*create_srq)(struct uroce_ectx *ctx,
-			  const struct uroce_esrq_init *init,
-			  struct uroce_esrq **srq,
-			  struct uroce_create_srq_resp *resp);
-	int (*resize_srq)(struct uroce_esrq *srq, __u32 max_wr,
-			  struct uroce_create_srq_resp *resp);
-	int (*limit_srq)(struct uroce_esrq *srq, __u32 limit);
-	__u32 (*query_srq)(struct uroce_esrq *srq); /* the limit */
-	/* *read: as of destroy_cq(). */
-	int (*destroy_srq)(struct uroce_esrq *srq, __u32 *read);
-	/* *number: identifies the address handle in work requests. */
-	int (*create_ah)(struct uroce_ectx *ctx, __u32 pdn,
-			 const struct uroce_engine_path *path,
-			 struct uroce_eah **ah, __u32 *number);
-	void (*destroy_ah)(struct uroce_eah *ah);
-	int (*create_qp)(struct uroce_ectx *ctx,
-			 const struct uroce_eqp_init *init,
-			 struct uroce_eqp **qp,
-			 struct uroce_create_qp_resp *resp);
-	/* Opens the XRC target qpn again, as another queue pair object with the same state.
-	 * The target ends with its last object. Only type, qpn, xrcdn and user_handle are
-	 * used. -ENOENT: the domain has no such target. */
-	int (*open_qp)(struct uroce_ectx *ctx,
-		       const struct uroce_eqp_init *init,
-		       struct uroce_eqp **qp);
-	/* Returns 0 if the transition from the current state to attr->state is allowed with
-	 * the attributes in mask, else -EINVAL. Does not check their values. mask: enum
-	 * ib_qp_attr_mask of the kernel. */
-	int (*may_modify_qp)(struct uroce_eqp *qp,
-			     const struct uroce_engine_qp *attr, __u32 mask);
-	int (*modify_qp)(struct uroce_eqp *qp,
-			 const struct uroce_engine_qp *attr, __u32 mask);
-	/* Fills *attr with the attributes of creation and modification and with the current
-	 * state; not peer_slot. */
-	void (*query_qp)(struct uroce_eqp *qp, struct uroce_engine_qp *attr);
-	/* Attaches the queue pair to a multicast group, or detaches it. */
-	int (*mcast)(struct uroce_eqp *qp, const __u8 gid[16], __u32 attach);
-	/* -EBUSY: it is attached to multicast groups. */
-	int (*destroy_qp)(struct uroce_eqp *qp, __u32 *read);
-
-	/* has_raw() returns whether the engine has packet sockets. use_raw() takes them,
-	 * before the first raw packet queue pair or work queue; the descriptors stay the
-	 * caller's. It returns -EALREADY if the engine has some. These and the next three
-	 * are NULL in a library without raw packets. */
-	int (*has_raw)(struct uroce_ectx *ctx);
-	int (*use_raw)(struct uroce_ectx *ctx,
-		       const struct uroce_engine_raw *raw);
-	/* state: enum ibv_wq_state. The device has checked the transition, except from a
-	 * state that the queue entered by itself. */
-	int (*modify_wq)(struct uroce_eqp *wq, __u32 state);
-	/* counts: counters, the caller's, valid until the rule is destroyed; or NULL. A
-	 * queue pair with rules, or a work queue in use by a queue pair, cannot be
-	 * destroyed (-EBUSY). */
-	int (*create_flow)(struct uroce_eqp *qp,
-			   const struct uroce_engine_flow *init,
-			   struct uroce_eflow_counts *counts,
-			   struct uroce_eflow **flow);
-	void (*destroy_flow)(struct uroce_eflow *flow);
-
-	int (*reg_mr)(struct uroce_ectx *ctx, const struct uroce_emr_init *init,
-		      struct uroce_emr **mr);
-	/* flags: enum ibv_rereg_mr_flags. */
-	int (*rereg_mr)(struct uroce_emr *mr, __u32 flags,
-			const struct uroce_emr_init *init);
-	int (*dereg_mr)(struct uroce_emr *mr);
+	/* Returns 0, for HAS_* 1, or a negative errno: -EOPNOTSUPP for a call that the engine does not
+	 * know, which those of raw packets may be. */
+	int (*call)(struct uroce_ectx *ctx, struct uroce_call *call);
 	/* Returns 0 if the whole range is GPU memory that can be registered, else -EFAULT.
 	 * length 0: whether such memory can exist. NULL: not supported. */
 	int (*has_gpu)(__u64 addr, __u64 length);
-	/* type: enum ibv_mw_type. */
-	int (*alloc_mw)(struct uroce_ectx *ctx, __u32 pdn, __u32 type,
-			__u32 rkey, struct uroce_emw **mw);
-	void (*dealloc_mw)(struct uroce_emw *mw);
 
 	/* Sends what was just posted. */
 	void (*posted)(struct uroce_ectx *ctx);

@@ -8,6 +8,7 @@
 #ifndef UROCE_RESUMES_H
 #define UROCE_RESUMES_H
 
+#include <linux/errno.h>
 #include <linux/types.h>
 
 #define UROCE_RESUMES_VERSION 3
@@ -49,6 +50,14 @@ static inline const struct uroce_resumes *uroce_get_resumes(void)
 	return &uroce_resumes && uroce_resumes.version == UROCE_RESUMES_VERSION
 		       ? &uroce_resumes
 		       : 0;
+}
+
+/* take_sender() of the library, if there is one. */
+static inline int uroce_take_sender(int number)
+{
+	const struct uroce_resumes *preload = uroce_get_resumes();
+
+	return preload ? preload->take_sender(number) : -ENOENT;
 }
 
 #endif

@@ -33,7 +33,7 @@ struct ur_apart_object {
 	void *it;
 	u8 (*groups)[16]; /* multicast groups of a queue pair */
 	u32 n_groups;
-	bool raw; /* a queue pair that rules may name */
+	bool raw; /* a raw packet queue pair, which rules may name */
 };
 
 struct ur_apart_engine;
@@ -88,50 +88,35 @@ void ur_apart_file_put(struct ur_apart_file *file);
  * It ends with its last context. */
 void ur_apart_engine_done(u32 number);
 
-/* A message of the program. */
-struct ur_apart_asked {
-	struct uroce_apart_msg msg;
-	u32 wq[UROCE_APART_WQS]; /* behind it */
-	u32 n_wqs;
-};
-struct ur_apart_reply {
-	struct uroce_apart_msg msg;
-	int fds[2]; /* to send; -1: none */
-	bool close; /* fds are closed once sent */
-};
-/* calls.c: carries out a message of the program and fills *reply. fds: the message's
- * descriptors, -1 for none; the callee sets those that it takes over to -1. */
-void ur_apart_call(struct ur_apart_client *client,
-		   const struct ur_apart_asked *asked, int *fds,
-		   struct ur_apart_reply *reply);
-
-/* A message that is carried out. There is room for what it creates. */
+/* A message of the program that is carried out. */
 struct ur_apart_call {
 	struct ur_apart_client *client;
-	const struct uroce_apart_msg *in; /* asked->msg */
-	const struct ur_apart_asked *asked;
-	int *fds;
-	struct ur_apart_reply *reply;
-	struct ur_apart_object
-		*named; /* the object that it is about, or NULL */
-	void *it;	/* named->it */
+	struct uroce_call call;
+	u32 wq[UROCE_CALL_WQS]; /* behind the message */
+	u32 n_wqs;
+	/* What is added to the objects in the end. There is room for it. */
+	enum ur_apart_kind makes;
+	/* The object that it is about, or NULL. */
+	struct ur_apart_object *named;
 };
-/* objects.c: return another object that the message names, or NULL. */
+/* calls.c: carries out the message, with its descriptors, and fills call.reply and call.out. The caller closes the
+ * descriptors, all but those that BEGIN put into call.out. */
+void ur_apart_call(struct ur_apart_client *client, struct ur_apart_call *call);
+
+/* objects.c: pass a call on to the engine, and one that destroys a rule. Return its result. */
+int ur_apart_pass(struct ur_apart_call *c);
+int ur_apart_destroy_flow(struct ur_apart_call *c);
+/* Return another object that the message names, or NULL. */
 void *ur_apart_given(const struct ur_apart_call *c, enum ur_apart_kind kind,
 		     u32 number);
-/* Adds the new object it, unless err, the result of creating it, is an error. Returns err. */
-int ur_apart_made(const struct ur_apart_call *c, enum ur_apart_kind kind,
-		  void *it, int err);
 
 /* raw.c: messages about raw packets, and one that creates a raw packet queue pair or a work queue. Each returns its
  * result. */
-int ur_apart_has_raw(const struct ur_apart_call *c);
-int ur_apart_use_raw(const struct ur_apart_call *c);
-int ur_apart_create_raw(const struct ur_apart_call *c);
-int ur_apart_modify_wq(const struct ur_apart_call *c);
-int ur_apart_create_flow(const struct ur_apart_call *c);
-int ur_apart_read_flow(const struct ur_apart_call *c);
-int ur_apart_destroy_flow(const struct ur_apart_call *c);
+int ur_apart_use_raw(struct ur_apart_call *c);
+int ur_apart_create_raw(struct ur_apart_call *c);
+int ur_apart_modify_wq(struct ur_apart_call *c);
+int ur_apart_create_flow(struct ur_apart_call *c);
+int ur_apart_read_flow(struct ur_apart_call *c);
 
 /* domains.c */
 
@@ -184,12 +169,9 @@ void ur_apart_leave(struct ur_apart_client *client, struct ur_apart_object *qp,
 		    const u8 gid[16]);
 /* An object of kind UR_APART_FLOW: a rule, and what it has counted. */
 struct ur_apart_rule {
-	struct uroce_eflow *it;
+	void *it;
 	struct uroce_eflow_counts counts;
 };
-/* Destroys the rule it, an object of kind UR_APART_FLOW. Returns what it has counted. */
-struct uroce_eflow_counts ur_apart_end_flow(struct ur_apart_client *client,
-					    void *it);
 /* Destroys all objects. */
 void ur_apart_destroy_all(struct ur_apart_client *client);
 
@@ -205,10 +187,10 @@ bool ur_apart_is_packet_socket(int fd);
 /* Checks an XRC target that is created or opened. */
 bool ur_apart_target_is_good(const struct uroce_eqp_init *qp, u32 slot);
 /* Checks the arguments of MAY_MODIFY_QP. */
-bool ur_apart_states_are_good(const struct uroce_apart_modify *modify);
-bool ur_apart_modify_is_good(const struct uroce_apart_modify *modify);
+bool ur_apart_states_are_good(const struct uroce_call_modify *modify);
+bool ur_apart_modify_is_good(const struct uroce_call_modify *modify);
 bool ur_apart_mr_is_good(const struct uroce_emr_init *mr);
-bool ur_apart_cq_is_good(const struct uroce_apart_cq *cq);
+bool ur_apart_cq_is_good(const struct uroce_call_cq *cq);
 /* xrc: srq is an XRC SRQ, and its completion queue exists. */
 bool ur_apart_srq_is_good(const struct uroce_esrq_init *srq, bool xrc);
 /* Returns whether the file is sealed so that it cannot shrink below its mapping. */

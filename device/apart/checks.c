@@ -49,8 +49,8 @@ bool ur_apart_raw_is_good(const struct uroce_eqp_init *qp, u32 n_wqs, u32 slot)
 	if (qp->type != IB_UVERBS_QPT_RAW_PACKET || qp->wq > 1 || qp->xrcdn ||
 	    (qp->wq && (n_wqs || qp->srq || sends || qp->send_cq)))
 		return false;
-	if (n_wqs ? n_wqs > UROCE_APART_WQS || n_wqs & (n_wqs - 1) ||
-			    receives || qp->recv_cq
+	if (n_wqs ? n_wqs > UROCE_CALL_WQS || n_wqs & (n_wqs - 1) || receives ||
+			    qp->recv_cq
 		  : !qp->recv_cq)
 		return false;
 	if (!qp->send_cq && ((!n_wqs && !qp->wq) || sends))
@@ -87,13 +87,13 @@ static bool is_mtu(u32 mtu)
 	       mtu == 4096;
 }
 
-bool ur_apart_states_are_good(const struct uroce_apart_modify *m)
+bool ur_apart_states_are_good(const struct uroce_call_modify *m)
 {
 	return !(m->mask & ~MASK_ALL) && m->attr.state <= UR_QP_ERR &&
 	       m->attr.cur_state <= UR_QP_ERR;
 }
 
-bool ur_apart_modify_is_good(const struct uroce_apart_modify *m)
+bool ur_apart_modify_is_good(const struct uroce_call_modify *m)
 {
 	const struct uroce_engine_qp *a = &m->attr;
 
@@ -123,7 +123,7 @@ bool ur_apart_mr_is_good(const struct uroce_emr_init *mr)
 	       mr->iova + mr->length >= mr->iova;
 }
 
-bool ur_apart_cq_is_good(const struct uroce_apart_cq *cq)
+bool ur_apart_cq_is_good(const struct uroce_call_cq *cq)
 {
 	u32 known = UROCE_ECQ_IGNORE_OVERRUN | UROCE_ECQ_STAMPED;
 

@@ -11,31 +11,36 @@
 #define STACK_BYTES (256u << 10)
 
 /* Returns 0, or -errno if the program has ended or sends an invalid message. */
-static int receive(int sock, struct ur_apart_asked *asked, int *fds)
+static int receive(int sock, struct ur_apart_call *c)
 {
-	struct iovec iov[] = {{&asked->msg, sizeof(asked->msg)},
-			      {asked->wq, sizeof(asked->wq)}};
+	struct uroce_call *call = &c->call;
+	struct iovec iov[] = {{&call->msg, sizeof(call->msg)},
+			      {c->wq, sizeof(c->wq)}};
 	int flags;
-	ssize_t n = ur_scm_recv(sock, iov, 2, fds, UROCE_APART_MSG_FDS, &flags);
+	ssize_t n =
+		ur_scm_recv(sock, iov, 2, call->fds, UROCE_CALL_FDS, &flags);
 
 	if (n < 0)
 		return (int)n;
-	asked->n_wqs = (u32)((size_t)n / 4 - sizeof(asked->msg) / 4);
-	if (n >= (ssize_t)sizeof(asked->msg) && !(n % 4) &&
+	c->n_wqs = (u32)((size_t)n / 4 - sizeof(call->msg) / 4);
+	while (call->n_fds < UROCE_CALL_FDS && call->fds[call->n_fds] >= 0)
+		call->n_fds++;
+	if (n >= (ssize_t)sizeof(call->msg) && !(n % 4) &&
 	    !(flags & (MSG_TRUNC | MSG_CTRUNC)))
 		return 0;
-	ur_scm_close(fds, UROCE_APART_MSG_FDS);
+	ur_scm_close(call->fds, UROCE_CALL_FDS);
 	return -EPROTO;
 }
 
-static int answer(int sock, struct ur_apart_reply *reply)
+static int answer(int sock, struct uroce_call *call)
 {
-	u32 n = reply->fds[0] < 0 ? 0 : reply->fds[1] < 0 ? 1 : 2;
-	int err = ur_scm_send_one(sock, &reply->msg, sizeof(reply->msg),
-				  reply->fds, n, 0);
+	u32 n = call->out[0] < 0 ? 0 : call->out[1] < 0 ? 1 : 2;
+	int err = ur_scm_send_one(sock, &call->reply, sizeof(call->reply),
+				  call->out, n, 0);
 
-	if (reply->close)
-		ur_scm_close(reply->fds, n);
+	/* Those of BEGIN are the engine's. */
+	if (call->msg.op != UROCE_CALL_BEGIN)
+		ur_scm_close(call->out, n);
 	return err;
 }
 
@@ -63,19 +68,24 @@ static void end(struct ur_apart_client *c)
 	ended();
 }
 
-static void *serve(void *arg)
+/* Returns whether there was a message. */
+static bool serve_one(struct ur_apart_client *client)
 {
-	struct ur_apart_client *c = arg;
-	struct ur_apart_asked asked;
-	struct ur_apart_reply reply;
-	int fds[UROCE_APART_MSG_FDS], err = 0;
+	struct ur_apart_call c = {0};
+	int err = receive(client->sock, &c);
 
-	while (!err && !receive(c->sock, &asked, fds)) {
-		ur_apart_call(c, &asked, fds, &reply);
-		ur_scm_close(fds, UROCE_APART_MSG_FDS);
-		err = answer(c->sock, &reply);
-	}
-	end(c);
+	if (err)
+		return false;
+	ur_apart_call(client, &c);
+	ur_scm_close(c.call.fds, UROCE_CALL_FDS);
+	return !answer(client->sock, &c.call);
+}
+
+static void *serve(void *client)
+{
+	while (serve_one(client))
+		;
+	end(client);
 	return NULL;
 }
 
@@ -117,11 +127,15 @@ static int find_engine(struct ur_apart_client *c,
 /* For a shared engine uroced sends the program's event file itself. */
 static int set_async(const struct ur_apart_client *c, const int *fds)
 {
-	if (!c->engine || fds[UROCE_APART_ASYNC_TX] < 0)
+	struct uroce_call call = {.msg.op = UROCE_CALL_SET_ASYNC,
+				  .n_fds = 3,
+				  .fds = {fds[UROCE_APART_ASYNC_TX],
+					  fds[UROCE_APART_ASYNC_RX],
+					  fds[UROCE_APART_LIVENESS]}};
+
+	if (!c->engine || call.fds[0] < 0)
 		return 0;
-	return c->ops->set_async(c->ctx, fds[UROCE_APART_ASYNC_TX],
-				 fds[UROCE_APART_ASYNC_RX],
-				 fds[UROCE_APART_LIVENESS]);
+	return c->ops->call(c->ctx, &call);
 }
 
 static int open_engine(struct ur_apart_client *c,

@@ -4,22 +4,24 @@
 #include <unistd.h>
 #include "device/apart/apart.h"
 
-static int reg(struct ur_apart_client *c, struct uroce_emr_init *init,
-	       struct uroce_emr **mr)
+/* Returns the new object's number; 0: it cannot be registered. */
+static u32 reg(struct ur_apart_client *c, const struct uroce_emr_init *init)
 {
-	int err;
+	struct uroce_call call = {
+		.msg = {.op = UROCE_CALL_REG_MR, .mr.init = *init}};
 
 	if (!ur_apart_mr_is_good(init) ||
-	    ur_apart_make_room(c, UR_APART_LISTED_MR))
-		return -1;
-	err = ur_apart_find_domain(c, &init->pdn);
-	return err ? err : c->ops->reg_mr(c->ctx, init, mr);
+	    ur_apart_make_room(c, UR_APART_LISTED_MR) ||
+	    ur_apart_find_domain(c, &call.msg.mr.init.pdn) ||
+	    c->ops->call(c->ctx, &call))
+		return 0;
+	return ur_apart_add(c, UR_APART_LISTED_MR, call.it);
 }
 
 void ur_apart_register_listed(struct ur_apart_client *c, int fd, u32 n)
 {
 	struct uroce_emr_init init;
-	struct uroce_emr *mr;
+	u32 number;
 
 	c->listed =
 		n <= UR_APART_OBJECTS ? calloc(n, sizeof(*c->listed)) : NULL;
@@ -27,10 +29,10 @@ void ur_apart_register_listed(struct ur_apart_client *c, int fd, u32 n)
 		if (pread(fd, &init, sizeof(init), (off_t)(i * sizeof(init))) !=
 		    sizeof(init))
 			return;
-		if (!reg(c, &init, &mr))
-			c->listed[c->n_listed++] = (struct ur_apart_listed){
-				init.key,
-				ur_apart_add(c, UR_APART_LISTED_MR, mr)};
+		number = reg(c, &init);
+		if (number)
+			c->listed[c->n_listed++] =
+				(struct ur_apart_listed){init.key, number};
 	}
 }
 
@@ -55,9 +57,11 @@ void ur_apart_claimed(struct ur_apart_client *c)
 	while (c->n_listed) {
 		struct ur_apart_object *o = ur_apart_find(
 			c, UR_APART_LISTED_MR, c->listed[--c->n_listed].number);
+		struct uroce_call call = {.msg.op = UROCE_CALL_DEREG_MR,
+					  .it = o->it};
 
 		/* A region that windows are bound to stays. */
-		if (!c->ops->dereg_mr(o->it))
+		if (!c->ops->call(c->ctx, &call))
 			ur_apart_del(c, o);
 	}
 	free(c->listed);

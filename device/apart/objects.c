@@ -6,6 +6,7 @@
 #include "device/apart/apart.h"
 #include "device/memory.h"
 #include "util/assert.h"
+#include "util/os/scm.h"
 
 static u32 kib_of(enum ur_apart_kind kind)
 {
@@ -71,14 +72,6 @@ void *ur_apart_given(const struct ur_apart_call *c, enum ur_apart_kind kind,
 	return o ? o->it : NULL;
 }
 
-int ur_apart_made(const struct ur_apart_call *c, enum ur_apart_kind kind,
-		  void *it, int err)
-{
-	if (!err)
-		c->reply->msg.number = ur_apart_add(c->client, kind, it);
-	return err;
-}
-
 void ur_apart_del(struct ur_apart_client *c, struct ur_apart_object *o)
 {
 	ur_assert(o >= c->objects && o < c->objects + c->n_objects &&
@@ -131,53 +124,55 @@ void ur_apart_leave(struct ur_apart_client *c, struct ur_apart_object *qp,
 static void leave_all(struct ur_apart_client *c, struct ur_apart_object *qp)
 {
 	while (qp->n_groups) {
-		c->ops->mcast(qp->it, qp->groups[--qp->n_groups], 0);
+		struct uroce_call call = {.msg.op = UROCE_CALL_MCAST,
+					  .it = qp->it};
+
+		memcpy(call.msg.gid.gid, qp->groups[--qp->n_groups], 16);
+		c->ops->call(c->ctx, &call);
 		c->kib -= UR_KIB_OBJECT;
 	}
 }
 
-struct uroce_eflow_counts ur_apart_end_flow(struct ur_apart_client *client,
-					    void *it)
+int ur_apart_pass(struct ur_apart_call *c)
 {
-	struct ur_apart_rule *flow = it;
-	struct uroce_eflow_counts counts;
+	return c->client->ops->call(c->client->ctx, &c->call);
+}
 
-	client->ops->destroy_flow(flow->it);
-	counts = flow->counts;
+int ur_apart_destroy_flow(struct ur_apart_call *c)
+{
+	struct ur_apart_rule *flow = c->call.it;
+	int err;
+
+	c->call.it = flow->it;
+	err = ur_apart_pass(c);
+	c->call.reply.counts = flow->counts;
 	free(flow);
-	return counts;
+	return err;
 }
 
 /* The caller destroys users of the object first. */
 static int destroy(struct ur_apart_client *c, struct ur_apart_object *o)
 {
-	const struct uroce_engine_ops *ops = c->ops;
-	u32 read[2];
+	static const u32 ops[] = {
+		[UR_APART_CQ] = UROCE_CALL_DESTROY_CQ,
+		[UR_APART_SRQ] = UROCE_CALL_DESTROY_SRQ,
+		[UR_APART_AH] = UROCE_CALL_DESTROY_AH,
+		[UR_APART_QP] = UROCE_CALL_DESTROY_QP,
+		[UR_APART_MR] = UROCE_CALL_DEREG_MR,
+		[UR_APART_LISTED_MR] = UROCE_CALL_DEREG_MR,
+		[UR_APART_MW] = UROCE_CALL_DEALLOC_MW,
+		[UR_APART_WQ] = UROCE_CALL_DESTROY_QP,
+		[UR_APART_FLOW] = UROCE_CALL_DESTROY_FLOW,
+	};
+	struct ur_apart_call call = {
+		.client = c, .call = {.msg.op = ops[o->kind], .it = o->it}};
+	int err;
 
-	switch (o->kind) {
-	case UR_APART_CQ:
-		return ops->destroy_cq(o->it, read);
-	case UR_APART_SRQ:
-		return ops->destroy_srq(o->it, read);
-	case UR_APART_FLOW:
-		ur_apart_end_flow(c, o->it);
-		return 0;
-	case UR_APART_QP:
-	case UR_APART_WQ:
-		leave_all(c, o);
-		return ops->destroy_qp(o->it, read);
-	case UR_APART_MR:
-	case UR_APART_LISTED_MR:
-		return ops->dereg_mr(o->it);
-	case UR_APART_AH:
-		ops->destroy_ah(o->it);
-		return 0;
-	case UR_APART_MW:
-		ops->dealloc_mw(o->it);
-		return 0;
-	default:
-		return -EINVAL;
-	}
+	leave_all(c, o);
+	err = o->kind == UR_APART_FLOW ? ur_apart_destroy_flow(&call)
+				       : ur_apart_pass(&call);
+	ur_scm_close(call.call.out, UR_ARRAY_SIZE(call.call.out));
+	return err;
 }
 
 void ur_apart_destroy_all(struct ur_apart_client *c)

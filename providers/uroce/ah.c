@@ -41,7 +41,7 @@ int uroce_destroy_ah(struct ibv_ah *ibah)
 		return err;
 	if (ah->engine &&
 	    ur_ectx_has_still(ur_to_ctx(ibah->context), ah->engine))
-		ur_to_ctx(ibah->context)->engine_ops->destroy_ah(ah->engine);
+		ur_engine_tell(ah->engine, UROCE_CALL_DESTROY_AH, 0);
 	ur_pd_put(ah->pd);
 	free(ah);
 	return 0;

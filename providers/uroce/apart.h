@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Engines in a process of their own: a struct uroce_engine_ops whose functions send
+ * Engines in a process of their own: a struct uroce_engine_ops whose calls are
  * messages (kernel-abi/uroce-apart.h). The provider posts and polls in shared
  * memory; the engine's thread does the work. Once the engine process has ended,
- * each function returns -EIO.
+ * each call returns -EIO.
  */
 #ifndef UR_PROVIDERS_UROCE_APART_H
 #define UR_PROVIDERS_UROCE_APART_H
@@ -19,9 +19,6 @@ extern const struct uroce_engine_ops ur_apart_ops;
  * true. Without it, or if it returns false, they return -ENOMEM. Call it once, before there are objects. */
 void ur_apart_set_room(struct uroce_ectx *ctx, bool (*more_room)(void *arg),
 		       void *arg);
-/* Ends those regions that uroced registered in place of this process and that this process has not
- * registered itself since. */
-int ur_apart_keeps_claimed(struct uroce_ectx *ctx);
 /* Adds to *counts, which flow rules name, what those have counted. Any thread. */
 void ur_apart_update_counts(struct uroce_ectx *ctx,
 			    const struct uroce_eflow_counts *counts);

@@ -18,7 +18,7 @@
 struct ur_apart_channel {
 	struct ur_list node;
 	struct ur_apart *apart;
-	const void *key;
+	u64 key;
 	u64 name;
 	int number; /* the program's descriptor */
 	int rx;	    /* a copy of it */
@@ -28,27 +28,18 @@ struct ur_apart_channel {
 
 /* ---- messages ---- */
 
-/* Descriptors and numbers that go with a message. */
-struct with {
-	const int *fds;
-	u32 n;
-	u32 *more;
-	u32 n_more;
-};
-
-static bool send_it(int sock, struct uroce_apart_msg *msg,
-		    const struct with *with)
+static bool send_it(int sock, struct uroce_call *c, u32 *more, u32 n_more)
 {
-	struct iovec iov[] = {{msg, sizeof(*msg)},
-			      {with->more, with->n_more * sizeof(u32)}};
+	struct iovec iov[] = {{&c->msg, sizeof(c->msg)},
+			      {more, n_more * sizeof(u32)}};
 
-	return !ur_scm_send(sock, iov, 2, with->fds, with->n, 0);
+	return !ur_scm_send(sock, iov, 2, c->fds, c->n_fds, 0);
 }
 
-static bool receive(int sock, struct uroce_apart_msg *msg, int *out)
+static bool receive(int sock, struct uroce_call *c)
 {
-	return ur_scm_recv_one(sock, msg, sizeof(*msg), out, UR_APART_OUT_FDS,
-			       NULL) == sizeof(*msg);
+	return ur_scm_recv_one(sock, &c->reply, sizeof(c->reply), c->out,
+			       UR_ARRAY_SIZE(c->out), NULL) == sizeof(c->reply);
 }
 
 /* Also hangs up channels that no queue uses. */
@@ -103,95 +94,71 @@ static bool answers(int sock, u64 until)
  * Returns whether all have come. Only async-signal-safe calls. */
 static bool take_drained(struct ur_apart *a, u64 until)
 {
-	struct uroce_apart_msg msg;
-	int come[UR_APART_OUT_FDS] = {-1, -1};
+	struct uroce_call drain;
 
 	while (a->undrained) {
 		if (until && !answers(a->sock, until))
 			return false;
-		if (!receive(a->sock, &msg, come) ||
-		    msg.op != UROCE_APART_DRAIN) {
+		if (!receive(a->sock, &drain) ||
+		    drain.reply.op != UROCE_CALL_DRAIN) {
 			__atomic_store_n(&a->dead, true, __ATOMIC_RELAXED);
 			return false;
 		}
-		ur_scm_close(come, UR_APART_OUT_FDS);
+		ur_scm_close(drain.out, UR_ARRAY_SIZE(drain.out));
 		a->undrained--;
 	}
 	return true;
 }
 
-static int converse(struct ur_apart *a, struct uroce_apart_msg *msg,
-		    const struct with *with, int *out)
+static int converse(struct ur_apart *a, struct uroce_call *c, u32 *more,
+		    u32 n_more)
 {
-	u32 op = msg->op;
-
 	if (!*a->own || ur_apart_is_dead(a))
 		return -EIO;
-	if (send_it(a->sock, msg, with) && take_drained(a, 0) &&
-	    receive(a->sock, msg, out) && msg->op == op)
-		return msg->ret;
+	if (send_it(a->sock, c, more, n_more) && take_drained(a, 0) &&
+	    receive(a->sock, c) && c->reply.op == c->msg.op)
+		return c->reply.ret;
 	die(a);
 	return -EIO;
 }
 
-static int ask_once(struct ur_apart *a, struct uroce_apart_msg *msg,
-		    const struct with *with, int *out)
+static int ask_once(struct ur_apart *a, struct uroce_call *c, u32 *more,
+		    u32 n_more)
 {
-	int come[UR_APART_OUT_FDS] = {-1, -1}, error = errno, cancel, ret;
+	int cancel, ret;
 
-	for (u32 i = 0; out && i < UR_APART_OUT_FDS; i++)
-		out[i] = -1;
+	c->out[0] = c->out[1] = -1;
 	if (ur_apart_is_parents(a))
 		return -EIO;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	pthread_mutex_lock(&a->lock);
-	ret = converse(a, msg, with, come);
+	ret = converse(a, c, more, n_more);
 	pthread_mutex_unlock(&a->lock);
-	if (!out || ret < 0)
-		ur_scm_close(come, UR_APART_OUT_FDS);
-	for (u32 i = 0; out && i < UR_APART_OUT_FDS; i++)
-		out[i] = ur_high_fd(come[i]);
+	if (ret < 0)
+		ur_scm_close(c->out, UR_ARRAY_SIZE(c->out));
+	for (u32 i = 0; i < UR_ARRAY_SIZE(c->out); i++)
+		c->out[i] = ur_high_fd(c->out[i]);
 	pthread_setcancelstate(cancel, NULL);
-	errno = error;
 	return ret;
 }
 
-static int ask(struct ur_apart *a, struct uroce_apart_msg *msg,
-	       const struct with *with, int *out)
+int ur_apart_ask(struct ur_apart *a, struct uroce_call *c, u32 *more,
+		 u32 n_more)
 {
-	const struct uroce_apart_msg asked = *msg;
-	int ret = ask_once(a, msg, with, out), error = errno;
+	int ret, error = errno;
 
-	while (ret == -EDQUOT && a->more_room && a->more_room(a->room_arg)) {
-		*msg = asked;
-		ret = ask_once(a, msg, with, out);
-	}
+	do
+		ret = ask_once(a, c, more, n_more);
+	while (ret == -EDQUOT && a->more_room && a->more_room(a->room_arg));
 	errno = error;
 	return ret == -EDQUOT ? -ENOMEM : ret;
-}
-
-int ur_apart_ask(struct ur_apart *a, struct uroce_apart_msg *msg,
-		 const int *fds, u32 n, int *out)
-{
-	const struct with with = {.fds = fds, .n = n};
-
-	return ask(a, msg, &with, out);
-}
-
-int ur_apart_ask_more(struct ur_apart *a, struct uroce_apart_msg *msg,
-		      u32 *more, u32 n_more)
-{
-	const struct with with = {.more = more, .n_more = n_more};
-
-	return ask(a, msg, &with, NULL);
 }
 
 /* Makes no system call that the preload library does not make then, too, where a filter may forbid it.
  * The number of the socket may be another file's by now: see ur_apart_is_there(). */
 void ur_apart_drain(struct ur_apart *a, u64 until)
 {
-	struct uroce_apart_msg msg = {.op = UROCE_APART_DRAIN};
-	const struct with nothing = {0};
+	struct uroce_call drain = {.msg.op = UROCE_CALL_DRAIN};
 	int error = errno, cancel;
 
 	if (!*a->own || ur_apart_is_dead(a) ||
@@ -202,7 +169,7 @@ void ur_apart_drain(struct ur_apart *a, u64 until)
 	if (ur_lock_within(&a->lock, left(until))) {
 		/* No earlier one waits there, so this one is not refused for want of room. */
 		if (take_drained(a, until) &&
-		    send_it(a->sock, &msg, &nothing)) {
+		    send_it(a->sock, &drain, NULL, 0)) {
 			a->undrained++;
 			take_drained(a, until);
 		}
@@ -214,29 +181,16 @@ void ur_apart_drain(struct ur_apart *a, u64 until)
 
 /* ---- channels ---- */
 
-static struct ur_apart_channel *find(const struct ur_apart *a, const void *key)
+static struct ur_apart_channel *find(const struct ur_apart *a, u64 key)
 {
-	ur_list_for_each(it, &a->channels) {
-		struct ur_apart_channel *c =
-			ur_list_entry(it, struct ur_apart_channel, node);
-
+	ur_list_each(struct ur_apart_channel, c, &a->channels, node) {
 		if (c->key == key)
 			return c;
 	}
 	return NULL;
 }
 
-/* Returns a descriptor of ours for the channel's sending end, or -errno. */
-static int take_sender(const struct uroce_ecq_init *in)
-{
-	const struct uroce_resumes *preload = uroce_get_resumes();
-
-	if (in->tx >= 0)
-		return ur_high_fd_copy(in->tx);
-	return preload ? preload->take_sender(in->rx) : -ENOENT;
-}
-
-static int open_channel(struct ur_apart *a, const struct uroce_ecq_init *in,
+static int open_channel(struct ur_apart *a, const struct uroce_call *call,
 			struct ur_apart_channel **ret)
 {
 	static u64 names;
@@ -245,37 +199,39 @@ static int open_channel(struct ur_apart *a, const struct uroce_ecq_init *in,
 
 	if (!c)
 		return -ENOMEM;
-	tx = take_sender(in);
+	tx = call->fds[0] >= 0 ? ur_high_fd_copy(call->fds[0])
+			       : uroce_take_sender(call->fds[1]);
 	if (tx < 0) {
 		free(c);
 		return tx;
 	}
-	c->rx = ur_high_fd_copy(in->rx);
+	c->number = call->fds[1];
+	c->rx = ur_high_fd_copy(c->number);
 	c->apart = a;
-	c->key = in->channel;
+	c->key = call->msg.cq.channel;
 	/* The key is an address, which another channel may get later. */
 	c->name = __atomic_add_fetch(&names, 1, __ATOMIC_RELAXED);
-	c->number = in->rx;
 	c->tx = tx;
 	ur_list_add_tail(&a->channels, &c->node);
 	*ret = c;
 	return 0;
 }
 
-int ur_apart_channel_get(struct ur_apart *a, const struct uroce_ecq_init *in,
+int ur_apart_channel_get(struct ur_apart *a, const struct uroce_call *call,
 			 struct ur_apart_channel **ret)
 {
+	const u64 key = call->msg.cq.channel;
 	int err = 0;
 
 	*ret = NULL;
-	if (!in->channel)
+	if (!key)
 		return 0;
 	if (ur_apart_is_parents(a))
 		return -EIO;
 	pthread_mutex_lock(&a->lock);
-	*ret = find(a, in->channel);
+	*ret = find(a, key);
 	if (!*ret)
-		err = open_channel(a, in, ret);
+		err = open_channel(a, call, ret);
 	if (!err)
 		(*ret)->users++;
 	pthread_mutex_unlock(&a->lock);
@@ -285,6 +241,8 @@ int ur_apart_channel_get(struct ur_apart *a, const struct uroce_ecq_init *in,
 u32 ur_apart_channel_ends(const struct ur_apart_channel *c, __u64 *name,
 			  int fds[2])
 {
+	if (!c)
+		return 0;
 	*name = c->name;
 	if (c->tx < 0)
 		return 0;
@@ -333,13 +291,11 @@ void ur_apart_channel_put(struct ur_apart_channel *c, int tx)
 {
 	struct ur_apart *a;
 
-	if (c && !ur_apart_is_parents(c->apart)) {
-		a = c->apart;
-		pthread_mutex_lock(&a->lock);
-		if (!--c->users)
-			close_channel(c, tx);
-		pthread_mutex_unlock(&a->lock);
-	}
-	if (tx >= 0)
-		close(tx);
+	if (!c || ur_apart_is_parents(c->apart))
+		return;
+	a = c->apart;
+	pthread_mutex_lock(&a->lock);
+	if (!--c->users)
+		close_channel(c, tx);
+	pthread_mutex_unlock(&a->lock);
 }

@@ -13,6 +13,7 @@
 #include "kernel-abi/uroce-apart.h"
 
 struct ur_apart {
+	const struct uroce_engine_ops *ops;
 	struct ur_list node; /* apart_exit.c */
 	int sock, rings, wake;
 	pid_t pid; /* of the process that opened the context */
@@ -33,17 +34,11 @@ struct ur_apart {
 
 struct ur_apart_channel;
 
-#define UR_APART_OUT_FDS 2
-
-/* Sends *msg with n descriptors, which stay the caller's, and overwrites it with the reply. out
- * gets the UR_APART_OUT_FDS descriptors of the reply, -1 for each missing one; the caller owns
- * them. NULL: they are closed. Returns the reply's result, -ENOMEM in place of -EDQUOT
- * (ur_apart_set_room()), or -EIO where the engine process has ended. */
-int ur_apart_ask(struct ur_apart *apart, struct uroce_apart_msg *msg,
-		 const int *fds, u32 n, int *out);
-/* Does the same for a message that n_more numbers follow, without descriptors. */
-int ur_apart_ask_more(struct ur_apart *apart, struct uroce_apart_msg *msg,
-		      u32 *more, u32 n_more);
+/* Sends the call's message with its descriptors, and n_more numbers behind it; takes the reply and its
+ * descriptors. Returns the reply's result, -ENOMEM in place of -EDQUOT (ur_apart_set_room()), or -EIO where the
+ * engine process has ended. */
+int ur_apart_ask(struct ur_apart *apart, struct uroce_call *call, u32 *more,
+		 u32 n_more);
 bool ur_apart_is_dead(const struct ur_apart *apart);
 /* Checks for the end of the engine process, and for a program that closed all descriptors. A call that the
  * program's filter refuses reports neither. */
@@ -64,20 +59,19 @@ void ur_apart_drain(struct ur_apart *apart, u64 until);
 void ur_apart_exit_add(struct ur_apart *apart);
 void ur_apart_exit_del(struct ur_apart *apart);
 
-/* Returns in *channel the completion queue's channel with one more user, or NULL where the queue
- * has none. Returns 0 or -errno; -ENOENT as create_cq() of struct uroce_engine_ops. */
-int ur_apart_channel_get(struct ur_apart *apart,
-			 const struct uroce_ecq_init *init,
+/* Returns in *channel the channel of the completion queue that the call makes, with one more user, or NULL
+ * where the queue has none. Returns 0 or -errno; -ENOENT as the call. */
+int ur_apart_channel_get(struct ur_apart *apart, const struct uroce_call *call,
 			 struct ur_apart_channel **channel);
 /* Sets *name, and fds to both ends if the engine process does not have them yet. Returns the number
- * of descriptors, 0 or 2. */
+ * of descriptors, 0 or 2. channel may be NULL, here and below. */
 u32 ur_apart_channel_ends(const struct ur_apart_channel *channel, __u64 *name,
 			  int fds[2]);
 /* Ends an attempt to create a queue. err 0: the engine process now has the channel's ends. Else:
- * drops the user, and the ends stay here. channel may be NULL, here and below. */
+ * drops the user, and the ends stay here. */
 void ur_apart_channel_given(struct ur_apart_channel *channel, int err);
 /* Drops a user, whose queue was destroyed. tx: the sending end that the engine
- * process returned, or -1; closed here. */
+ * process returned, or -1; the caller closes it. */
 void ur_apart_channel_put(struct ur_apart_channel *channel, int tx);
 
 #endif

@@ -81,16 +81,99 @@ void ur_shared_dereg_mr(struct uroce_context *ctx, struct uroce_mr *mr);
  * imported the context's file. Called after a change of its regions was sent to uroced. */
 void ur_shared_claim(struct uroce_context *ctx);
 
-/* Return the functions of the engine that has the queue. */
-static inline const struct uroce_engine_ops *
-ur_qp_ops(const struct uroce_context *ctx, const struct uroce_qp *qp)
+/* Carries a call out (struct uroce_call) in that engine. */
+static inline int ur_engine_call(struct uroce_ectx *engine,
+				 struct uroce_call *call)
 {
-	return qp->shared ? &ur_apart_ops : ctx->engine_ops;
+	const struct uroce_engine_ops *ops;
+
+	memcpy(&ops, engine, sizeof(ops));
+	return -ops->call(engine, call);
 }
-static inline const struct uroce_engine_ops *
-ur_srq_ops(const struct uroce_context *ctx, const struct uroce_srq *srq)
+/* Does the same with one of HAS_*. Returns whether the engine has it. */
+static inline bool ur_engine_has(struct uroce_ectx *engine,
+				 struct uroce_call *call)
 {
-	return srq->shared ? &ur_apart_ops : ctx->engine_ops;
+	return ur_engine_call(engine, call) < 0;
+}
+/* Carries a call about an object out, in the object's engine. */
+static inline int ur_engine_about(void *object, struct uroce_call *call)
+{
+	struct uroce_ectx *engine;
+
+	memcpy(&engine, object, sizeof(engine));
+	call->it = object;
+	return ur_engine_call(engine, call);
+}
+/* Does the same with a call that has no more than a value. */
+static inline int ur_engine_tell(void *object, u32 op, u32 value)
+{
+	struct uroce_call call = {.msg = {.op = op, .value = value}};
+
+	return ur_engine_about(object, &call);
+}
+static inline int ur_engine_resize_cq(struct uroce_ecq *cq, u32 entries,
+				      struct uroce_resize_cq_resp *resp)
+{
+	struct uroce_call call = {
+		.msg = {.op = UROCE_CALL_RESIZE_CQ, .value = entries}};
+	int err = ur_engine_about(cq, &call);
+
+	if (!err)
+		*resp = call.reply.new_ring;
+	return err;
+}
+static inline int ur_engine_modify_qp(const struct uroce_qp *qp,
+				      const struct uroce_engine_qp *to,
+				      int mask)
+{
+	struct uroce_call call = {
+		.msg = {.op = UROCE_CALL_MODIFY_QP,
+			.modify = {.attr = *to, .mask = (u32)mask}}};
+
+	return ur_engine_about(qp->engine, &call);
+}
+static inline int ur_engine_reg_mr(struct uroce_ectx *engine,
+				   const struct uroce_emr_init *init,
+				   struct uroce_emr **mr)
+{
+	struct uroce_call call = {
+		.msg = {.op = UROCE_CALL_REG_MR, .mr.init = *init}};
+	int err = ur_engine_call(engine, &call);
+
+	if (!err)
+		*mr = call.it;
+	return err;
+}
+static inline int ur_engine_rereg_mr(struct uroce_emr *mr, u32 flags,
+				     const struct uroce_emr_init *init)
+{
+	struct uroce_call call = {
+		.msg = {.op = UROCE_CALL_REREG_MR,
+			.mr = {.init = *init, .flags = flags}}};
+
+	return ur_engine_about(mr, &call);
+}
+/* Destroys a queue. Adds to events what struct uroce_call_msg says in read. */
+static inline int ur_engine_destroy(void *queue, u32 op, u32 events[2])
+{
+	struct uroce_call call = {.msg.op = op};
+	int err = ur_engine_about(queue, &call);
+
+	if (err)
+		return err;
+	events[0] += call.reply.read[0];
+	events[1] += call.reply.read[1];
+	return 0;
+}
+/* Asks the engine for what it knows of a queue pair. */
+static inline struct uroce_engine_qp ur_engine_qp(const struct uroce_qp *qp)
+{
+	struct uroce_call call = {.msg.op = UROCE_CALL_QUERY_QP};
+
+	return ur_engine_about(qp->engine, &call)
+		       ? (struct uroce_engine_qp){.state = IBV_QPS_ERR}
+		       : call.reply.now;
 }
 
 /* ectx_destroy.c: destroy the object in the engine and in uroced, and wait until the program has

@@ -56,7 +56,7 @@ static int destroy_both_cqs(struct uroce_cq *cq,
 				  resp,
 				  sizeof(*resp)};
 	u32 events[2] = {0};
-	int err = -ctx->engine_ops->destroy_cq(cq->engine, events);
+	int err = ur_engine_destroy(cq->engine, UROCE_CALL_DESTROY_CQ, events);
 
 	if (err)
 		return err;
@@ -116,7 +116,7 @@ int ur_ectx_destroy_srq(struct uroce_srq *srq)
 				  ibv->handle,
 				  &resp,
 				  sizeof(resp)};
-	u32 events = 0;
+	u32 events[2] = {0};
 	int err = 0;
 
 	if (!ur_ectx_has_still(ctx, srq->engine)) {
@@ -127,7 +127,8 @@ int ur_ectx_destroy_srq(struct uroce_srq *srq)
 		return ur_unknown_handle();
 	pthread_mutex_lock(&ctx->destroys);
 	if (srq->engine)
-		err = -ur_srq_ops(ctx, srq)->destroy_srq(srq->engine, &events);
+		err = ur_engine_destroy(srq->engine, UROCE_CALL_DESTROY_SRQ,
+					events);
 	if (!err) {
 		srq->engine = NULL;
 		err = in_uroced(ctx, &d);
@@ -136,11 +137,11 @@ int ur_ectx_destroy_srq(struct uroce_srq *srq)
 	if (err && srq->engine)
 		return err;
 	if (err) {
-		acked_here(&ibv->mutex, &ibv->events_completed, events);
+		acked_here(&ibv->mutex, &ibv->events_completed, events[0]);
 		return ibv_cmd_destroy_srq(ibv);
 	}
 	wait_for_acks(&ibv->mutex, &ibv->cond, &ibv->events_completed,
-		      events + resp.events_reported);
+		      events[0] + resp.events_reported);
 	return 0;
 }
 
@@ -157,7 +158,7 @@ int ur_ectx_destroy_qp(struct uroce_qp *qp)
 				  ibv->handle,
 				  &resp,
 				  sizeof(resp)};
-	u32 events = 0;
+	u32 events[2] = {0};
 	int err = 0;
 
 	if (!ur_ectx_has_still(ctx, engine)) {
@@ -171,7 +172,7 @@ int ur_ectx_destroy_qp(struct uroce_qp *qp)
 	qp->engine = NULL;
 	pthread_mutex_lock(&ctx->destroys);
 	if (engine)
-		err = -ur_qp_ops(ctx, qp)->destroy_qp(engine, &events);
+		err = ur_engine_destroy(engine, UROCE_CALL_DESTROY_QP, events);
 	if (err) {
 		qp->engine = engine;
 		pthread_mutex_unlock(&ctx->destroys);
@@ -180,11 +181,11 @@ int ur_ectx_destroy_qp(struct uroce_qp *qp)
 	err = in_uroced(ctx, &d);
 	pthread_mutex_unlock(&ctx->destroys);
 	if (err) {
-		acked_here(&ibv->mutex, &ibv->events_completed, events);
+		acked_here(&ibv->mutex, &ibv->events_completed, events[0]);
 		return ibv_cmd_destroy_qp(ibv);
 	}
 	wait_for_acks(&ibv->mutex, &ibv->cond, &ibv->events_completed,
-		      events + resp.events_reported);
+		      events[0] + resp.events_reported);
 	return 0;
 }
 
@@ -193,7 +194,7 @@ int ur_ectx_destroy_wq(struct uroce_wq *wq)
 	struct ibv_wq *ibv = &wq->ibv;
 	struct uroce_context *ctx = ur_to_ctx(ibv->context);
 	struct uroce_eqp *engine = wq->qp.engine;
-	u32 events = 0, here = 0;
+	u32 events = 0, here[2] = {0};
 	const struct destroy d = {UVERBS_OBJECT_WQ,
 				  UVERBS_METHOD_WQ_DESTROY,
 				  UVERBS_ATTR_DESTROY_WQ_HANDLE,
@@ -211,7 +212,7 @@ int ur_ectx_destroy_wq(struct uroce_wq *wq)
 		return ur_unknown_handle();
 	pthread_mutex_lock(&ctx->destroys);
 	if (engine)
-		err = -ctx->engine_ops->destroy_qp(engine, &here);
+		err = ur_engine_destroy(engine, UROCE_CALL_DESTROY_QP, here);
 	if (!err) {
 		wq->qp.engine = NULL;
 		err = in_uroced(ctx, &d);
@@ -220,10 +221,10 @@ int ur_ectx_destroy_wq(struct uroce_wq *wq)
 	if (err && wq->qp.engine)
 		return err;
 	if (err) {
-		acked_here(&ibv->mutex, &ibv->events_completed, here);
+		acked_here(&ibv->mutex, &ibv->events_completed, here[0]);
 		return ibv_cmd_destroy_wq(ibv);
 	}
 	wait_for_acks(&ibv->mutex, &ibv->cond, &ibv->events_completed,
-		      here + events);
+		      here[0] + events);
 	return 0;
 }

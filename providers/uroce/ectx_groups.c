@@ -40,14 +40,17 @@ static void del_group(struct uroce_qp *qp, const union ibv_gid *gid)
 		qp->groups[i] = qp->groups[--qp->n_groups];
 }
 
-static int set_member(struct uroce_context *ctx, struct uroce_qp *qp,
-		      const union ibv_gid *gid, bool attach)
+static int set_member(struct uroce_qp *qp, const union ibv_gid *gid,
+		      bool attach)
 {
+	struct uroce_call call = {
+		.msg = {.op = UROCE_CALL_MCAST, .gid.index = attach}};
 	int err = attach ? add_group(qp, gid) : 0;
 
 	if (err)
 		return err;
-	err = -ctx->engine_ops->mcast(qp->engine, gid->raw, attach);
+	memcpy(call.msg.gid.gid, gid->raw, sizeof(gid->raw));
+	err = ur_engine_about(qp->engine, &call);
 	if (attach ? err : !err)
 		del_group(qp, gid);
 	return err;
@@ -63,7 +66,7 @@ int ur_ectx_mcast(struct uroce_qp *qp, const union ibv_gid *gid, bool attach)
 	if (!qp->engine)
 		return 0;
 	pthread_mutex_lock(&lock);
-	err = set_member(ctx, qp, gid, attach);
+	err = set_member(qp, gid, attach);
 	pthread_mutex_unlock(&lock);
 	return err;
 }

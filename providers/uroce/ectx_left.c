@@ -41,6 +41,7 @@ int ur_ectx_set_async(struct uroce_context *ctx)
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	struct uroce_engine_async async = {
 		.tx = -1, .liveness = -1, .dereg_hint = -1};
+	struct uroce_call call = {.msg.op = UROCE_CALL_SET_ASYNC};
 	int err = 0;
 
 	pthread_mutex_lock(&lock);
@@ -53,8 +54,10 @@ int ur_ectx_set_async(struct uroce_context *ctx)
 		sizeof(async));
 	if (err)
 		goto out;
-	err = -ctx->engine_ops->set_async(ctx->engine, async.tx,
-					  ctx->ibv.async_fd, async.liveness);
+	memcpy(call.fds, (int[]){async.tx, ctx->ibv.async_fd, async.liveness},
+	       sizeof(call.fds));
+	call.n_fds = async.liveness < 0 ? 2 : 3;
+	err = ur_engine_call(ctx->engine, &call);
 	close(async.tx);
 	if (async.liveness >= 0)
 		close(async.liveness);
@@ -121,7 +124,7 @@ static bool is_stop(enum ibv_qp_state state, int mask)
 	 IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY)
 
 /* The engine checks the transition and the values. */
-static int modify_left(struct uroce_context *ctx, struct uroce_qp *qp,
+static int modify_left(const struct uroce_qp *qp,
 		       const struct ibv_qp_attr *attr, int mask)
 {
 	const struct uroce_engine_qp to = {
@@ -135,7 +138,7 @@ static int modify_left(struct uroce_context *ctx, struct uroce_qp *qp,
 		.rnr_retry = attr->rnr_retry,
 	};
 
-	return -ur_qp_ops(ctx, qp)->modify_qp(qp->engine, &to, (u32)mask);
+	return ur_engine_modify_qp(qp, &to, mask);
 }
 
 /* Returns whether datagrams may arrive at addresses for which the engine has no
@@ -158,11 +161,10 @@ int ur_ectx_modify_left(struct uroce_context *ctx, struct uroce_qp *qp,
 		return !qp->engine || !ur_ectx_owns(ctx, qp->engine) ||
 				       ur_ectx_forgive(ctx, err)
 			       ? err
-			       : -ur_qp_ops(ctx, qp)->modify_qp(qp->engine, &to,
-								IBV_QP_STATE);
+			       : ur_engine_modify_qp(qp, &to, IBV_QP_STATE);
 	return needs_device(qp, attr, mask) || !is_left(ctx, qp, err, made)
 		       ? err
-		       : modify_left(ctx, qp, attr, mask);
+		       : modify_left(qp, attr, mask);
 }
 
 static void show_path(struct ibv_ah_attr *to,
@@ -225,7 +227,7 @@ int ur_ectx_query_left(struct uroce_context *ctx, const struct uroce_qp *qp,
 
 	if (!is_left(ctx, qp, err, made))
 		return err;
-	ur_qp_ops(ctx, qp)->query_qp(qp->engine, &now);
+	now = ur_engine_qp(qp);
 	*init = (struct ibv_qp_init_attr){
 		.qp_context = qp->ibv.qp_context,
 		.send_cq = qp->ibv.send_cq,

@@ -68,9 +68,9 @@ static void inherit(struct uroce_context *ctx, struct uroce_mr *mr,
 	if (is_plain(init) && reaches && *place_of(init->key) == init->key) {
 		init->flags |= UROCE_EMR_PARENTS;
 		init->key_at = (uintptr_t)place_of(init->key);
-		err = ctx->engine_ops->reg_mr(ctx->engine, init, &mr->engine);
+		err = ur_engine_reg_mr(ctx->engine, init, &mr->engine);
 	} else if (has_memory) {
-		err = ctx->engine_ops->reg_mr(ctx->engine, init, &mr->engine);
+		err = ur_engine_reg_mr(ctx->engine, init, &mr->engine);
 	}
 	if (!err)
 		return;
@@ -81,8 +81,11 @@ static void inherit(struct uroce_context *ctx, struct uroce_mr *mr,
 
 void ur_ectx_inherit_regions(struct uroce_context *ctx, int mem, pid_t owner)
 {
-	bool reaches = mem >= 0 && !ctx->engine_ops->set_parent(
-					   ctx->engine, mem, (u32)owner);
+	struct uroce_call call = {
+		.msg = {.op = UROCE_CALL_SET_PARENT, .value = (u32)owner},
+		.n_fds = 1,
+		.fds = {mem}};
+	bool reaches = mem >= 0 && !ur_engine_call(ctx->engine, &call);
 
 	ur_list_for_each_safe(it, &ctx->regions)
 		inherit(ctx, ur_list_entry(it, struct uroce_mr, node), reaches);
@@ -98,7 +101,7 @@ static bool end_parents(struct uroce_context *ctx, u32 key)
 		if (!(mr->engine_init.flags & AS_PARENTS) ||
 		    mr->engine_init.key >> 8 != key >> 8)
 			continue;
-		ctx->engine_ops->dereg_mr(mr->engine);
+		ur_engine_tell(mr->engine, UROCE_CALL_DEREG_MR, 0);
 		mr->engine = NULL;
 		ur_list_del(&mr->node);
 		ur_list_init(&mr->node);
@@ -130,12 +133,12 @@ static int reg(struct uroce_context *ctx, struct uroce_mr *mr,
 	mr->handle = mr->vmr.ibv_mr.handle;
 	mr->recoveries = __atomic_load_n(&ctx->recoveries, __ATOMIC_ACQUIRE);
 	do
-		err = -ctx->engine_ops->reg_mr(ctx->engine, init, &mr->engine);
+		err = ur_engine_reg_mr(ctx->engine, init, &mr->engine);
 	while (ends_parents(ctx, err, init->key));
 	if (!err)
 		err = ur_shared_reg_mr(ctx, mr);
 	if (err && mr->engine) {
-		ctx->engine_ops->dereg_mr(mr->engine);
+		ur_engine_tell(mr->engine, UROCE_CALL_DEREG_MR, 0);
 		mr->engine = NULL;
 	}
 	if (!err)
@@ -223,7 +226,7 @@ int ur_ectx_rereg_mr(struct uroce_mr *mr, int flags, const struct ibv_pd *pd,
 		init.pdn = ur_to_pd(pd)->pdn;
 	take_access(&init, flags & IBV_REREG_MR_CHANGE_ACCESS ? access
 							      : mr->vmr.access);
-	err = -ctx->engine_ops->rereg_mr(mr->engine, (u32)flags, &init);
+	err = ur_engine_rereg_mr(mr->engine, (u32)flags, &init);
 	if (err)
 		return err;
 	if (flags & IBV_REREG_MR_CHANGE_PD)
@@ -252,7 +255,7 @@ int ur_ectx_dereg_mr(struct uroce_mr *mr)
 		return 0;
 	}
 	drop_key(mr->engine_init.key);
-	err = -ctx->engine_ops->dereg_mr(mr->engine);
+	err = ur_engine_tell(mr->engine, UROCE_CALL_DEREG_MR, 0);
 	if (err) {
 		note_key(mr->engine_init.key);
 		return err;
@@ -269,8 +272,7 @@ void ur_ectx_keep_mr(struct uroce_mr *mr)
 	struct uroce_context *ctx = ur_to_ctx(mr->vmr.ibv_mr.context);
 
 	if (mr->engine_init.key && ur_ectx_is_here(ctx) &&
-	    !ctx->engine_ops->reg_mr(ctx->engine, &mr->engine_init,
-				     &mr->engine)) {
+	    !ur_engine_reg_mr(ctx->engine, &mr->engine_init, &mr->engine)) {
 		ur_shared_reg_mr(ctx, mr);
 		note_key(mr->engine_init.key);
 	}
@@ -278,13 +280,20 @@ void ur_ectx_keep_mr(struct uroce_mr *mr)
 
 int ur_ectx_alloc_mw(struct uroce_context *ctx, struct uroce_mw *mw)
 {
+	struct uroce_call call = {.msg.op = UROCE_CALL_ALLOC_MW};
+	int err;
+
 	ur_ectx_end_dereg_hints(ctx);
 	if (!ur_ectx_makes_here(ctx))
 		return EIO;
 	mw->handle = mw->ibv.handle;
-	return -ctx->engine_ops->alloc_mw(
-		ctx->engine, ur_to_pd(mw->ibv.pd)->pdn, mw->ibv.type,
-		mw->ibv.rkey, &mw->engine);
+	call.msg.mw = (struct uroce_call_mw){.pdn = ur_to_pd(mw->ibv.pd)->pdn,
+					     .type = mw->ibv.type,
+					     .rkey = mw->ibv.rkey};
+	err = ur_engine_call(ctx->engine, &call);
+	if (!err)
+		mw->engine = call.it;
+	return err;
 }
 
 void ur_ectx_dealloc_mw(struct uroce_mw *mw)
@@ -295,6 +304,6 @@ void ur_ectx_dealloc_mw(struct uroce_mw *mw)
 		return;
 	ctx = ur_to_ctx(mw->ibv.context);
 	if (ur_ectx_has_still(ctx, mw->engine))
-		ctx->engine_ops->dealloc_mw(mw->engine);
+		ur_engine_tell(mw->engine, UROCE_CALL_DEALLOC_MW, 0);
 	mw->engine = NULL;
 }

@@ -61,7 +61,7 @@ static bool may_owe(struct uroce_context *ctx, const struct uroce_qp *qp,
 	    !(qp->qpt_bit & (UR_SENDS_RC | UR_SENDS_UC)) ||
 	    !(mask & IBV_QP_STATE) || !is_plain(ctx, qp, attr, mask))
 		return false;
-	ur_qp_ops(ctx, qp)->query_qp(qp->engine, &now);
+	now = ur_engine_qp(qp);
 	return now.cur_state == UROCE_ENGINE_QP_SHOWN;
 }
 
@@ -84,7 +84,7 @@ static int modify_here(struct uroce_context *ctx, struct uroce_qp *qp,
 		to.rnr_retry = attr->rnr_retry;
 	if (mask & IBV_QP_MAX_QP_RD_ATOMIC)
 		to.max_rd_atomic = attr->max_rd_atomic;
-	err = -ur_qp_ops(ctx, qp)->modify_qp(qp->engine, &to, (u32)mask);
+	err = ur_engine_modify_qp(qp, &to, mask);
 	if (!err)
 		qp->owed = (u8)attr->qp_state;
 	return err;
@@ -135,13 +135,11 @@ static struct ib_uverbs_modify_qp command_of(const struct ibv_qp_attr *attr,
 }
 
 /* Returns the command for the changes since the last report to uroced. */
-static struct ib_uverbs_modify_qp owed_command(const struct uroce_context *ctx,
-					       const struct uroce_qp *qp)
+static struct ib_uverbs_modify_qp owed_command(const struct uroce_qp *qp)
 {
-	struct uroce_engine_qp now;
+	const struct uroce_engine_qp now = ur_engine_qp(qp);
 	struct ibv_qp_attr attr;
 
-	ur_qp_ops(ctx, qp)->query_qp(qp->engine, &now);
 	ur_ectx_show_qp(&now, &attr);
 	attr.qp_state = (enum ibv_qp_state)qp->owed;
 	return command_of(&attr, ur_ectx_mask_to(qp, attr.qp_state));
@@ -184,7 +182,7 @@ static int send_with_owed(struct uroce_context *ctx, struct uroce_qp *qp,
 
 	/* A move to RESET or ERR needs no earlier change. */
 	if (qp->owed && !(attr && is_end(qp, attr, mask)))
-		m[count++] = owed_command(ctx, qp);
+		m[count++] = owed_command(qp);
 	if (attr)
 		m[count++] = command_of(attr, mask);
 	err = give_changes(&qp->ibv, m, count, answer);

@@ -49,12 +49,10 @@ static const enum ibv_qp_state paths[][5] = {
 
 static int go_to_state(const struct uroce_qp *qp, struct ibv_qp *made)
 {
-	const struct uroce_context *ctx = ur_to_ctx(qp->ibv.context);
-	struct uroce_engine_qp now;
+	const struct uroce_engine_qp now = ur_engine_qp(qp);
 	struct ibv_qp_attr attr;
 	int err = 0;
 
-	ur_qp_ops(ctx, qp)->query_qp(qp->engine, &now);
 	ur_ectx_show_qp(&now, &attr);
 	if (now.state >= UR_ARRAY_SIZE(paths))
 		return EINVAL;

@@ -79,7 +79,7 @@ static int reg(struct uroce_context *ctx, struct uroce_mr *mr)
 	if (is_only_here(ctx, mr) ||
 	    (mr->engine_init.flags & UROCE_EMR_PARENTS))
 		return 0;
-	return -ur_apart_ops.reg_mr(ctx->shared, &mr->engine_init, &mr->shared);
+	return ur_engine_reg_mr(ctx->shared, &mr->engine_init, &mr->shared);
 }
 
 static int reg_all(struct uroce_context *ctx)
@@ -96,7 +96,7 @@ static int reg_all(struct uroce_context *ctx)
 		struct uroce_mr *mr = ur_list_entry(it, struct uroce_mr, node);
 
 		if (mr->shared)
-			ur_apart_ops.dereg_mr(mr->shared);
+			ur_engine_tell(mr->shared, UROCE_CALL_DEREG_MR, 0);
 		mr->shared = NULL;
 	}
 	return err;
@@ -105,6 +105,7 @@ static int reg_all(struct uroce_context *ctx)
 static int use_shared_engine(struct uroce_context *ctx,
 			     const struct uroce_engine_apart *resp)
 {
+	struct uroce_call claimed = {.msg.op = UROCE_CALL_CLAIMED};
 	struct uroce_ectx_info info;
 	int err;
 
@@ -116,7 +117,7 @@ static int use_shared_engine(struct uroce_context *ctx,
 	if (!err)
 		err = reg_all(ctx);
 	if (!err)
-		err = -ur_apart_keeps_claimed(ctx->shared);
+		err = ur_engine_call(ctx->shared, &claimed);
 	if (err)
 		end(ctx);
 	return err;
@@ -163,39 +164,41 @@ static int create_cq(struct uroce_context *ctx, struct uroce_cq *cq,
 		     struct uroce_cq_layout *layout)
 {
 	const struct ibv_comp_channel *channel = cq->vcq.cq.channel;
-	struct uroce_ecq_init init = {
-		.entries = cq->ring.mask + 1,
-		.tx = -1,
-		.rx = channel ? channel->fd : -1,
-		.flags = cq->flags,
-		.user_handle = (uintptr_t)&cq->vcq.cq,
-		.channel = channel,
+	struct uroce_call call = {
+		.msg = {.op = UROCE_CALL_CREATE_CQ,
+			.cq = {.entries = cq->ring.mask + 1,
+			       .flags = cq->flags,
+			       .user_handle = (uintptr_t)&cq->vcq.cq,
+			       .channel = (uintptr_t)channel}},
+		.fds = {-1, channel ? channel->fd : -1},
 	};
-	struct uroce_create_cq_resp resp;
-	int err = 0;
+	const struct uroce_create_cq_resp *resp = &call.reply.new_cq;
+	int err, tx = -1;
 
 	if (channel &&
 	    ur_ectx_call(&ctx->ibv, UVERBS_OBJECT_CQ, UROCE_METHOD_ENGINE_CQ,
 			 UROCE_ATTR_ENGINE_CQ_HANDLE, 0, cq->vcq.cq.handle,
-			 UROCE_ATTR_ENGINE_CQ_RESP, &init.tx, sizeof(init.tx)))
+			 UROCE_ATTR_ENGINE_CQ_RESP, &tx, sizeof(tx)))
 		return EOPNOTSUPP;
-	err = -ur_apart_ops.create_cq(ctx->shared, &init, &cq->shared, &resp);
-	if (init.tx >= 0)
-		close(init.tx);
-	if (!err && cq->moderation)
-		ur_apart_ops.modify_cq(cq->shared, (u16)cq->moderation,
-				       (u16)(cq->moderation >> 16));
-	*layout = (struct uroce_cq_layout){resp.map_off, resp.map_len,
-					   resp.hdr_off, resp.cqe_off,
-					   resp.entries};
-	return err;
+	call.fds[0] = tx;
+	err = ur_engine_call(ctx->shared, &call);
+	if (tx >= 0)
+		close(tx);
+	if (err)
+		return err;
+	cq->shared = call.it;
+	if (cq->moderation)
+		ur_engine_tell(cq->shared, UROCE_CALL_MODIFY_CQ,
+			       cq->moderation);
+	*layout = (struct uroce_cq_layout){resp->map_off, resp->map_len,
+					   resp->hdr_off, resp->cqe_off,
+					   resp->entries};
+	return 0;
 }
 
 static void undo_cq(struct uroce_cq *cq)
 {
-	u32 read[2];
-
-	ur_apart_ops.destroy_cq(cq->shared, read);
+	ur_engine_tell(cq->shared, UROCE_CALL_DESTROY_CQ, 0);
 	cq->shared = NULL;
 }
 
@@ -249,7 +252,7 @@ int ur_shared_resize_cq(struct uroce_cq *cq, u32 entries)
 
 	if (!cq->shared)
 		return 0;
-	err = -ur_apart_ops.resize_cq(cq->shared, entries, &resp);
+	err = ur_engine_resize_cq(cq->shared, entries, &resp);
 	if (err)
 		return err;
 	layout = (struct uroce_cq_layout){resp.map_off, resp.map_len,
@@ -266,26 +269,22 @@ int ur_shared_modify_cq(struct uroce_cq *cq, u32 moderation)
 	pthread_mutex_lock(&ctx->shares);
 	cq->moderation = moderation;
 	if (cq->shared)
-		err = -ur_apart_ops.modify_cq(cq->shared, (u16)moderation,
-					      (u16)(moderation >> 16));
+		err = ur_engine_tell(cq->shared, UROCE_CALL_MODIFY_CQ,
+				     moderation);
 	pthread_mutex_unlock(&ctx->shares);
 	return err;
 }
 
 int ur_shared_destroy_cq(struct uroce_cq *cq, u32 events[2])
 {
-	u32 read[2] = {0};
 	int err;
 
 	if (!cq->shared)
 		return 0;
-	err = -ur_apart_ops.destroy_cq(cq->shared, read);
-	if (err)
-		return err;
-	cq->shared = NULL;
-	events[0] += read[0];
-	events[1] += read[1];
-	return 0;
+	err = ur_engine_destroy(cq->shared, UROCE_CALL_DESTROY_CQ, events);
+	if (!err)
+		cq->shared = NULL;
+	return err;
 }
 
 /* ---- regions ---- */
@@ -329,7 +328,7 @@ int ur_shared_rereg_mr(struct uroce_context *ctx, struct uroce_mr *mr,
 	ur_shared_claim(ctx);
 	pthread_mutex_lock(&ctx->shares);
 	if (mr->shared)
-		err = -ur_apart_ops.rereg_mr(mr->shared, flags, &init);
+		err = ur_engine_rereg_mr(mr->shared, flags, &init);
 	pthread_mutex_unlock(&ctx->shares);
 	return err;
 }
@@ -338,7 +337,7 @@ void ur_shared_dereg_mr(struct uroce_context *ctx, struct uroce_mr *mr)
 {
 	pthread_mutex_lock(&ctx->shares);
 	if (mr->shared)
-		ur_apart_ops.dereg_mr(mr->shared);
+		ur_engine_tell(mr->shared, UROCE_CALL_DEREG_MR, 0);
 	mr->shared = NULL;
 	ur_list_del(&mr->node);
 	pthread_mutex_unlock(&ctx->shares);

@@ -199,6 +199,7 @@ int uroce_modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr, int mask)
 
 int uroce_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
 {
+	struct uroce_call limit = {.msg.op = UROCE_CALL_QUERY_SRQ};
 	UR_REQ(ib_uverbs_query_srq, ) req = {0};
 	struct uroce_context *ctx = ur_to_ctx(srq->context);
 	int err = UR_ECTX_OLD(ur_ectx_old_srq(ur_to_srq(srq)),
@@ -206,8 +207,10 @@ int uroce_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
 
 	if (!err && ur_to_srq(srq)->engine &&
 	    ur_ectx_has(ctx, ur_to_srq(srq)->engine))
-		attr->srq_limit = ur_srq_ops(ctx, ur_to_srq(srq))
-					  ->query_srq(ur_to_srq(srq)->engine);
+		attr->srq_limit =
+			ur_engine_about(ur_to_srq(srq)->engine, &limit)
+				? 0
+				: limit.reply.value;
 	return err;
 }
 

@@ -30,7 +30,7 @@ struct uroce_home {
 struct uroce_ectx {
 	struct uroce_home *home;
 	u32 context;
-	int rings, wake, sender;
+	int rings, wake;
 	bool parent, raw;
 	struct ur_list objects;
 };
@@ -44,7 +44,7 @@ struct object {
 	u32 users;
 	struct object *uses[3];
 	bool channel, datagrams, raw;
-	struct object *wq[UROCE_APART_WQS];
+	struct object *wq[UROCE_CALL_WQS];
 	u32 n_wqs;
 	u8 groups[GROUPS][16];
 	u32 n_groups;
@@ -99,8 +99,8 @@ static bool is_open(int fd)
 	return fcntl(fd, F_GETFD) >= 0;
 }
 
-static int add(struct uroce_ectx *g, enum kind kind, struct object *a,
-	       struct object *b, struct object *c, void *ret)
+static int add(struct uroce_ectx *g, enum kind kind, struct object *x,
+	       struct object *y, struct object *z, struct uroce_call *c)
 {
 	int err = result();
 	struct object *o;
@@ -110,13 +110,13 @@ static int add(struct uroce_ectx *g, enum kind kind, struct object *a,
 		return err;
 	o = calloc(1, sizeof(*o));
 	CHECK(o);
-	*o = (struct object){.ctx = g, .kind = kind, .uses = {a, b, c}};
+	*o = (struct object){.ctx = g, .kind = kind, .uses = {x, y, z}};
 	for (u32 i = 0; i < 3; i++)
 		if (o->uses[i])
 			o->uses[i]->users++;
 	ur_list_add_tail(&g->objects, &o->node);
 	w->objects++;
-	memcpy(ret, &o, sizeof(o));
+	c->it = o;
 	return 0;
 }
 
@@ -182,8 +182,7 @@ static int open_apart(struct uroce_home *home,
 	*g = (struct uroce_ectx){.home = home,
 				 .context = w->serving,
 				 .rings = memfd_create("rings", MFD_CLOEXEC),
-				 .wake = memfd_create("wake", MFD_CLOEXEC),
-				 .sender = -1};
+				 .wake = memfd_create("wake", MFD_CLOEXEC)};
 	CHECK(g->rings >= 0 && g->wake >= 0);
 	ur_list_init(&g->objects);
 	home->contexts++;
@@ -199,174 +198,135 @@ static void close_ectx(struct uroce_ectx *g)
 	CHECK(ur_list_empty(&g->objects));
 	close(g->rings);
 	close(g->wake);
-	if (g->sender >= 0)
-		close(g->sender);
 	g->home->contexts--;
 	w->ectxs[g->context] = NULL;
 	free(g);
 }
 
-static int left_sender(struct uroce_ectx *g)
+static int drain(struct uroce_ectx *g, struct uroce_call *c)
 {
-	int fd = g->sender;
-
-	check_ectx(g);
-	g->sender = -1;
-	return fd;
+	return 0;
 }
 
-static void drain(struct uroce_ectx *g)
+static int set_parent(struct uroce_ectx *g, struct uroce_call *c)
 {
-	check_ectx(g);
-}
-
-static int set_parent(struct uroce_ectx *g, int mem, u32 pid)
-{
-	check_ectx(g);
-	CHECK(is_open(mem));
+	CHECK(is_open(c->fds[0]));
 	if (g->parent)
 		return -EALREADY;
 	g->parent = true;
 	return 0;
 }
 
-static int set_async(struct uroce_ectx *g, int tx, int rx, int liveness)
+static int set_async(struct uroce_ectx *g, struct uroce_call *c)
 {
-	check_ectx(g);
-	return is_open(tx) && is_open(rx) ? result() : -EBADF;
+	return is_open(c->fds[0]) && is_open(c->fds[1]) ? result() : -EBADF;
 }
 
-static int has_gid(struct uroce_ectx *g, u32 index, const u8 gid[16])
+static int has_gid(struct uroce_ectx *g, struct uroce_call *c)
 {
-	check_ectx(g);
-	CHECK(index < 1024);
-	return gid[15] & 1;
+	CHECK(c->msg.gid.index < 1024);
+	return c->msg.gid.gid[15] & 1;
 }
 
-static int use_gid(struct uroce_ectx *g, u32 index, const u8 gid[16], int fd)
+static int use_gid(struct uroce_ectx *g, struct uroce_call *c)
 {
-	int err = result();
-
-	check_ectx(g);
-	CHECK(index < 1024 && (fd == -1 || is_open(fd)));
-	if (!err && fd >= 0)
-		close(fd);
-	return err;
+	CHECK(c->msg.gid.index < 1024);
+	CHECK(!c->n_fds || is_open(c->fds[0]));
+	return result();
 }
 
-static int has_ring(struct uroce_ectx *g, u32 slot)
+static int has_ring(struct uroce_ectx *g, struct uroce_call *c)
 {
-	check_ectx(g);
-	CHECK(slot < UR_SLOTS);
-	return slot & 1;
+	CHECK(c->msg.value < UR_SLOTS);
+	return c->msg.value & 1;
 }
 
-static int use_ring(struct uroce_ectx *g, const struct uroce_engine_ring *ring)
+static int use_ring(struct uroce_ectx *g, struct uroce_call *c)
 {
-	const int fds[] = {ring->words_fd, ring->out_fd, ring->in_fd};
-
-	check_ectx(g);
-	CHECK(ring->slot < UR_SLOTS);
+	CHECK(c->msg.ring.slot < UR_SLOTS);
 	for (u32 i = 0; i < 3; i++)
-		CHECK(fcntl(fds[i], F_GET_SEALS) & F_SEAL_SHRINK);
+		CHECK(fcntl(c->fds[i], F_GET_SEALS) & F_SEAL_SHRINK);
 	return result();
 }
 
 /* ---- queues ---- */
 
-static int create_cq(struct uroce_ectx *g, const struct uroce_ecq_init *in,
-		     struct uroce_ecq **cq, struct uroce_create_cq_resp *resp)
+static int create_cq(struct uroce_ectx *g, struct uroce_call *c)
 {
+	const struct uroce_call_cq *in = &c->msg.cq;
 	int err;
 
 	CHECK(in->entries && in->entries <= UR_MAX_CQE);
 	CHECK(!(in->flags & ~(UROCE_ECQ_IGNORE_OVERRUN | UROCE_ECQ_STAMPED)));
-	if (in->channel && (!is_open(in->tx) || !is_open(in->rx)))
+	if (in->channel && (!is_open(c->fds[0]) || !is_open(c->fds[1])))
 		return -ENOENT;
-	err = add(g, CQ, NULL, NULL, NULL, cq);
+	err = add(g, CQ, NULL, NULL, NULL, c);
 	if (!err)
-		of(*cq, CQ)->channel = in->channel;
+		of(c->it, CQ)->channel = in->channel;
 	return err;
 }
 
-static int modify_cq(struct uroce_ecq *cq, u16 count, u16 period_us)
+static int change_cq(struct uroce_ectx *g, struct uroce_call *c)
 {
-	of(cq, CQ);
+	of(c->it, CQ);
 	return result();
 }
 
-static int resize_cq(struct uroce_ecq *cq, u32 entries,
-		     struct uroce_resize_cq_resp *resp)
+static int destroy_cq(struct uroce_ectx *g, struct uroce_call *c)
 {
-	of(cq, CQ);
-	return result();
-}
-
-static int destroy_cq(struct uroce_ecq *cq, u32 read[2])
-{
-	struct uroce_ectx *g = of(cq, CQ)->ctx;
-	bool channel = of(cq, CQ)->channel;
-	int err = destroy(cq, CQ);
+	bool channel = of(c->it, CQ)->channel;
+	int err = destroy(c->it, CQ);
 
 	if (err || !channel)
 		return err;
-	if (g->sender >= 0)
-		close(g->sender);
-	g->sender = fcntl(g->wake, F_DUPFD_CLOEXEC, 0);
-	CHECK(g->sender >= 0);
+	c->out[0] = fcntl(g->wake, F_DUPFD_CLOEXEC, 0);
+	CHECK(c->out[0] >= 0);
 	return 0;
 }
 
-static int create_srq(struct uroce_ectx *g, const struct uroce_esrq_init *in,
-		      struct uroce_esrq **srq,
-		      struct uroce_create_srq_resp *resp)
+static int create_srq(struct uroce_ectx *g, struct uroce_call *c)
 {
+	const struct uroce_esrq_init *in = &c->msg.srq;
 	struct object *cq = or_none(in->cq, CQ);
 
 	check_domain(g, in->pdn);
 	CHECK(!cq == !in->xrcdn && !cq == !in->srqn && in->srqn < 1u << 24);
 	CHECK(in->max_wr && in->max_wr <= UR_MAX_SRQ_WR);
 	CHECK(in->max_sge <= UR_MAX_SGE_COUNT);
-	return add(g, SRQ, cq, NULL, NULL, srq);
+	return add(g, SRQ, cq, NULL, NULL, c);
 }
 
-static int resize_srq(struct uroce_esrq *srq, u32 max_wr,
-		      struct uroce_create_srq_resp *resp)
+static int change_srq(struct uroce_ectx *g, struct uroce_call *c)
 {
-	of(srq, SRQ);
+	of(c->it, SRQ);
 	return result();
 }
 
-static int limit_srq(struct uroce_esrq *srq, u32 limit)
+static int query_srq(struct uroce_ectx *g, struct uroce_call *c)
 {
-	of(srq, SRQ);
-	return result();
+	of(c->it, SRQ);
+	return 0;
 }
 
-static u32 query_srq(struct uroce_esrq *srq)
+static int destroy_srq(struct uroce_ectx *g, struct uroce_call *c)
 {
-	of(srq, SRQ);
-	return 1;
+	return destroy(c->it, SRQ);
 }
 
-static int destroy_srq(struct uroce_esrq *srq, u32 *read)
+static int create_ah(struct uroce_ectx *g, struct uroce_call *c)
 {
-	return destroy(srq, SRQ);
-}
+	const struct uroce_engine_path *path = &c->msg.ah.path;
 
-static int create_ah(struct uroce_ectx *g, u32 pdn,
-		     const struct uroce_engine_path *path,
-		     struct uroce_eah **ah, u32 *number)
-{
-	check_domain(g, pdn);
+	check_domain(g, c->msg.ah.pdn);
 	CHECK(path->sgid_index < 1024 && path->flow_label < 1u << 20 &&
 	      path->sl < 16);
-	return add(g, AH, NULL, NULL, NULL, ah);
+	return add(g, AH, NULL, NULL, NULL, c);
 }
 
-static void destroy_ah(struct uroce_eah *ah)
+static int destroy_ah(struct uroce_ectx *g, struct uroce_call *c)
 {
-	del(of(ah, AH));
+	del(of(c->it, AH));
+	return 0;
 }
 
 static void check_sizes(const struct uroce_eqp_init *in)
@@ -381,16 +341,16 @@ static void check_sizes(const struct uroce_eqp_init *in)
 
 static void check_rss(const struct uroce_eqp_rss *rss)
 {
-	CHECK(rss->size && rss->size <= UROCE_APART_WQS &&
+	CHECK(rss->size && rss->size <= UROCE_CALL_WQS &&
 	      !(rss->size & (rss->size - 1)));
 	for (u32 i = 0; i < rss->size; i++)
 		of(rss->wq[i], WQ);
 }
 
 /* A queue that is not empty has where it completes. */
-static int create_raw(struct uroce_ectx *g, const struct uroce_eqp_init *in,
-		      struct uroce_eqp **qp)
+static int create_raw(struct uroce_ectx *g, struct uroce_call *c)
 {
+	const struct uroce_eqp_init *in = &c->msg.qp.init;
 	struct object *send = or_none(in->send_cq, CQ),
 		      *recv = or_none(in->recv_cq, CQ),
 		      *srq = or_none(in->srq, SRQ), *o;
@@ -403,10 +363,10 @@ static int create_raw(struct uroce_ectx *g, const struct uroce_eqp_init *in,
 	CHECK(!in->wq || (!send && !srq && !in->rss));
 	if (in->rss)
 		check_rss(in->rss);
-	err = add(g, in->wq ? WQ : QP, send, recv, srq, qp);
+	err = add(g, in->wq ? WQ : QP, send, recv, srq, c);
 	if (err)
 		return err;
-	o = of(*qp, in->wq ? WQ : QP);
+	o = of(c->it, in->wq ? WQ : QP);
 	o->raw = !in->wq;
 	for (u32 i = 0; in->rss && i < in->rss->size; i++) {
 		o->wq[o->n_wqs++] = of(in->rss->wq[i], WQ);
@@ -415,11 +375,12 @@ static int create_raw(struct uroce_ectx *g, const struct uroce_eqp_init *in,
 	return 0;
 }
 
-static int create_qp(struct uroce_ectx *g, const struct uroce_eqp_init *in,
-		     struct uroce_eqp **qp, struct uroce_create_qp_resp *resp)
+static int create_qp(struct uroce_ectx *g, struct uroce_call *c)
 {
+	const struct uroce_eqp_init *in = &c->msg.qp.init;
+
 	if (in->type == IB_UVERBS_QPT_RAW_PACKET)
-		return create_raw(g, in, qp);
+		return create_raw(g, c);
 	struct object *send = or_none(in->send_cq, CQ),
 		      *recv = or_none(in->recv_cq, CQ),
 		      *srq = or_none(in->srq, SRQ);
@@ -433,33 +394,32 @@ static int create_qp(struct uroce_ectx *g, const struct uroce_eqp_init *in,
 	CHECK(in->type == IB_UVERBS_QPT_RC || in->type == IB_UVERBS_QPT_UC ||
 	      in->type == IB_UVERBS_QPT_UD ||
 	      (in->type == IB_UVERBS_QPT_XRC_INI && !recv && !srq) || target);
-	err = add(g, QP, send, recv, srq, qp);
+	err = add(g, QP, send, recv, srq, c);
 	if (!err)
-		of(*qp, QP)->datagrams = in->type == IB_UVERBS_QPT_UD;
+		of(c->it, QP)->datagrams = in->type == IB_UVERBS_QPT_UD;
 	return err;
 }
 
-static int open_qp(struct uroce_ectx *g, const struct uroce_eqp_init *in,
-		   struct uroce_eqp **qp)
+static int open_qp(struct uroce_ectx *g, struct uroce_call *c)
 {
-	struct uroce_create_qp_resp resp;
-
-	CHECK(in->type == IB_UVERBS_QPT_XRC_TGT);
-	return create_qp(g, in, qp, &resp);
+	CHECK(c->msg.qp.init.type == IB_UVERBS_QPT_XRC_TGT);
+	return create_qp(g, c);
 }
 
-static int may_modify_qp(struct uroce_eqp *qp,
-			 const struct uroce_engine_qp *attr, u32 mask)
+static int may_modify_qp(struct uroce_ectx *g, struct uroce_call *c)
 {
-	of(qp, QP);
+	const struct uroce_engine_qp *attr = &c->msg.modify.attr;
+
+	of(c->it, QP);
 	CHECK(attr->state <= 6 && attr->cur_state <= 6);
 	return result();
 }
 
-static int modify_qp(struct uroce_eqp *qp, const struct uroce_engine_qp *a,
-		     u32 mask)
+static int modify_qp(struct uroce_ectx *g, struct uroce_call *c)
 {
-	of(qp, QP);
+	const struct uroce_engine_qp *a = &c->msg.modify.attr;
+
+	of(c->it, QP);
 	CHECK(a->state <= 6 && a->cur_state <= 6 && a->dest_qpn < 1u << 24);
 	CHECK(a->sq_psn < 1u << 24 && a->rq_psn < 1u << 24);
 	CHECK(a->timeout < 32 && a->min_rnr_timer < 32 && a->retry_cnt < 8);
@@ -468,21 +428,23 @@ static int modify_qp(struct uroce_eqp *qp, const struct uroce_engine_qp *a,
 	return result();
 }
 
-static void query_qp(struct uroce_eqp *qp, struct uroce_engine_qp *attr)
+static int query_qp(struct uroce_ectx *g, struct uroce_call *c)
 {
-	attr->qkey = of(qp, QP)->ctx->context;
+	c->reply.now.qkey = of(c->it, QP)->ctx->context;
+	return 0;
 }
 
 /* As ur_mcast_attach(): who is a member stays one. */
-static int mcast(struct uroce_eqp *p, const u8 gid[16], u32 attach)
+static int mcast(struct uroce_ectx *g, struct uroce_call *c)
 {
-	struct object *qp = of(p, QP);
+	const u8 *gid = c->msg.gid.gid;
+	struct object *qp = of(c->it, QP);
 	u32 at = 0;
 	int err;
 
 	while (at < qp->n_groups && memcmp(qp->groups[at], gid, 16))
 		at++;
-	if (!attach) {
+	if (!c->msg.gid.index) {
 		if (at == qp->n_groups)
 			return -EINVAL;
 		memcpy(qp->groups[at], qp->groups[--qp->n_groups], 16);
@@ -498,10 +460,10 @@ static int mcast(struct uroce_eqp *p, const u8 gid[16], u32 attach)
 	return err;
 }
 
-static int destroy_qp(struct uroce_eqp *qp, u32 *read)
+static int destroy_qp(struct uroce_ectx *g, struct uroce_call *c)
 {
-	struct object *o = (void *)qp, was = *o;
-	int err = destroy(qp, was.kind == WQ ? WQ : QP);
+	struct object *o = c->it, was = *o;
+	int err = destroy(o, was.kind == WQ ? WQ : QP);
 
 	for (u32 i = 0; !err && i < was.n_wqs; i++)
 		was.wq[i]->users--;
@@ -510,44 +472,41 @@ static int destroy_qp(struct uroce_eqp *qp, u32 *read)
 
 /* ---- raw packets ---- */
 
-static int has_raw(struct uroce_ectx *g)
+static int has_raw(struct uroce_ectx *g, struct uroce_call *c)
 {
-	check_ectx(g);
 	return g->raw;
 }
 
-static int use_raw(struct uroce_ectx *g, const struct uroce_engine_raw *raw)
+static int use_raw(struct uroce_ectx *g, struct uroce_call *c)
 {
-	check_ectx(g);
 	for (u32 i = 0; i < 2; i++)
-		CHECK(apart_ops_is_packet_socket(raw->fd[i]));
+		CHECK(apart_ops_is_packet_socket(c->fds[i]));
 	if (g->raw)
 		return -EALREADY;
 	g->raw = true;
 	return 0;
 }
 
-static int modify_wq(struct uroce_eqp *wq, u32 state)
+static int modify_wq(struct uroce_ectx *g, struct uroce_call *c)
 {
-	of(wq, WQ);
-	CHECK(state <= 2);
+	of(c->it, WQ);
+	CHECK(c->msg.value <= 2);
 	return result();
 }
 
-static int create_flow(struct uroce_eqp *p, const struct uroce_engine_flow *in,
-		       struct uroce_eflow_counts *counts,
-		       struct uroce_eflow **flow)
+static int create_flow(struct uroce_ectx *g, struct uroce_call *c)
 {
-	struct object *qp = of(p, QP);
+	struct object *qp = of(c->it, QP);
 
-	CHECK(qp->raw && in->type <= 3);
-	*counts = (struct uroce_eflow_counts){qp->ctx->context, 1};
-	return add(qp->ctx, FLOW, qp, NULL, NULL, flow);
+	CHECK(qp->raw && c->msg.flow.type <= 3);
+	*c->counts = (struct uroce_eflow_counts){qp->ctx->context, 1};
+	return add(g, FLOW, qp, NULL, NULL, c);
 }
 
-static void destroy_flow(struct uroce_eflow *flow)
+static int destroy_flow(struct uroce_ectx *g, struct uroce_call *c)
 {
-	del(of(flow, FLOW));
+	del(of(c->it, FLOW));
+	return 0;
 }
 
 /* ---- regions and windows ---- */
@@ -555,7 +514,6 @@ static void destroy_flow(struct uroce_eflow *flow)
 static void check_region(const struct uroce_ectx *g,
 			 const struct uroce_emr_init *in)
 {
-	check_ectx(g);
 	check_domain(g, in->pdn);
 	CHECK(!(in->flags & (UROCE_EMR_GPU | UROCE_EMR_DMABUF)));
 	if (in->flags & (UROCE_EMR_IMPLICIT | UROCE_EMR_NULL))
@@ -564,39 +522,39 @@ static void check_region(const struct uroce_ectx *g,
 	      in->iova + in->length >= in->iova);
 }
 
-static int reg_mr(struct uroce_ectx *g, const struct uroce_emr_init *in,
-		  struct uroce_emr **mr)
+static int reg_mr(struct uroce_ectx *g, struct uroce_call *c)
 {
+	const struct uroce_emr_init *in = &c->msg.mr.init;
+
 	check_region(g, in);
 	if ((in->flags & UROCE_EMR_PARENTS) && !g->parent)
 		return -EINVAL;
-	return add(g, MR, NULL, NULL, NULL, mr);
+	return add(g, MR, NULL, NULL, NULL, c);
 }
 
-static int rereg_mr(struct uroce_emr *mr, u32 flags,
-		    const struct uroce_emr_init *in)
+static int rereg_mr(struct uroce_ectx *g, struct uroce_call *c)
 {
-	check_region(of(mr, MR)->ctx, in);
-	CHECK(flags <= 7);
-	return of(mr, MR)->users ? -EBUSY : result();
+	check_region(g, &c->msg.mr.init);
+	CHECK(c->msg.mr.flags <= 7);
+	return of(c->it, MR)->users ? -EBUSY : result();
 }
 
-static int dereg_mr(struct uroce_emr *mr)
+static int dereg_mr(struct uroce_ectx *g, struct uroce_call *c)
 {
-	return destroy(mr, MR);
+	return destroy(c->it, MR);
 }
 
-static int alloc_mw(struct uroce_ectx *g, u32 pdn, u32 type, u32 rkey,
-		    struct uroce_emw **mw)
+static int alloc_mw(struct uroce_ectx *g, struct uroce_call *c)
 {
-	check_domain(g, pdn);
-	CHECK(type == 1 || type == 2);
-	return add(g, MW, NULL, NULL, NULL, mw);
+	check_domain(g, c->msg.mw.pdn);
+	CHECK(c->msg.mw.type == 1 || c->msg.mw.type == 2);
+	return add(g, MW, NULL, NULL, NULL, c);
 }
 
-static void dealloc_mw(struct uroce_emw *mw)
+static int dealloc_mw(struct uroce_ectx *g, struct uroce_call *c)
 {
-	del(of(mw, MW));
+	del(of(c->it, MW));
+	return 0;
 }
 
 /* Tests have objects enough without it. */
@@ -606,49 +564,61 @@ static __u64 room(struct uroce_ectx *ctx)
 	return 0;
 }
 
+static int call(struct uroce_ectx *g, struct uroce_call *c)
+{
+	static int (*const calls[UROCE_CALL_OPS])(struct uroce_ectx * g,
+						  struct uroce_call * c) = {
+		[UROCE_CALL_HAS_GID] = has_gid,
+		[UROCE_CALL_USE_GID] = use_gid,
+		[UROCE_CALL_HAS_RING] = has_ring,
+		[UROCE_CALL_USE_RING] = use_ring,
+		[UROCE_CALL_SET_ASYNC] = set_async,
+		[UROCE_CALL_CREATE_CQ] = create_cq,
+		[UROCE_CALL_MODIFY_CQ] = change_cq,
+		[UROCE_CALL_RESIZE_CQ] = change_cq,
+		[UROCE_CALL_DESTROY_CQ] = destroy_cq,
+		[UROCE_CALL_CREATE_SRQ] = create_srq,
+		[UROCE_CALL_RESIZE_SRQ] = change_srq,
+		[UROCE_CALL_LIMIT_SRQ] = change_srq,
+		[UROCE_CALL_QUERY_SRQ] = query_srq,
+		[UROCE_CALL_DESTROY_SRQ] = destroy_srq,
+		[UROCE_CALL_CREATE_AH] = create_ah,
+		[UROCE_CALL_DESTROY_AH] = destroy_ah,
+		[UROCE_CALL_CREATE_QP] = create_qp,
+		[UROCE_CALL_OPEN_QP] = open_qp,
+		[UROCE_CALL_MAY_MODIFY_QP] = may_modify_qp,
+		[UROCE_CALL_MODIFY_QP] = modify_qp,
+		[UROCE_CALL_QUERY_QP] = query_qp,
+		[UROCE_CALL_MCAST] = mcast,
+		[UROCE_CALL_DESTROY_QP] = destroy_qp,
+		[UROCE_CALL_REG_MR] = reg_mr,
+		[UROCE_CALL_REREG_MR] = rereg_mr,
+		[UROCE_CALL_DEREG_MR] = dereg_mr,
+		[UROCE_CALL_ALLOC_MW] = alloc_mw,
+		[UROCE_CALL_DEALLOC_MW] = dealloc_mw,
+		[UROCE_CALL_SET_PARENT] = set_parent,
+		[UROCE_CALL_HAS_RAW] = has_raw,
+		[UROCE_CALL_USE_RAW] = use_raw,
+		[UROCE_CALL_MODIFY_WQ] = modify_wq,
+		[UROCE_CALL_CREATE_FLOW] = create_flow,
+		[UROCE_CALL_DESTROY_FLOW] = destroy_flow,
+		[UROCE_CALL_DRAIN] = drain,
+	};
+
+	check_ectx(g);
+	CHECK(c->msg.op < UROCE_CALL_OPS && calls[c->msg.op]);
+	c->out[0] = c->out[1] = -1;
+	return calls[c->msg.op](g, c);
+}
+
 const struct uroce_engine_ops apart_ops = {
 	.version = UROCE_ENGINE_OPS_VERSION,
 	.make_home = make_home,
 	.end_home = end_home,
 	.open_apart = open_apart,
-	.left_sender = left_sender,
-	.drain = drain,
 	.room = room,
 	.close = close_ectx,
-	.set_parent = set_parent,
-	.has_gid = has_gid,
-	.use_gid = use_gid,
-	.has_ring = has_ring,
-	.use_ring = use_ring,
-	.set_async = set_async,
-	.create_cq = create_cq,
-	.modify_cq = modify_cq,
-	.resize_cq = resize_cq,
-	.destroy_cq = destroy_cq,
-	.create_srq = create_srq,
-	.resize_srq = resize_srq,
-	.limit_srq = limit_srq,
-	.query_srq = query_srq,
-	.destroy_srq = destroy_srq,
-	.create_ah = create_ah,
-	.destroy_ah = destroy_ah,
-	.create_qp = create_qp,
-	.open_qp = open_qp,
-	.may_modify_qp = may_modify_qp,
-	.modify_qp = modify_qp,
-	.query_qp = query_qp,
-	.mcast = mcast,
-	.destroy_qp = destroy_qp,
-	.has_raw = has_raw,
-	.use_raw = use_raw,
-	.modify_wq = modify_wq,
-	.create_flow = create_flow,
-	.destroy_flow = destroy_flow,
-	.reg_mr = reg_mr,
-	.rereg_mr = rereg_mr,
-	.dereg_mr = dereg_mr,
-	.alloc_mw = alloc_mw,
-	.dealloc_mw = dealloc_mw,
+	.call = call,
 };
 
 /* ---- what the target asks ---- */

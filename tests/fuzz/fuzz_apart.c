@@ -158,7 +158,7 @@ static void begin(struct input *in, u32 i, u8 options)
 /* ---- messages ---- */
 
 /* A raw packet queue pair, a work queue, or a queue pair that spreads frames over some. */
-static void raw(struct uroce_apart_qp *qp, u8 what, u32 cq, u8 n_wqs)
+static void raw(struct uroce_call_qp *qp, u8 what, u32 cq, u8 n_wqs)
 {
 	qp->init.type = IB_UVERBS_QPT_RAW_PACKET;
 	qp->init.pdn = what & 0x1f;
@@ -169,27 +169,27 @@ static void raw(struct uroce_apart_qp *qp, u8 what, u32 cq, u8 n_wqs)
 	qp->n_wqs = what & 0x20 ? n_wqs : 0;
 }
 
-static void draft(struct input *in, struct uroce_apart_msg *m)
+static void draft(struct input *in, struct uroce_call_msg *m)
 {
 	u8 a = take(in), b = take(in), c = take(in);
 
 	m->number = a;
 	m->value = b;
 	switch (m->op) {
-	case UROCE_APART_CREATE_CQ:
+	case UROCE_CALL_CREATE_CQ:
 		m->cq.entries = 1 + a;
 		m->cq.channel = b;
 		break;
-	case UROCE_APART_CREATE_SRQ:
+	case UROCE_CALL_CREATE_SRQ:
 		m->srq.max_wr = 1;
 		m->srq.pdn = c;
 		m->srq.xrcdn = m->srq.srqn = m->value;
 		break;
-	case UROCE_APART_CREATE_AH:
+	case UROCE_CALL_CREATE_AH:
 		m->ah.pdn = c;
 		break;
-	case UROCE_APART_CREATE_QP:
-	case UROCE_APART_OPEN_QP:
+	case UROCE_CALL_CREATE_QP:
+	case UROCE_CALL_OPEN_QP:
 		m->qp.send_cq = a;
 		m->qp.recv_cq = a;
 		m->qp.srq = b;
@@ -199,19 +199,19 @@ static void draft(struct input *in, struct uroce_apart_msg *m)
 		if (c & 0x80)
 			raw(&m->qp, c, a, b);
 		break;
-	case UROCE_APART_CREATE_FLOW:
+	case UROCE_CALL_CREATE_FLOW:
 		m->flow.type = b & 7;
 		break;
-	case UROCE_APART_MCAST:
+	case UROCE_CALL_MCAST:
 		m->gid.index = b;
 		memcpy(m->gid.gid, (u8[]){0xff, c}, 2);
 		break;
-	case UROCE_APART_REG_MR:
-	case UROCE_APART_REREG_MR:
+	case UROCE_CALL_REG_MR:
+	case UROCE_CALL_REREG_MR:
 		m->mr.init = region(b);
 		m->mr.init.pdn = c;
 		break;
-	case UROCE_APART_ALLOC_MW:
+	case UROCE_CALL_ALLOC_MW:
 		m->mw.pdn = c;
 		m->mw.type = 1 + (b & 1);
 		break;
@@ -232,30 +232,30 @@ static u32 choose(struct input *in, int *fds)
 }
 
 /* What was answered is the context's own. */
-static void check_answer(u32 i, const struct uroce_apart_msg *m,
-			 const struct uroce_apart_msg *reply, const int *fds,
+static void check_answer(u32 i, const struct uroce_call_msg *m,
+			 const struct uroce_call_msg *reply, const int *fds,
 			 u32 n)
 {
 	CHECK_EQ(reply->op, m->op);
 	CHECK(reply->ret <= 1);
-	if (m->op == UROCE_APART_BEGIN && !reply->ret) {
+	if (m->op == UROCE_CALL_BEGIN && !reply->ret) {
 		CHECK_EQ(n, 2);
 		CHECK(apart_ops_is_rings(i, fds[0]));
 		CHECK(apart_ops_is_wake(i, fds[1]));
 	} else if (n) {
-		CHECK(m->op == UROCE_APART_DESTROY_CQ && n == 1);
+		CHECK(m->op == UROCE_CALL_DESTROY_CQ && n == 1);
 		CHECK(apart_ops_is_wake(i, fds[0]));
 	}
-	if (m->op == UROCE_APART_READ_FLOW && !reply->ret)
+	if (m->op == UROCE_CALL_READ_FLOW && !reply->ret)
 		CHECK_EQ(reply->counts.packets, i);
-	if (m->op == UROCE_APART_QUERY_QP && !reply->ret)
+	if (m->op == UROCE_CALL_QUERY_QP && !reply->ret)
 		CHECK_EQ(reply->now.qkey, i);
 }
 
 /* Waits for the answer. Returns whether the context goes on. */
-static bool answered(u32 i, const struct uroce_apart_msg *m)
+static bool answered(u32 i, const struct uroce_call_msg *m)
 {
-	struct uroce_apart_msg reply;
+	struct uroce_call_msg reply;
 	struct iovec iov = {.iov_base = &reply, .iov_len = sizeof(reply)};
 	union ur_scm scm;
 	struct msghdr mh = {.msg_iov = &iov,
@@ -279,10 +279,10 @@ static bool answered(u32 i, const struct uroce_apart_msg *m)
 static void message(struct input *in, u32 i)
 {
 	struct {
-		struct uroce_apart_msg m;
-		u32 wq[UROCE_APART_WQS];
+		struct uroce_call_msg m;
+		u32 wq[UROCE_CALL_WQS];
 		u8 beyond[64];
-	} msg = {.m.op = take(in) % (UROCE_APART_OPS + 1)};
+	} msg = {.m.op = take(in) % (UROCE_CALL_OPS + 1)};
 	const size_t least = sizeof(msg.m), most = least + sizeof(msg.wq);
 	struct iovec iov = {.iov_base = &msg, .iov_len = sizeof(msg.m)};
 	struct msghdr mh = {.msg_iov = &iov, .msg_iovlen = 1};
@@ -293,8 +293,8 @@ static void message(struct input *in, u32 i)
 
 	draft(in, &msg.m);
 	patch(in, &msg.m, sizeof(msg.m));
-	if (msg.m.op == UROCE_APART_CREATE_QP &&
-	    msg.m.qp.n_wqs <= UROCE_APART_WQS) {
+	if (msg.m.op == UROCE_CALL_CREATE_QP &&
+	    msg.m.qp.n_wqs <= UROCE_CALL_WQS) {
 		iov.iov_len += msg.m.qp.n_wqs * sizeof(msg.wq[0]);
 		for (u32 k = 0; k < msg.m.qp.n_wqs; k++)
 			msg.wq[k] = take(in);
@@ -304,7 +304,7 @@ static void message(struct input *in, u32 i)
 		n -= 5;
 	}
 	right = iov.iov_len >= least && iov.iov_len <= most &&
-		!(iov.iov_len % 4) && n <= UROCE_APART_MSG_FDS;
+		!(iov.iov_len % 4) && n <= UROCE_CALL_FDS;
 	ur_scm_put(&mh, &scm, fds, n);
 	w->serving = i;
 	CHECK_EQ(sendmsg(socks[i], &mh, MSG_NOSIGNAL), iov.iov_len);

@@ -10,7 +10,7 @@ import sys
  USE_RAW, MODIFY_WQ, CREATE_FLOW, READ_FLOW, DESTROY_FLOW, DRAIN) = range(1, 39)
 ALL_SEALED, SOCKETS, PACKETS = 0x80 | 1 << 3, 0x80 | 3 << 3, 0x80 | 4 << 3
 RAW, WORK, SPREAD = 0x80, 0xc0, 0xa0
-# Offsets of struct uroce_apart_msg.
+# Offsets of struct uroce_call_msg.
 QP_TYPE, QP_PDN, QP_XRCDN, QP_RECV, MR_FLAGS = 16, 24, 56, 116, 28
 
 

@@ -13,47 +13,28 @@
 
 struct ur_process_channel {
 	struct ur_list node;
-	const void *key; /* the program's struct ibv_comp_channel */
+	u64 key; /* of the program's struct ibv_comp_channel */
 	struct ur_echan *chan;
 	struct ur_process_wait wait;
 	u32 users;
 };
 
-static struct ur_process_channel *find_channel(struct uroce_ectx *ctx,
-					       const void *key)
+static struct ur_process_channel *find_channel(struct uroce_ectx *ctx, u64 key)
 {
-	ur_list_for_each(it, &ctx->channels) {
-		struct ur_process_channel *c =
-			ur_list_entry(it, struct ur_process_channel, node);
-
+	ur_list_each(struct ur_process_channel, c, &ctx->channels, node) {
 		if (c->key == key)
 			return c;
 	}
 	return NULL;
 }
 
-/* Returns a new descriptor of the channel's sending end, or -errno. */
-static int take_sender(const struct uroce_ecq_init *in)
-{
-	const struct uroce_resumes *preload = uroce_get_resumes();
-
-	if (in->tx >= 0)
-		return ur_high_fd_copy(in->tx);
-	return preload ? preload->take_sender(in->rx) : -ENOENT;
-}
-
-/* Keeps the sending end of a channel without queues, for a later queue. fd: the program's descriptor. */
+/* Keeps the sending end of a channel without queues, for a later queue; a context of another process does that
+ * itself. fd: the program's descriptor. */
 static void leave_sender(struct uroce_ectx *ctx, int fd, int rx, int tx)
 {
 	const struct uroce_resumes *preload = uroce_get_resumes();
 
-	if (ctx->apart) {
-		if (ctx->left_sender >= 0)
-			close(ctx->left_sender);
-		ctx->left_sender = ur_high_fd_copy(tx);
-		return;
-	}
-	if (!preload)
+	if (ctx->apart || !preload)
 		return;
 	preload->keep_sender(fd, rx, tx, ctx);
 	/* The device was removed meanwhile, and this sender was not hung up with the others. */
@@ -71,27 +52,29 @@ void ur_process_end_channels(void *arg)
 		preload->end_senders(ctx);
 }
 
-static int make_channel(struct uroce_ectx *ctx, const struct uroce_ecq_init *in,
+static int make_channel(struct uroce_ectx *ctx, const struct uroce_call *call,
 			struct ur_process_channel **ret)
 {
+	int program = call->fds[1], rx, err;
+	int tx = call->fds[0] >= 0 ? ur_high_fd_copy(call->fds[0])
+				   : uroce_take_sender(program);
 	struct ur_process_channel *c;
-	int tx = take_sender(in), rx, err;
 
 	if (tx < 0)
 		return tx;
 	c = calloc(1, sizeof(*c));
 	if (!c) {
-		leave_sender(ctx, in->rx, in->rx, tx);
+		leave_sender(ctx, program, program, tx);
 		close(tx);
 		return -ENOMEM;
 	}
-	rx = err = ur_high_fd_copy(in->rx);
+	rx = err = ur_high_fd_copy(program);
 	ur_list_init(&c->wait.node);
 	c->wait.ctx = ctx;
 	if (err >= 0 && ctx->apart)
 		err = 0;
 	else if (err >= 0)
-		err = ur_process_wait_add(&c->wait, ctx, in->rx, rx);
+		err = ur_process_wait_add(&c->wait, ctx, program, rx);
 	if (!err) {
 		err = ur_echan_attach(ctx->ectx, tx, rx, &c->chan);
 		if (err)
@@ -100,100 +83,92 @@ static int make_channel(struct uroce_ectx *ctx, const struct uroce_ecq_init *in,
 	if (err) {
 		if (rx >= 0)
 			close(rx);
-		leave_sender(ctx, in->rx, in->rx, tx);
+		leave_sender(ctx, program, program, tx);
 		close(tx);
 		free(c);
 		return err;
 	}
-	c->key = in->channel;
+	c->key = call->msg.cq.channel;
 	ur_list_add_tail(&ctx->channels, &c->node);
 	*ret = c;
 	return 0;
 }
 
 /* Finds or makes the channel of a queue, and counts the queue as its user. */
-static int get_channel(struct uroce_ectx *ctx, const struct uroce_ecq_init *in,
+static int get_channel(struct uroce_ectx *ctx, const struct uroce_call *call,
 		       struct ur_process_channel **ret)
 {
 	int err = 0;
 
 	*ret = NULL;
-	if (!in->channel)
+	if (!call->msg.cq.channel)
 		return 0;
-	*ret = find_channel(ctx, in->channel);
+	*ret = find_channel(ctx, call->msg.cq.channel);
 	if (!*ret)
-		err = make_channel(ctx, in, ret);
+		err = make_channel(ctx, call, ret);
 	if (!err)
 		(*ret)->users++;
 	return err;
 }
 
-static void put_channel(struct ur_process_channel *c)
+/* Returns what is left of a context of another process: its sending end, or -1. */
+static int put_channel(struct ur_process_channel *c)
 {
+	int sender, left = -1;
+
 	if (!c || --c->users)
-		return;
+		return -1;
 	ur_list_del(&c->node);
-	leave_sender(c->wait.ctx, c->wait.fd, c->wait.copy,
-		     ur_echan_sender(c->chan));
+	sender = ur_echan_sender(c->chan);
+	leave_sender(c->wait.ctx, c->wait.fd, c->wait.copy, sender);
+	if (c->wait.ctx->apart)
+		left = ur_high_fd_copy(sender);
 	ur_process_wait_del(&c->wait);
 	close(ur_echan_destroy(c->chan));
 	free(c);
+	return left;
 }
 
-static int create_cq(struct uroce_ectx *ctx, const struct uroce_ecq_init *in,
-		     struct uroce_ecq *cq, struct uroce_create_cq_resp *resp)
+int ur_process_create_cq(struct uroce_ectx *ctx, struct uroce_call *call)
 {
+	const struct uroce_call_cq *in = &call->msg.cq;
 	struct ur_ecq_init init = {.entries = in->entries,
 				   .user_handle = in->user_handle,
 				   .async = ctx->async};
-	int err = get_channel(ctx, in, &cq->channel);
+	struct uroce_ecq *cq = calloc(1, sizeof(*cq));
+	int err, left;
 
+	if (!cq)
+		return -ENOMEM;
+	cq->ctx = ctx;
+	err = get_channel(ctx, call, &cq->channel);
 	if (err)
-		return err;
+		return ur_process_made(call, cq, err);
 	if (in->flags & UROCE_ECQ_IGNORE_OVERRUN)
 		init.flags |= IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN;
 	if (in->flags & UROCE_ECQ_STAMPED)
 		init.flags |= IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION;
 	init.chan = cq->channel ? cq->channel->chan : NULL;
-	err = ur_ecq_create(ctx->ectx, &init, &cq->cq, resp);
-	if (err)
-		put_channel(cq->channel);
-	else
-		ctx->objects++;
-	return err;
+	err = ur_ecq_create(ctx->ectx, &init, &cq->cq, &call->reply.new_cq);
+	left = err ? put_channel(cq->channel) : -1;
+	if (left >= 0)
+		close(left);
+	return ur_process_made(call, cq, err);
 }
 
-int ur_process_create_cq(struct uroce_ectx *ctx,
-			 const struct uroce_ecq_init *init,
-			 struct uroce_ecq **ret,
-			 struct uroce_create_cq_resp *resp)
+int ur_process_modify_cq(struct uroce_ectx *ctx, struct uroce_call *call)
 {
-	struct uroce_ecq *cq = calloc(1, sizeof(*cq));
-	int err;
+	struct uroce_ecq *cq = call->it;
 
-	if (!cq)
-		return -ENOMEM;
-	cq->ctx = ctx;
-	pthread_mutex_lock(&ctx->home->lock);
-	err = create_cq(ctx, init, cq, resp);
-	pthread_mutex_unlock(&ctx->home->lock);
-	if (err)
-		free(cq);
-	else
-		*ret = cq;
-	return err;
+	return ur_ecq_modify(cq->cq, (u16)call->msg.value,
+			     (u16)(call->msg.value >> 16));
 }
 
-int ur_process_modify_cq(struct uroce_ecq *cq, u16 count, u16 period_us)
+int ur_process_resize_cq(struct uroce_ectx *ctx, struct uroce_call *call)
 {
-	return UR_PROCESS_CALL(cq->ctx,
-			       ur_ecq_modify(cq->cq, count, period_us));
-}
+	struct uroce_ecq *cq = call->it;
 
-int ur_process_resize_cq(struct uroce_ecq *cq, u32 entries,
-			 struct uroce_resize_cq_resp *resp)
-{
-	return UR_PROCESS_CALL(cq->ctx, ur_ecq_resize(cq->cq, entries, resp));
+	return ur_ecq_resize(cq->cq, call->msg.value, &call->reply.new_ring);
 }
 
 u32 ur_process_take_back(struct uroce_ectx *ctx,
@@ -211,24 +186,17 @@ u32 ur_process_take_back(struct uroce_ectx *ctx,
 	return n;
 }
 
-int ur_process_destroy_cq(struct uroce_ecq *cq, u32 read[2])
+int ur_process_destroy_cq(struct uroce_ectx *ctx, struct uroce_call *call)
 {
-	struct uroce_ectx *ctx = cq->ctx;
+	struct uroce_ecq *cq = call->it;
 	struct ur_events_left comp, async;
-	int err;
+	int err = ur_ecq_destroy(cq->cq, &comp, &async);
 
-	pthread_mutex_lock(&ctx->home->withdraws);
-	pthread_mutex_lock(&ctx->home->lock);
-	err = ur_ecq_destroy(cq->cq, &comp, &async);
-	if (!err) {
-		read[0] = ur_process_take_back(ctx, &comp);
-		read[1] = ur_process_take_back(ctx, &async);
-		put_channel(cq->channel);
-		ctx->objects--;
-	}
-	pthread_mutex_unlock(&ctx->home->lock);
-	pthread_mutex_unlock(&ctx->home->withdraws);
-	if (!err)
-		free(cq);
-	return err;
+	if (err)
+		return err;
+	call->reply.read[0] = ur_process_take_back(ctx, &comp);
+	call->reply.read[1] = ur_process_take_back(ctx, &async);
+	call->out[0] = put_channel(cq->channel);
+	free(cq);
+	return 0;
 }

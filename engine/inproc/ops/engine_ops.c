@@ -22,6 +22,8 @@
 /* The engine's thread stays awake for 100 us after work. */
 #define OPTIONS "spin_us=100,hold=0"
 
+extern const struct uroce_engine_ops uroce_engine_ops;
+
 #ifndef SO_NETNS_COOKIE
 #define SO_NETNS_COOKIE 71
 #endif
@@ -188,8 +190,6 @@ static void close_ectx(struct uroce_ectx *g)
 	ur_user_mem_put(g->parents);
 	if (g->fd >= 0)
 		close(g->fd);
-	if (g->left_sender >= 0)
-		close(g->left_sender);
 	if (g->own)
 		munmap((void *)g->own, (size_t)sysconf(_SC_PAGESIZE));
 	free(g);
@@ -223,9 +223,10 @@ static struct uroce_ectx *new_ectx(void)
 
 	if (!g)
 		return NULL;
+	g->ops = &uroce_engine_ops;
 	ur_list_init(&g->channels);
 	ur_list_init(&g->node);
-	g->fork.lock_fd = g->fd = g->left_sender = -1;
+	g->fork.lock_fd = g->fd = -1;
 	return g;
 }
 
@@ -243,9 +244,14 @@ static int fill_home(struct uroce_home *home, bool apart, bool isolated,
 /* Makes the engine's context; its file and memory exist. */
 static int make_context(struct uroce_ectx *g, struct ur_ectx_info *info)
 {
+	int err;
+
 	g->engine = g->home->engine;
-	return UR_PROCESS_CALL(g, ur_ectx_create(g->engine, g->fd, g->mem,
-						 g->realm, &g->ectx, info));
+	pthread_mutex_lock(&g->home->lock);
+	err = ur_ectx_create(g->engine, g->fd, g->mem, g->realm, &g->ectx,
+			     info);
+	pthread_mutex_unlock(&g->home->lock);
+	return err;
 }
 
 static void say(const struct uroce_ectx *g, const struct ur_ectx_info *ectx,
@@ -399,47 +405,40 @@ static __u64 room(struct uroce_ectx *g)
 	return ur_engine_ring_room(g->home->engine);
 }
 
-static int left_sender(struct uroce_ectx *g)
-{
-	int fd = g->left_sender;
-
-	g->left_sender = -1;
-	return fd;
-}
-
 /* Yields the lock after each piece, and the processor, since a free mutex goes to who asks first. */
-static void drain(struct uroce_ectx *g)
+static int drain(struct uroce_ectx *g, struct uroce_call *call)
 {
 	u64 until = ur_clock_ns(CLOCK_MONOTONIC) + DRAIN_NS, run = 0;
-	bool more;
 
-	do {
-		pthread_mutex_lock(&g->home->lock);
-		more = ur_ectx_drain(g->ectx, &run);
+	while (ur_ectx_drain(g->ectx, &run) &&
+	       ur_clock_ns(CLOCK_MONOTONIC) < until) {
 		pthread_mutex_unlock(&g->home->lock);
 		sched_yield();
-	} while (more && ur_clock_ns(CLOCK_MONOTONIC) < until);
-}
-
-static int has_gid(struct uroce_ectx *g, u32 index, const u8 gid[16])
-{
-	return UR_PROCESS_CALL(g, ur_engine_has_gid(g->engine, index, gid));
-}
-
-static int use_gid(struct uroce_ectx *g, u32 index, const u8 gid[16], int fd)
-{
-	int err, high = -1;
-
-	if (fd >= 0) {
-		high = ur_high_fd_copy(fd);
-		if (high < 0)
-			return high;
+		pthread_mutex_lock(&g->home->lock);
 	}
-	pthread_mutex_lock(&g->home->lock);
-	err = ur_engine_use_gid(g->engine, index, gid, high);
-	pthread_mutex_unlock(&g->home->lock);
-	if (fd >= 0)
-		close(err ? high : fd);
+	return 0;
+}
+
+static int has_gid(struct uroce_ectx *g, struct uroce_call *call)
+{
+	const struct uroce_call_gid *gid = &call->msg.gid;
+
+	return ur_engine_has_gid(g->engine, gid->index, gid->gid);
+}
+
+static int use_gid(struct uroce_ectx *g, struct uroce_call *call)
+{
+	const struct uroce_call_gid *gid = &call->msg.gid;
+	int err, fd = -1;
+
+	if (call->n_fds) {
+		fd = ur_high_fd_copy(call->fds[0]);
+		if (fd < 0)
+			return fd;
+	}
+	err = ur_engine_use_gid(g->engine, gid->index, gid->gid, fd);
+	if (err && fd >= 0)
+		close(fd);
 	return err;
 }
 
@@ -450,21 +449,23 @@ static int has_gpu(__u64 addr, __u64 length)
 	return ur_gpu_check(addr, length);
 }
 
-static int has_ring(struct uroce_ectx *g, u32 slot)
+static int has_ring(struct uroce_ectx *g, struct uroce_call *call)
 {
-	return UR_PROCESS_CALL(g, ur_engine_has_ring(g->engine, slot));
+	return ur_engine_has_ring(g->engine, call->msg.value);
 }
 
-static int use_ring(struct uroce_ectx *g, const struct uroce_engine_ring *in)
+static int use_ring(struct uroce_ectx *g, struct uroce_call *call)
 {
+	const struct uroce_engine_ring *in = &call->msg.ring;
 	const struct ur_granted_ring ring = {.peer = in->slot,
 					     .grant_id = in->grant_id,
 					     .relayed = in->relayed,
 					     .same_user = in->same_user,
-					     .words = in->words_fd,
-					     .out = in->out_fd,
-					     .in = in->in_fd};
-	return UR_PROCESS_CALL(g, ur_engine_use_ring(g->engine, &ring));
+					     .words = call->fds[0],
+					     .out = call->fds[1],
+					     .in = call->fds[2]};
+
+	return ur_engine_use_ring(g->engine, &ring);
 }
 
 static int use_async(struct uroce_ectx *g, int tx, int rx)
@@ -502,17 +503,78 @@ static int set_liveness(struct uroce_ectx *g, int liveness)
 	return err;
 }
 
-static int set_async(struct uroce_ectx *g, int tx, int rx, int liveness)
+static int set_async(struct uroce_ectx *g, struct uroce_call *call)
 {
 	int err = 0;
 
-	pthread_mutex_lock(&g->home->lock);
 	if (g->home->liveness < 0)
-		err = set_liveness(g, liveness);
+		err = set_liveness(g, call->n_fds < 3 ? -1 : call->fds[2]);
 	if (!err && !g->async)
-		err = use_async(g, tx, rx);
-	pthread_mutex_unlock(&g->home->lock);
+		err = use_async(g, call->fds[0], call->fds[1]);
 	return err;
+}
+
+static const struct {
+	ur_process_call *fn;
+	bool withdraws; /* ctx->home->withdraws is held */
+} calls[UROCE_CALL_OPS] = {
+	[UROCE_CALL_HAS_GID] = {has_gid},
+	[UROCE_CALL_USE_GID] = {use_gid},
+	[UROCE_CALL_HAS_RING] = {has_ring},
+	[UROCE_CALL_USE_RING] = {use_ring},
+	[UROCE_CALL_SET_ASYNC] = {set_async},
+	[UROCE_CALL_CREATE_CQ] = {ur_process_create_cq},
+	[UROCE_CALL_MODIFY_CQ] = {ur_process_modify_cq},
+	[UROCE_CALL_RESIZE_CQ] = {ur_process_resize_cq},
+	[UROCE_CALL_DESTROY_CQ] = {ur_process_destroy_cq, true},
+	[UROCE_CALL_CREATE_SRQ] = {ur_process_create_srq},
+	[UROCE_CALL_RESIZE_SRQ] = {ur_process_resize_srq},
+	[UROCE_CALL_LIMIT_SRQ] = {ur_process_limit_srq},
+	[UROCE_CALL_QUERY_SRQ] = {ur_process_query_srq},
+	[UROCE_CALL_DESTROY_SRQ] = {ur_process_destroy_srq, true},
+	[UROCE_CALL_CREATE_AH] = {ur_process_create_ah},
+	[UROCE_CALL_DESTROY_AH] = {ur_process_destroy_ah},
+	[UROCE_CALL_CREATE_QP] = {ur_process_create_qp},
+	[UROCE_CALL_OPEN_QP] = {ur_process_open_qp},
+	[UROCE_CALL_MAY_MODIFY_QP] = {ur_process_may_modify_qp},
+	[UROCE_CALL_MODIFY_QP] = {ur_process_modify_qp},
+	[UROCE_CALL_QUERY_QP] = {ur_process_query_qp},
+	[UROCE_CALL_MCAST] = {ur_process_mcast},
+	[UROCE_CALL_DESTROY_QP] = {ur_process_destroy_qp, true},
+#if UROCE_WITH_RAW_PACKET
+	[UROCE_CALL_HAS_RAW] = {ur_process_has_raw},
+	[UROCE_CALL_USE_RAW] = {ur_process_use_raw},
+	[UROCE_CALL_MODIFY_WQ] = {ur_process_modify_wq},
+	[UROCE_CALL_CREATE_FLOW] = {ur_process_create_flow},
+	[UROCE_CALL_DESTROY_FLOW] = {ur_process_destroy_flow},
+#endif
+	[UROCE_CALL_REG_MR] = {ur_process_reg_mr},
+	[UROCE_CALL_REREG_MR] = {ur_process_rereg_mr},
+	[UROCE_CALL_DEREG_MR] = {ur_process_dereg_mr},
+	[UROCE_CALL_ALLOC_MW] = {ur_process_alloc_mw},
+	[UROCE_CALL_DEALLOC_MW] = {ur_process_dealloc_mw},
+	[UROCE_CALL_SET_PARENT] = {ur_process_set_parent},
+	[UROCE_CALL_DRAIN] = {drain},
+};
+
+static int call(struct uroce_ectx *g, struct uroce_call *c)
+{
+	const bool known = c->msg.op < UROCE_CALL_OPS && calls[c->msg.op].fn;
+	int ret;
+
+	c->out[0] = c->out[1] = -1;
+	if (!known)
+		return -EOPNOTSUPP;
+	if (calls[c->msg.op].withdraws)
+		pthread_mutex_lock(&g->home->withdraws);
+	pthread_mutex_lock(&g->home->lock);
+	ret = calls[c->msg.op].fn(g, c);
+	if (!ret)
+		g->objects += (u32)uroce_call_makes(c->msg.op);
+	pthread_mutex_unlock(&g->home->lock);
+	if (calls[c->msg.op].withdraws)
+		pthread_mutex_unlock(&g->home->withdraws);
+	return ret;
 }
 
 /* Runs the engine. Once the program has closed the engine's descriptors, it has no engine. */
@@ -553,47 +615,10 @@ const struct uroce_engine_ops uroce_engine_ops = {
 	.end_home = end_home,
 	.open_apart = open_apart,
 	.room = room,
-	.left_sender = left_sender,
-	.drain = drain,
 	.close = close_ectx,
 	.take_over = ur_process_take_over,
-	.set_parent = ur_process_set_parent,
-	.has_gid = has_gid,
-	.use_gid = use_gid,
-	.has_ring = has_ring,
-	.use_ring = use_ring,
-	.set_async = set_async,
-	.create_cq = ur_process_create_cq,
-	.modify_cq = ur_process_modify_cq,
-	.resize_cq = ur_process_resize_cq,
-	.destroy_cq = ur_process_destroy_cq,
-	.create_srq = ur_process_create_srq,
-	.resize_srq = ur_process_resize_srq,
-	.limit_srq = ur_process_limit_srq,
-	.query_srq = ur_process_query_srq,
-	.destroy_srq = ur_process_destroy_srq,
-	.create_ah = ur_process_create_ah,
-	.destroy_ah = ur_process_destroy_ah,
-	.create_qp = ur_process_create_qp,
-	.open_qp = ur_process_open_qp,
-	.may_modify_qp = ur_process_may_modify_qp,
-	.modify_qp = ur_process_modify_qp,
-	.query_qp = ur_process_query_qp,
-	.mcast = ur_process_mcast,
-	.destroy_qp = ur_process_destroy_qp,
-#if UROCE_WITH_RAW_PACKET
-	.has_raw = ur_process_has_raw,
-	.use_raw = ur_process_use_raw,
-	.modify_wq = ur_process_modify_wq,
-	.create_flow = ur_process_create_flow,
-	.destroy_flow = ur_process_destroy_flow,
-#endif
-	.reg_mr = ur_process_reg_mr,
-	.rereg_mr = ur_process_rereg_mr,
-	.dereg_mr = ur_process_dereg_mr,
+	.call = call,
 	.has_gpu = has_gpu,
-	.alloc_mw = ur_process_alloc_mw,
-	.dealloc_mw = ur_process_dealloc_mw,
 	.posted = posted,
 	.datagram = datagram,
 	.armed = armed,

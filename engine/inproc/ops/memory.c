@@ -47,22 +47,23 @@ static struct ur_emr_attr attr_of(const struct uroce_ectx *ctx,
 	};
 }
 
-int ur_process_set_parent(struct uroce_ectx *ctx, int mem, u32 pid)
+int ur_process_set_parent(struct uroce_ectx *ctx, struct uroce_call *call)
 {
-	int fd = ur_high_fd_copy(mem), err;
+	int fd = ur_high_fd_copy(call->fds[0]), err;
 
 	if (fd < 0)
 		return fd;
 	err = ctx->parents ? -EALREADY
-			   : ur_user_mem_create(fd, (pid_t)pid, &ctx->parents);
+			   : ur_user_mem_create(fd, (pid_t)call->msg.value,
+						&ctx->parents);
 	if (err)
 		close(fd);
 	return err;
 }
 
-int ur_process_reg_mr(struct uroce_ectx *ctx, const struct uroce_emr_init *init,
-		      struct uroce_emr **ret)
+int ur_process_reg_mr(struct uroce_ectx *ctx, struct uroce_call *call)
 {
+	const struct uroce_emr_init *init = &call->msg.mr.init;
 	const struct ur_emr_attr attr = attr_of(ctx, init);
 	struct uroce_emr *mr;
 
@@ -73,63 +74,63 @@ int ur_process_reg_mr(struct uroce_ectx *ctx, const struct uroce_emr_init *init,
 		return -ENOMEM;
 	mr->ctx = ctx;
 	mr->parents = init->flags & UROCE_EMR_PARENTS;
-	return UR_PROCESS_MAKE(ctx, mr, ret,
-			       ur_emr_reg(ctx->ectx, &attr, &mr->mr));
+	return ur_process_made(call, mr, ur_emr_reg(ctx->ectx, &attr, &mr->mr));
 }
 
-int ur_process_rereg_mr(struct uroce_emr *mr, u32 flags,
-			const struct uroce_emr_init *init)
+/* It may take long. */
+static void unmap(struct uroce_ectx *ctx, const struct ur_emr_left *left)
 {
-	const struct ur_emr_attr attr = attr_of(mr->ctx, init);
+	pthread_mutex_unlock(&ctx->home->lock);
+	ur_emr_unmap(left);
+	pthread_mutex_lock(&ctx->home->lock);
+}
+
+int ur_process_rereg_mr(struct uroce_ectx *ctx, struct uroce_call *call)
+{
+	const struct uroce_emr_init *init = &call->msg.mr.init;
+	const struct ur_emr_attr attr = attr_of(ctx, init);
+	struct uroce_emr *mr = call->it;
 	struct ur_emr_left left;
 	int err;
 
 	if (mr->parents || (init->flags & UROCE_EMR_PARENTS))
 		return -EINVAL;
-	pthread_mutex_lock(&mr->ctx->home->lock);
-	err = ur_emr_rereg(mr->mr, flags, &attr, &left);
-	pthread_mutex_unlock(&mr->ctx->home->lock);
-	ur_emr_unmap(&left);
+	err = ur_emr_rereg(mr->mr, call->msg.mr.flags, &attr, &left);
+	unmap(ctx, &left);
 	return err;
 }
 
-int ur_process_dereg_mr(struct uroce_emr *mr)
+int ur_process_dereg_mr(struct uroce_ectx *ctx, struct uroce_call *call)
 {
-	struct uroce_ectx *ctx = mr->ctx;
+	struct uroce_emr *mr = call->it;
 	struct ur_emr_left left;
-	int err;
+	int err = ur_emr_dereg(mr->mr, &left);
 
-	pthread_mutex_lock(&ctx->home->lock);
-	err = ur_emr_dereg(mr->mr, &left);
-	ctx->objects -= !err;
-	pthread_mutex_unlock(&ctx->home->lock);
 	if (err)
 		return err;
-	ur_emr_unmap(&left);
+	unmap(ctx, &left);
 	free(mr);
 	return 0;
 }
 
-int ur_process_alloc_mw(struct uroce_ectx *ctx, u32 pdn, u32 type, u32 rkey,
-			struct uroce_emw **ret)
+int ur_process_alloc_mw(struct uroce_ectx *ctx, struct uroce_call *call)
 {
+	const struct uroce_call_mw *in = &call->msg.mw;
 	struct uroce_emw *mw = calloc(1, sizeof(*mw));
 
 	if (!mw)
 		return -ENOMEM;
 	mw->ctx = ctx;
-	return UR_PROCESS_MAKE(
-		ctx, mw, ret,
-		ur_emw_alloc(ctx->ectx, pdn, (int)type, rkey, &mw->mw));
+	return ur_process_made(call, mw,
+			       ur_emw_alloc(ctx->ectx, in->pdn, (int)in->type,
+					    in->rkey, &mw->mw));
 }
 
-void ur_process_dealloc_mw(struct uroce_emw *mw)
+int ur_process_dealloc_mw(struct uroce_ectx *ctx, struct uroce_call *call)
 {
-	struct uroce_ectx *ctx = mw->ctx;
+	struct uroce_emw *mw = call->it;
 
-	pthread_mutex_lock(&ctx->home->lock);
 	ur_emw_dealloc(mw->mw);
-	ctx->objects--;
-	pthread_mutex_unlock(&ctx->home->lock);
 	free(mw);
+	return 0;
 }

@@ -14,11 +14,9 @@ static struct ur_ecq *cq_of(const struct uroce_ecq *cq)
 	return cq ? cq->cq : NULL;
 }
 
-int ur_process_create_srq(struct uroce_ectx *ctx,
-			  const struct uroce_esrq_init *in,
-			  struct uroce_esrq **ret,
-			  struct uroce_create_srq_resp *resp)
+int ur_process_create_srq(struct uroce_ectx *ctx, struct uroce_call *call)
 {
+	const struct uroce_esrq_init *in = &call->msg.srq;
 	const struct ur_esrq_init init = {.pd = in->pdn,
 					  .max_wr = in->max_wr,
 					  .max_sge = in->max_sge,
@@ -29,55 +27,53 @@ int ur_process_create_srq(struct uroce_ectx *ctx,
 					  .user_handle = in->user_handle,
 					  .async = ctx->async};
 	struct uroce_esrq *srq = calloc(1, sizeof(*srq));
+	int err;
 
 	if (!srq)
 		return -ENOMEM;
 	srq->ctx = ctx;
-	return UR_PROCESS_MAKE(
-		ctx, srq, ret,
-		ur_esrq_create(ctx->ectx, &init, &srq->srq, resp));
+	err = ur_esrq_create(ctx->ectx, &init, &srq->srq, &call->reply.new_srq);
+	return ur_process_made(call, srq, err);
 }
 
-int ur_process_resize_srq(struct uroce_esrq *srq, u32 max_wr,
-			  struct uroce_create_srq_resp *resp)
+int ur_process_resize_srq(struct uroce_ectx *ctx, struct uroce_call *call)
 {
-	return UR_PROCESS_CALL(srq->ctx,
-			       ur_esrq_resize(srq->srq, max_wr, resp));
+	struct uroce_esrq *srq = call->it;
+
+	return ur_esrq_resize(srq->srq, call->msg.value, &call->reply.new_srq);
 }
 
-int ur_process_limit_srq(struct uroce_esrq *srq, u32 limit)
+int ur_process_limit_srq(struct uroce_ectx *ctx, struct uroce_call *call)
 {
-	return UR_PROCESS_CALL(srq->ctx, ur_esrq_set_limit(srq->srq, limit));
+	struct uroce_esrq *srq = call->it;
+
+	return ur_esrq_set_limit(srq->srq, call->msg.value);
 }
 
-u32 ur_process_query_srq(struct uroce_esrq *srq)
+int ur_process_query_srq(struct uroce_ectx *ctx, struct uroce_call *call)
 {
-	return UR_PROCESS_CALL(srq->ctx, ur_esrq_limit(srq->srq));
+	struct uroce_esrq *srq = call->it;
+
+	call->reply.value = ur_esrq_limit(srq->srq);
+	return 0;
 }
 
-int ur_process_destroy_srq(struct uroce_esrq *srq, u32 *read)
+int ur_process_destroy_srq(struct uroce_ectx *ctx, struct uroce_call *call)
 {
-	struct uroce_ectx *ctx = srq->ctx;
+	struct uroce_esrq *srq = call->it;
 	struct ur_events_left async;
-	int err;
+	int err = ur_esrq_destroy(srq->srq, &async);
 
-	pthread_mutex_lock(&ctx->home->withdraws);
-	pthread_mutex_lock(&ctx->home->lock);
-	err = ur_esrq_destroy(srq->srq, &async);
-	ctx->objects -= !err;
-	if (!err)
-		*read = ur_process_take_back(ctx, &async);
-	pthread_mutex_unlock(&ctx->home->lock);
-	pthread_mutex_unlock(&ctx->home->withdraws);
-	if (!err)
-		free(srq);
-	return err;
+	if (err)
+		return err;
+	call->reply.read[0] = ur_process_take_back(ctx, &async);
+	free(srq);
+	return 0;
 }
 
-int ur_process_create_ah(struct uroce_ectx *ctx, u32 pdn,
-			 const struct uroce_engine_path *in,
-			 struct uroce_eah **ret, u32 *number)
+int ur_process_create_ah(struct uroce_ectx *ctx, struct uroce_call *call)
 {
+	const struct uroce_engine_path *in = &call->msg.ah.path;
 	struct ur_epath path = {
 		.sgid_index = in->sgid_index,
 		.flow_label = in->flow_label,
@@ -94,28 +90,19 @@ int ur_process_create_ah(struct uroce_ectx *ctx, u32 pdn,
 	ah->ctx = ctx;
 	memcpy(path.sgid, in->sgid, sizeof(path.sgid));
 	memcpy(path.dgid, in->dgid, sizeof(path.dgid));
-	pthread_mutex_lock(&ctx->home->lock);
-	err = ur_eah_create(ctx->ectx, pdn, &path, &ah->ah);
-	ctx->objects += !err;
-	pthread_mutex_unlock(&ctx->home->lock);
-	if (err) {
-		free(ah);
-		return err;
-	}
-	*number = ur_eah_number(ah->ah);
-	*ret = ah;
-	return 0;
+	err = ur_eah_create(ctx->ectx, call->msg.ah.pdn, &path, &ah->ah);
+	if (!err)
+		call->reply.value = ur_eah_number(ah->ah);
+	return ur_process_made(call, ah, err);
 }
 
-void ur_process_destroy_ah(struct uroce_eah *ah)
+int ur_process_destroy_ah(struct uroce_ectx *ctx, struct uroce_call *call)
 {
-	struct uroce_ectx *ctx = ah->ctx;
+	struct uroce_eah *ah = call->it;
 
-	pthread_mutex_lock(&ctx->home->lock);
 	ur_eah_destroy(ah->ah);
-	ctx->objects--;
-	pthread_mutex_unlock(&ctx->home->lock);
 	free(ah);
+	return 0;
 }
 
 static int make_plain(struct uroce_eqp *qp, const struct uroce_eqp_init *in,
@@ -144,40 +131,32 @@ static int make_plain(struct uroce_eqp *qp, const struct uroce_eqp_init *in,
 	return ur_eqp_create(qp->ctx->ectx, &init, &qp->qp, resp);
 }
 
-int ur_process_create_qp(struct uroce_ectx *ctx,
-			 const struct uroce_eqp_init *in,
-			 struct uroce_eqp **ret,
-			 struct uroce_create_qp_resp *resp)
+int ur_process_create_qp(struct uroce_ectx *ctx, struct uroce_call *call)
 {
+	const struct uroce_eqp_init *in = &call->msg.qp.init;
+	struct uroce_create_qp_resp *resp = &call->reply.new_qp;
 	struct uroce_eqp *qp = calloc(1, sizeof(*qp));
 	int err;
 
 	if (!qp)
 		return -ENOMEM;
 	qp->ctx = ctx;
-	pthread_mutex_lock(&ctx->home->lock);
 	err = in->type == UR_QPT_XRC_TGT ? ur_process_make_target(qp, in, resp)
 					 : make_plain(qp, in, resp);
 	if (!err && in->rss)
 		err = ur_process_spread(qp, in->rss);
-	ctx->objects += !err;
-	pthread_mutex_unlock(&ctx->home->lock);
-	if (err)
-		free(qp);
-	else
-		*ret = qp;
-	return err;
+	return ur_process_made(call, qp, err);
 }
 
-int ur_process_open_qp(struct uroce_ectx *ctx, const struct uroce_eqp_init *in,
-		       struct uroce_eqp **ret)
+int ur_process_open_qp(struct uroce_ectx *ctx, struct uroce_call *call)
 {
 	struct uroce_eqp *qp = calloc(1, sizeof(*qp));
 
 	if (!qp)
 		return -ENOMEM;
 	qp->ctx = ctx;
-	return UR_PROCESS_MAKE(ctx, qp, ret, ur_process_open_target(qp, in));
+	return ur_process_made(call, qp,
+			       ur_process_open_target(qp, &call->msg.qp.init));
 }
 
 static void take_path(struct ur_epath *path, const struct uroce_engine_qp *in)
@@ -195,19 +174,22 @@ static void take_path(struct ur_epath *path, const struct uroce_engine_qp *in)
 	memcpy(path->dgid, in->dgid, sizeof(path->dgid));
 }
 
-int ur_process_may_modify_qp(struct uroce_eqp *qp,
-			     const struct uroce_engine_qp *in, u32 mask)
+int ur_process_may_modify_qp(struct uroce_ectx *ctx, struct uroce_call *call)
 {
+	const struct uroce_engine_qp *in = &call->msg.modify.attr;
 	const struct ur_qp_attr attr = {
 		.state = (enum ur_qp_state)in->state,
 		.cur_state = (enum ur_qp_state)in->cur_state,
 	};
-	return UR_PROCESS_CALL(qp->ctx, ur_eqp_may_modify(qp->qp, &attr, mask));
+	struct uroce_eqp *qp = call->it;
+
+	return ur_eqp_may_modify(qp->qp, &attr, call->msg.modify.mask);
 }
 
-int ur_process_modify_qp(struct uroce_eqp *qp, const struct uroce_engine_qp *in,
-			 u32 mask)
+int ur_process_modify_qp(struct uroce_ectx *ctx, struct uroce_call *call)
 {
+	const struct uroce_engine_qp *in = &call->msg.modify.attr;
+	u32 mask = call->msg.modify.mask;
 	struct ur_qp_attr attr = {
 		.state = (enum ur_qp_state)in->state,
 		.cur_state = (enum ur_qp_state)in->cur_state,
@@ -228,47 +210,43 @@ int ur_process_modify_qp(struct uroce_eqp *qp, const struct uroce_engine_qp *in,
 		.rate_limit = in->rate_limit,
 		.static_bps = in->static_bps,
 	};
+	struct uroce_eqp *qp = call->it;
 	struct ur_epath path;
 
 	take_path(&path, in);
-	return UR_PROCESS_CALL(
-		qp->ctx,
-		ur_eqp_modify(qp->qp, &attr,
-			      mask & UR_QP_ATTR_AV ? &path : NULL, mask));
+	return ur_eqp_modify(qp->qp, &attr, mask & UR_QP_ATTR_AV ? &path : NULL,
+			     mask);
 }
 
-void ur_process_query_qp(struct uroce_eqp *qp, struct uroce_engine_qp *out)
+int ur_process_query_qp(struct uroce_ectx *ctx, struct uroce_call *call)
 {
-	pthread_mutex_lock(&qp->ctx->home->lock);
-	ur_eqp_describe(qp->qp, out);
-	pthread_mutex_unlock(&qp->ctx->home->lock);
+	struct uroce_eqp *qp = call->it;
+
+	ur_eqp_describe(qp->qp, &call->reply.now);
+	return 0;
 }
 
-int ur_process_mcast(struct uroce_eqp *qp, const u8 gid[16], u32 attach)
+int ur_process_mcast(struct uroce_ectx *ctx, struct uroce_call *call)
 {
-	return UR_PROCESS_CALL(qp->ctx, ur_eqp_mcast(qp->qp, gid, attach));
+	struct uroce_eqp *qp = call->it;
+
+	return ur_eqp_mcast(qp->qp, call->msg.gid.gid, call->msg.gid.index);
 }
 
-int ur_process_destroy_qp(struct uroce_eqp *qp, u32 *read)
+int ur_process_destroy_qp(struct uroce_ectx *ctx, struct uroce_call *call)
 {
-	struct uroce_ectx *ctx = qp->ctx;
+	struct uroce_eqp *qp = call->it;
 	struct ur_events_left async;
 	int err = 0;
 
-	pthread_mutex_lock(&ctx->home->withdraws);
-	pthread_mutex_lock(&ctx->home->lock);
 	if (qp->target)
 		ur_process_close_target(qp, &async);
 	else
 		err = qp->users ? -EBUSY : ur_eqp_destroy(qp->qp, &async);
-	ctx->objects -= !err;
-	if (!err)
-		ur_process_unspread(qp);
-	if (!err)
-		*read = ur_process_take_back(ctx, &async);
-	pthread_mutex_unlock(&ctx->home->lock);
-	pthread_mutex_unlock(&ctx->home->withdraws);
-	if (!err)
-		free(qp);
-	return err;
+	if (err)
+		return err;
+	ur_process_unspread(qp);
+	call->reply.read[0] = ur_process_take_back(ctx, &async);
+	free(qp);
+	return 0;
 }

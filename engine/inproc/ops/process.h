@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The inside of liburoce-engine.so: the functions of struct uroce_engine_ops, whose comments are in
- * kernel-abi/uroce-engine.h, and their objects.
+ * The inside of liburoce-engine.so: the functions of struct uroce_engine_ops and the calls, whose comments are
+ * in kernel-abi/uroce-engine.h, and their objects.
  */
 #ifndef UR_ENGINE_INPROC_OPS_PROCESS_H
 #define UR_ENGINE_INPROC_OPS_PROCESS_H
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <sys/types.h>
 #include "engine/engine.h"
 #include "kernel-abi/uroce-engine.h"
@@ -38,6 +39,7 @@ struct uroce_home {
 };
 
 struct uroce_ectx {
+	const struct uroce_engine_ops *ops;
 	struct ur_list node; /* fork.c: in the list of this process */
 	struct uroce_home *home;
 	struct ur_engine *engine; /* home's */
@@ -50,9 +52,8 @@ struct uroce_ectx {
 	volatile u32 *own;
 	u32 objects;
 	bool apart; /* the context is another process's */
-	/* With apart. left_sender: sending end of a channel without queues, or -1.
-	 * ring_room: bytes of rings it was begun with. ring_bytes: those it has. realm: of its queue pairs; 0: none. */
-	int left_sender;
+	/* With apart. ring_room: bytes of rings it was begun with. ring_bytes: those it has. realm: of its queue
+	 * pairs; 0: none. */
 	u64 ring_room, ring_bytes;
 	u32 realm;
 	_Atomic u32 vain; /* polls that found nothing (cross_poll.c) */
@@ -61,31 +62,6 @@ struct uroce_ectx {
 	_Atomic bool channels_ended; /* channels without queues were hung up */
 	struct ur_easync *async;     /* NULL: none yet */
 };
-
-/* Evaluates a call, and returns its value, with the lock of the context's engine. */
-#define UR_PROCESS_CALL(ctx, call)                           \
-	({                                                   \
-		pthread_mutex_t *lock_ = &(ctx)->home->lock; \
-		__typeof__(call) ret_;                       \
-		pthread_mutex_lock(lock_);                   \
-		ret_ = (call);                               \
-		pthread_mutex_unlock(lock_);                 \
-		ret_;                                        \
-	})
-/* Does the same with a call that makes object, which is counted and put into *ret, or, after an error, freed. */
-#define UR_PROCESS_MAKE(ctx, object, ret, call)                              \
-	({                                                                   \
-		int err_ = UR_PROCESS_CALL(ctx, ({                           \
-						   int made_ = (call);       \
-						   (ctx)->objects += !made_; \
-						   made_;                    \
-					   }));                              \
-		if (err_)                                                    \
-			free(object);                                        \
-		else                                                         \
-			*(ret) = (object);                                   \
-		err_;                                                        \
-	})
 
 /* A descriptor by which the program waits for this engine: fork.c. */
 struct ur_process_wait {
@@ -159,57 +135,39 @@ int ur_process_open_target(struct uroce_eqp *qp,
 void ur_process_close_target(struct uroce_eqp *qp,
 			     struct ur_events_left *async);
 
-int ur_process_create_cq(struct uroce_ectx *ctx,
-			 const struct uroce_ecq_init *init,
-			 struct uroce_ecq **cq,
-			 struct uroce_create_cq_resp *resp);
-int ur_process_modify_cq(struct uroce_ecq *cq, u16 count, u16 period_us);
-int ur_process_resize_cq(struct uroce_ecq *cq, u32 entries,
-			 struct uroce_resize_cq_resp *resp);
-int ur_process_destroy_cq(struct uroce_ecq *cq, u32 read[2]);
 /* Hangs up the context's channels without queues, since the device was removed. Called by its engine in a turn. */
 void ur_process_end_channels(void *ctx);
 /* Withdraws the unread events of a queue, and returns how many the program has read.
  * ctx->home->withdraws and ctx->home->lock are held; releases the latter meanwhile. */
 u32 ur_process_take_back(struct uroce_ectx *ctx,
 			 const struct ur_events_left *left);
-int ur_process_create_qp(struct uroce_ectx *ctx,
-			 const struct uroce_eqp_init *init,
-			 struct uroce_eqp **qp,
-			 struct uroce_create_qp_resp *resp);
-int ur_process_open_qp(struct uroce_ectx *ctx,
-		       const struct uroce_eqp_init *init,
-		       struct uroce_eqp **qp);
-int ur_process_may_modify_qp(struct uroce_eqp *qp,
-			     const struct uroce_engine_qp *attr, u32 mask);
-int ur_process_modify_qp(struct uroce_eqp *qp,
-			 const struct uroce_engine_qp *attr, u32 mask);
-void ur_process_query_qp(struct uroce_eqp *qp, struct uroce_engine_qp *attr);
-int ur_process_mcast(struct uroce_eqp *qp, const u8 gid[16], u32 attach);
-int ur_process_destroy_qp(struct uroce_eqp *qp, u32 *read);
-int ur_process_create_srq(struct uroce_ectx *ctx,
-			  const struct uroce_esrq_init *init,
-			  struct uroce_esrq **srq,
-			  struct uroce_create_srq_resp *resp);
-int ur_process_resize_srq(struct uroce_esrq *srq, u32 max_wr,
-			  struct uroce_create_srq_resp *resp);
-int ur_process_limit_srq(struct uroce_esrq *srq, u32 limit);
-u32 ur_process_query_srq(struct uroce_esrq *srq);
-int ur_process_destroy_srq(struct uroce_esrq *srq, u32 *read);
-int ur_process_create_ah(struct uroce_ectx *ctx, u32 pdn,
-			 const struct uroce_engine_path *path,
-			 struct uroce_eah **ah, u32 *number);
-void ur_process_destroy_ah(struct uroce_eah *ah);
+
+/* Calls (engine_ops.c). ctx->home->lock is held, and to destroy queues ctx->home->withdraws. */
+typedef int ur_process_call(struct uroce_ectx *ctx, struct uroce_call *call);
+
+/* Puts the object into *call, or frees it where err, the result of making it, is an error. Returns err. */
+static inline int ur_process_made(struct uroce_call *call, void *object,
+				  int err)
+{
+	if (err)
+		free(object);
+	else
+		call->it = object;
+	return err;
+}
+
+ur_process_call ur_process_create_cq, ur_process_modify_cq,
+	ur_process_resize_cq, ur_process_destroy_cq, ur_process_create_srq,
+	ur_process_resize_srq, ur_process_limit_srq, ur_process_query_srq,
+	ur_process_destroy_srq, ur_process_create_ah, ur_process_destroy_ah,
+	ur_process_create_qp, ur_process_open_qp, ur_process_may_modify_qp,
+	ur_process_modify_qp, ur_process_query_qp, ur_process_mcast,
+	ur_process_destroy_qp, ur_process_set_parent, ur_process_reg_mr,
+	ur_process_rereg_mr, ur_process_dereg_mr, ur_process_alloc_mw,
+	ur_process_dealloc_mw;
 #if UROCE_WITH_RAW_PACKET
-int ur_process_has_raw(struct uroce_ectx *ctx);
-int ur_process_use_raw(struct uroce_ectx *ctx,
-		       const struct uroce_engine_raw *raw);
-int ur_process_modify_wq(struct uroce_eqp *wq, u32 state);
-int ur_process_create_flow(struct uroce_eqp *qp,
-			   const struct uroce_engine_flow *init,
-			   struct uroce_eflow_counts *counts,
-			   struct uroce_eflow **flow);
-void ur_process_destroy_flow(struct uroce_eflow *flow);
+ur_process_call ur_process_has_raw, ur_process_use_raw, ur_process_modify_wq,
+	ur_process_create_flow, ur_process_destroy_flow;
 /* ur_process_spread() makes a new queue pair spread its frames; after an error it has destroyed the queue
  * pair. ur_process_unspread() ends that for a queue pair that is destroyed. ctx->home->lock is held. The first
  * returns 0 or -errno. */
@@ -225,14 +183,5 @@ static inline void ur_process_unspread(struct uroce_eqp *qp)
 {
 }
 #endif
-int ur_process_set_parent(struct uroce_ectx *ctx, int mem, u32 pid);
-int ur_process_reg_mr(struct uroce_ectx *ctx, const struct uroce_emr_init *init,
-		      struct uroce_emr **mr);
-int ur_process_rereg_mr(struct uroce_emr *mr, u32 flags,
-			const struct uroce_emr_init *init);
-int ur_process_dereg_mr(struct uroce_emr *mr);
-int ur_process_alloc_mw(struct uroce_ectx *ctx, u32 pdn, u32 type, u32 rkey,
-			struct uroce_emw **mw);
-void ur_process_dealloc_mw(struct uroce_emw *mw);
 
 #endif

@@ -15,25 +15,22 @@ _Static_assert(sizeof(struct ur_flow_key) ==
 
 /* ---- sockets ---- */
 
-int ur_process_has_raw(struct uroce_ectx *ctx)
+int ur_process_has_raw(struct uroce_ectx *ctx, struct uroce_call *call)
 {
-	return UR_PROCESS_CALL(ctx, ur_engine_has_raw(ctx->engine));
+	return ur_engine_has_raw(ctx->engine);
 }
 
-int ur_process_use_raw(struct uroce_ectx *ctx,
-		       const struct uroce_engine_raw *raw)
+int ur_process_use_raw(struct uroce_ectx *ctx, struct uroce_call *call)
 {
 	int fd[UR_RAW_SOCKETS], err = 0;
 
 	for (u32 i = 0; i < UR_RAW_SOCKETS; i++) {
-		fd[i] = ur_high_fd_copy(raw->fd[i]);
+		fd[i] = ur_high_fd_copy(call->fds[i]);
 		if (fd[i] < 0)
 			err = fd[i];
 	}
-	pthread_mutex_lock(&ctx->home->lock);
 	if (!err)
 		err = ur_engine_use_raw(ctx->engine, fd);
-	pthread_mutex_unlock(&ctx->home->lock);
 	for (u32 i = 0; err && i < UR_RAW_SOCKETS; i++)
 		if (fd[i] >= 0)
 			close(fd[i]);
@@ -48,12 +45,10 @@ struct uroce_eflow {
 	struct ur_eflow *flow;
 };
 
-int ur_process_create_flow(struct uroce_eqp *qp,
-			   const struct uroce_engine_flow *in,
-			   struct uroce_eflow_counts *counts,
-			   struct uroce_eflow **ret)
+int ur_process_create_flow(struct uroce_ectx *ctx, struct uroce_call *call)
 {
-	struct uroce_ectx *ctx = qp->ctx;
+	const struct uroce_engine_flow *in = &call->msg.flow;
+	struct uroce_eqp *qp = call->it;
 	struct ur_eflow_attr attr = {
 		.type = (enum ur_flow_type)in->type,
 		.priority = in->priority,
@@ -61,7 +56,7 @@ int ur_process_create_flow(struct uroce_eqp *qp,
 		.allow_loop_back = in->allow_loop_back,
 		.drop = in->drop,
 		.qp = qp->qp,
-		.counters = (struct ur_ecounters *)counts,
+		.counters = (struct ur_ecounters *)call->counts,
 	};
 	struct uroce_eflow *flow = calloc(1, sizeof(*flow));
 	int err;
@@ -72,42 +67,31 @@ int ur_process_create_flow(struct uroce_eqp *qp,
 	memcpy(&attr.mask, in->mask, sizeof(attr.mask));
 	flow->ctx = ctx;
 	flow->qp = qp;
-	pthread_mutex_lock(&ctx->home->lock);
 	err = ur_eflow_create(ctx->engine, &attr, &flow->flow);
 	qp->users += !err;
-	ctx->objects += !err;
-	pthread_mutex_unlock(&ctx->home->lock);
-	if (err)
-		free(flow);
-	else
-		*ret = flow;
-	return err;
+	return ur_process_made(call, flow, err);
 }
 
-void ur_process_destroy_flow(struct uroce_eflow *flow)
+int ur_process_destroy_flow(struct uroce_ectx *ctx, struct uroce_call *call)
 {
-	struct uroce_ectx *ctx = flow->ctx;
+	struct uroce_eflow *flow = call->it;
 
-	pthread_mutex_lock(&ctx->home->lock);
 	ur_eflow_destroy(flow->flow);
 	flow->qp->users--;
-	ctx->objects--;
-	pthread_mutex_unlock(&ctx->home->lock);
 	free(flow);
+	return 0;
 }
 
 /* ---- work queues ---- */
 
-int ur_process_modify_wq(struct uroce_eqp *wq, u32 state)
+int ur_process_modify_wq(struct uroce_ectx *ctx, struct uroce_call *call)
 {
-	int err;
+	struct uroce_eqp *wq = call->it;
+	int err = ur_ewq_modify(wq->qp, (enum ur_wq_state)wq->wq_state,
+				(enum ur_wq_state)call->msg.value);
 
-	pthread_mutex_lock(&wq->ctx->home->lock);
-	err = ur_ewq_modify(wq->qp, (enum ur_wq_state)wq->wq_state,
-			    (enum ur_wq_state)state);
 	if (!err)
-		wq->wq_state = state;
-	pthread_mutex_unlock(&wq->ctx->home->lock);
+		wq->wq_state = call->msg.value;
 	return err;
 }
 

@@ -166,7 +166,7 @@ struct ioctl_command {
 
 /* ---- an engine process, which makes whatever it is asked for ---- */
 
-static void send_reply(int sock, struct uroce_apart_msg *msg)
+static void send_reply(int sock, struct uroce_call_msg *msg)
 {
 	int fds[2] = {memfd_create("rings", MFD_CLOEXEC),
 		      eventfd(0, EFD_CLOEXEC)};
@@ -176,7 +176,7 @@ static void send_reply(int sock, struct uroce_apart_msg *msg)
 
 	if (ftruncate(fds[0], 4096))
 		abort();
-	ur_scm_put(&mh, &scm, fds, msg->op == UROCE_APART_BEGIN ? 2 : 0);
+	ur_scm_put(&mh, &scm, fds, msg->op == UROCE_CALL_BEGIN ? 2 : 0);
 	if (sendmsg(sock, &mh, MSG_NOSIGNAL) < 0)
 		abort();
 	close(fds[0]);
@@ -185,14 +185,13 @@ static void send_reply(int sock, struct uroce_apart_msg *msg)
 
 static void *serve(void *arg)
 {
-	struct uroce_apart_msg msg;
+	struct uroce_call_msg msg;
 	uint32_t number = 0;
 	int sock = (int)(intptr_t)arg;
 
 	while (recv(sock, &msg, sizeof(msg), 0) > 0) {
-		msg = (struct uroce_apart_msg){.op = msg.op,
-					       .number = ++number};
-		if (msg.op == UROCE_APART_BEGIN)
+		msg = (struct uroce_call_msg){.op = msg.op, .number = ++number};
+		if (msg.op == UROCE_CALL_BEGIN)
 			msg.begun.db_map_len = 4096;
 		send_reply(sock, &msg);
 	}

@@ -17,18 +17,22 @@ static int call_raw(struct uroce_context *ctx, struct uroce_engine_raw *raw)
 
 static int use_raw(struct uroce_context *ctx)
 {
+	struct uroce_call call = {.msg.op = UROCE_CALL_HAS_RAW};
 	struct uroce_engine_raw raw;
 	int err;
 
 	/* uroced marks what its sockets send with the slot of the opener's engine. */
 	if (ctx->imported)
 		return EOPNOTSUPP;
-	if (ctx->engine_ops->has_raw(ctx->engine))
+	if (ur_engine_has(ctx->engine, &call))
 		return 0;
 	err = UR_ECTX_TRY(&ctx->ibv, NULL, call_raw(ctx, &raw));
 	if (err)
 		return err;
-	err = -ctx->engine_ops->use_raw(ctx->engine, &raw);
+	call.msg.op = UROCE_CALL_USE_RAW;
+	call.n_fds = UR_ARRAY_SIZE(raw.fd);
+	memcpy(call.fds, raw.fd, sizeof(raw.fd));
+	err = ur_engine_call(ctx->engine, &call);
 	for (u32 i = 0; i < UR_ARRAY_SIZE(raw.fd); i++)
 		close(raw.fd[i]);
 	return err;
@@ -52,32 +56,36 @@ int ur_ectx_place_wq(struct uroce_context *ctx, struct uroce_wq *wq,
 {
 	if (!ur_ectx_makes_here(ctx))
 		return EIO;
-	if (ctx->imported || !ctx->engine_ops->has_raw)
-		return EOPNOTSUPP;
-	return 0;
+	return ctx->imported ? EOPNOTSUPP : 0;
 }
 
 int ur_ectx_create_wq(struct uroce_context *ctx, struct uroce_wq *wq,
 		      const struct ibv_wq_init_attr *attr,
 		      struct uroce_create_qp_resp *resp)
 {
-	struct uroce_eqp_init init = {
+	struct uroce_call call = {.msg.op = UROCE_CALL_CREATE_QP};
+	int err;
+
+	if (!ur_ectx_is_here(ctx))
+		return EIO;
+	call.msg.qp.init = (struct uroce_eqp_init){
 		.type = IBV_QPT_RAW_PACKET,
 		.qpn = wq->ibv.wq_num,
+		.pdn = ur_to_pd(attr->pd)->pdn,
 		.max_recv_wr = attr->max_wr,
 		.max_recv_sge = attr->max_sge,
 		.wq = 1,
 		.user_handle = (uintptr_t)&wq->ibv,
+		.recv_cq = ur_to_cq(attr->cq)->engine,
 	};
-
-	if (!ur_ectx_is_here(ctx))
-		return EIO;
-	init.pdn = ur_to_pd(attr->pd)->pdn;
-	init.recv_cq = ur_to_cq(attr->cq)->engine;
 	wq->qp.handle = wq->ibv.handle;
 	wq->qp.recoveries = __atomic_load_n(&ctx->recoveries, __ATOMIC_ACQUIRE);
-	return -ctx->engine_ops->create_qp(ctx->engine, &init, &wq->qp.engine,
-					   resp);
+	err = ur_engine_call(ctx->engine, &call);
+	if (err)
+		return err;
+	wq->qp.engine = call.it;
+	*resp = call.reply.new_qp;
+	return 0;
 }
 
 int ur_ectx_modify_wq(struct uroce_wq *wq, enum ibv_wq_state state)
@@ -88,7 +96,7 @@ int ur_ectx_modify_wq(struct uroce_wq *wq, enum ibv_wq_state state)
 		return EIO;
 	if (!wq->qp.engine)
 		return 0;
-	return -ctx->engine_ops->modify_wq(wq->qp.engine, state);
+	return ur_engine_tell(wq->qp.engine, UROCE_CALL_MODIFY_WQ, state);
 }
 
 /* ---- tables ---- */
@@ -120,7 +128,10 @@ int ur_ectx_create_flow(struct uroce_qp *qp, struct uroce_flow *flow,
 			struct uroce_counters *counters)
 {
 	struct uroce_context *ctx = ur_to_ctx(qp->ibv.context);
-	struct uroce_engine_flow init;
+	struct uroce_call call = {
+		.msg.op = UROCE_CALL_CREATE_FLOW,
+		.counts = counters ? &counters->here : NULL,
+	};
 	int err;
 
 	if (!qp->engine)
@@ -130,14 +141,13 @@ int ur_ectx_create_flow(struct uroce_qp *qp, struct uroce_flow *flow,
 	err = ur_ectx_call(&ctx->ibv, UVERBS_OBJECT_FLOW,
 			   UROCE_METHOD_ENGINE_FLOW,
 			   UROCE_ATTR_ENGINE_FLOW_HANDLE, 0, flow->ibv.handle,
-			   UROCE_ATTR_ENGINE_FLOW_RESP, &init, sizeof(init));
+			   UROCE_ATTR_ENGINE_FLOW_RESP, &call.msg.flow,
+			   sizeof(call.msg.flow));
+	if (!err)
+		err = ur_engine_about(qp->engine, &call);
 	if (err)
 		return err;
-	err = -ctx->engine_ops->create_flow(qp->engine, &init,
-					    counters ? &counters->here : NULL,
-					    &flow->engine);
-	if (err)
-		return err;
+	flow->engine = call.it;
 	flow->counters = counters;
 	count_flows(counters, 1);
 	return 0;
@@ -147,6 +157,6 @@ void ur_ectx_destroy_flow(struct uroce_context *ctx, struct uroce_flow *flow)
 {
 	/* In a child of fork the flow is the parent's. */
 	if (flow->engine && ur_ectx_has_still(ctx, flow->engine))
-		ctx->engine_ops->destroy_flow(flow->engine);
+		ur_engine_tell(flow->engine, UROCE_CALL_DESTROY_FLOW, 0);
 	count_flows(flow->counters, ~0u);
 }

@@ -19,131 +19,81 @@ static char object[1];
 static u32 state_of_wq;
 static const struct uroce_eqp_rss *last_rss;
 
-static int create_cq(struct uroce_ectx *ctx, const struct uroce_ecq_init *init,
-		     struct uroce_ecq **cq, struct uroce_create_cq_resp *resp)
+static struct uroce_emr_init last_mr;
+static u64 more_room;
+static u32 drained;
+
+static int make(struct uroce_call *c)
 {
 	made++;
-	*cq = (struct uroce_ecq *)(void *)object;
+	c->it = object;
 	return 0;
 }
 
-static int destroy_cq(struct uroce_ecq *cq, u32 read[2])
+static int make_qp(struct uroce_call *c)
 {
-	destroyed++;
-	return 0;
-}
+	const struct uroce_eqp_init *init = &c->msg.qp.init;
 
-static int create_qp(struct uroce_ectx *ctx, const struct uroce_eqp_init *init,
-		     struct uroce_eqp **qp, struct uroce_create_qp_resp *resp)
-{
-	made++;
 	made_pdn = init->pdn;
 	if (init->rss)
 		CHECK(init->rss->size == 2 &&
 		      init->rss->wq[1] == (void *)object);
 	last_rss = init->rss;
-	*qp = (struct uroce_eqp *)(void *)object;
-	return 0;
+	return make(c);
 }
 
-static int open_qp(struct uroce_ectx *ctx, const struct uroce_eqp_init *init,
-		   struct uroce_eqp **qp)
+/* What is asked of the engine. */
+static int do_call(struct uroce_ectx *ctx, struct uroce_call *c)
 {
-	made++;
-	*qp = (struct uroce_eqp *)(void *)object;
-	return 0;
+	c->out[0] = c->out[1] = -1;
+	switch (c->msg.op) {
+	case UROCE_CALL_CREATE_QP:
+		return make_qp(c);
+	case UROCE_CALL_CREATE_FLOW:
+		/* The rule has counted something at once. */
+		*c->counts = (struct uroce_eflow_counts){3, 300};
+		return make(c);
+	case UROCE_CALL_REG_MR:
+		last_mr = c->msg.mr.init;
+		return make(c);
+	case UROCE_CALL_CREATE_CQ:
+	case UROCE_CALL_OPEN_QP:
+	case UROCE_CALL_USE_RAW:
+		return make(c);
+	case UROCE_CALL_DESTROY_QP:
+		/* A queue pair that is in a group is not destroyed. */
+		CHECK(detached == 1);
+		destroyed++;
+		return 0;
+	case UROCE_CALL_DESTROY_CQ:
+	case UROCE_CALL_DEREG_MR:
+	case UROCE_CALL_DESTROY_FLOW:
+		destroyed++;
+		return 0;
+	case UROCE_CALL_REREG_MR:
+		CHECK_EQ(c->msg.mr.flags, 7);
+		last_mr = c->msg.mr.init;
+		return 0;
+	case UROCE_CALL_MCAST:
+		detached += !c->msg.gid.index;
+		return 0;
+	case UROCE_CALL_MODIFY_WQ:
+		state_of_wq = c->msg.value;
+		return 0;
+	case UROCE_CALL_DRAIN:
+		drained++;
+		return 0;
+	case UROCE_CALL_HAS_RAW:
+		return 1;
+	default:
+		CHECK(!"a call that no test makes");
+		return -EINVAL;
+	}
 }
-
-/* A queue pair that is in a group is not destroyed. */
-static int destroy_qp(struct uroce_eqp *qp, u32 *read)
-{
-	CHECK(detached == 1);
-	destroyed++;
-	return 0;
-}
-
-static struct uroce_emr_init last_mr;
-
-static int reg_mr(struct uroce_ectx *ctx, const struct uroce_emr_init *init,
-		  struct uroce_emr **mr)
-{
-	made++;
-	last_mr = *init;
-	*mr = (struct uroce_emr *)(void *)object;
-	return 0;
-}
-
-static int rereg_mr(struct uroce_emr *mr, u32 flags,
-		    const struct uroce_emr_init *init)
-{
-	CHECK_EQ(flags, 7);
-	last_mr = *init;
-	return 0;
-}
-
-static int dereg_mr(struct uroce_emr *mr)
-{
-	destroyed++;
-	return 0;
-}
-
-static int mcast(struct uroce_eqp *qp, const u8 gid[16], u32 attach)
-{
-	detached += !attach;
-	return 0;
-}
-
-static u64 more_room;
 
 static __u64 room(struct uroce_ectx *ctx)
 {
 	return more_room;
-}
-
-static u32 drained;
-
-static void drain(struct uroce_ectx *ctx)
-{
-	drained++;
-}
-
-static int has_raw(struct uroce_ectx *ctx)
-{
-	return 1;
-}
-
-static int use_raw(struct uroce_ectx *ctx, const struct uroce_engine_raw *raw)
-{
-	made++;
-	return 0;
-}
-
-static int modify_wq(struct uroce_eqp *wq, u32 state)
-{
-	state_of_wq = state;
-	return 0;
-}
-
-/* The rule has counted something at once. */
-static int create_flow(struct uroce_eqp *qp,
-		       const struct uroce_engine_flow *init,
-		       struct uroce_eflow_counts *counts,
-		       struct uroce_eflow **flow)
-{
-	made++;
-	*counts = (struct uroce_eflow_counts){3, 300};
-	*flow = (struct uroce_eflow *)(void *)object;
-	return 0;
-}
-
-static void destroy_flow(struct uroce_eflow *flow)
-{
-	destroyed++;
-}
-
-static int left_sender(struct uroce_ectx *ctx)
-{
-	return -1;
 }
 
 static int make_home(const struct uroce_engine_open *open, const int *v1,
@@ -160,60 +110,49 @@ static void end_home(struct uroce_home *home)
 static const struct uroce_engine_ops ops = {
 	.make_home = make_home,
 	.end_home = end_home,
-	.create_cq = create_cq,
-	.destroy_cq = destroy_cq,
-	.create_qp = create_qp,
-	.open_qp = open_qp,
-	.destroy_qp = destroy_qp,
-	.mcast = mcast,
-	.reg_mr = reg_mr,
-	.rereg_mr = rereg_mr,
-	.dereg_mr = dereg_mr,
+	.call = do_call,
 	.room = room,
-	.left_sender = left_sender,
-	.drain = drain,
-	.has_raw = has_raw,
-	.use_raw = use_raw,
-	.modify_wq = modify_wq,
-	.create_flow = create_flow,
-	.destroy_flow = destroy_flow,
 };
 
 static struct ur_apart_client client = {
 	.ops = &ops, .slot = SLOT, .max_kib = UINT32_MAX};
 
-static struct ur_apart_reply reply;
+static struct uroce_call_msg reply;
 
-static int call_with(struct ur_apart_asked *asked, int *fds)
+static int call_with(const struct ur_apart_call *asked, const int *fds)
 {
-	ur_apart_call(&client, asked, fds, &reply);
-	CHECK_EQ(reply.msg.op, asked->msg.op);
-	return reply.msg.ret;
+	struct ur_apart_call c = *asked;
+
+	memcpy(c.call.fds, fds, sizeof(c.call.fds));
+	ur_apart_call(&client, &c);
+	reply = c.call.reply;
+	CHECK_EQ(reply.op, asked->call.msg.op);
+	return reply.ret;
 }
 
-static int call(struct uroce_apart_msg *msg)
+static int call(struct uroce_call_msg *msg)
 {
-	int fds[UROCE_APART_MSG_FDS] = {-1, -1, -1}, ret;
-	struct ur_apart_asked asked = {.msg = *msg};
+	int fds[UROCE_CALL_FDS] = {-1, -1, -1}, ret;
+	struct ur_apart_call asked = {.call.msg = *msg};
 
 	ret = call_with(&asked, fds);
-	msg->number = reply.msg.number;
+	msg->number = reply.number;
 	return ret;
 }
 
 static u32 new_cq(void)
 {
-	struct uroce_apart_msg msg = {.op = UROCE_APART_CREATE_CQ,
-				      .cq.entries = 8};
+	struct uroce_call_msg msg = {.op = UROCE_CALL_CREATE_CQ,
+				     .cq.entries = 8};
 
 	CHECK_EQ(call(&msg), 0);
 	return msg.number;
 }
 
-static struct uroce_apart_msg qp_of(u32 cq)
+static struct uroce_call_msg qp_of(u32 cq)
 {
-	return (struct uroce_apart_msg){
-		.op = UROCE_APART_CREATE_QP,
+	return (struct uroce_call_msg){
+		.op = UROCE_CALL_CREATE_QP,
 		.qp = {.init = {.type = IB_UVERBS_QPT_RC, .qpn = QPN},
 		       .send_cq = cq,
 		       .recv_cq = cq}};
@@ -225,7 +164,7 @@ static void domains(void)
 {
 	struct uroce_engine_open open = {.slot = SLOT};
 	struct ur_apart_engine *engine, *same;
-	struct uroce_apart_msg msg = qp_of(new_cq());
+	struct uroce_call_msg msg = qp_of(new_cq());
 	int file = memfd_create("liveness", MFD_CLOEXEC);
 	u32 first;
 
@@ -270,10 +209,10 @@ static void domains(void)
 	close(file);
 }
 
-static struct uroce_apart_msg region_of(u32 key, u64 addr)
+static struct uroce_call_msg region_of(u32 key, u64 addr)
 {
-	return (struct uroce_apart_msg){
-		.op = UROCE_APART_REG_MR,
+	return (struct uroce_call_msg){
+		.op = UROCE_CALL_REG_MR,
 		.mr.init = {.key = key, .pdn = 1, .addr = addr, .length = 8}};
 }
 
@@ -288,7 +227,7 @@ static void listed_regions(void)
 		{.key = 4, .pdn = 1, .addr = 4096, .length = 8}};
 	int file = memfd_create("regions", MFD_CLOEXEC);
 	u32 had = made, ended = destroyed, first;
-	struct uroce_apart_msg msg;
+	struct uroce_call_msg msg;
 
 	CHECK_EQ(write(file, listed, sizeof(listed)), sizeof(listed));
 	/* There are fewer than the number says. */
@@ -305,13 +244,13 @@ static void listed_regions(void)
 	CHECK_EQ(call(&msg), 0);
 	CHECK_EQ(made, had + 4);
 	CHECK(msg.number != first);
-	msg = (struct uroce_apart_msg){.op = UROCE_APART_CLAIMED};
+	msg = (struct uroce_call_msg){.op = UROCE_CALL_CLAIMED};
 	CHECK_EQ(call(&msg), 0);
 	CHECK_EQ(destroyed, ended + 2);
 	CHECK_EQ(call(&msg), 0);
 	CHECK_EQ(destroyed, ended + 2);
-	msg = (struct uroce_apart_msg){.op = UROCE_APART_DEREG_MR,
-				       .number = first};
+	msg = (struct uroce_call_msg){.op = UROCE_CALL_DEREG_MR,
+				      .number = first};
 	CHECK_EQ(call(&msg), 0);
 }
 
@@ -322,23 +261,23 @@ static void listed_regions_by_number(void)
 		.key = 1, .pdn = 1, .addr = 4096, .length = 8};
 	int file = memfd_create("regions", MFD_CLOEXEC);
 	u32 ended = destroyed;
-	struct uroce_apart_msg msg;
+	struct uroce_call_msg msg;
 
 	CHECK_EQ(write(file, &listed, sizeof(listed)), sizeof(listed));
 	ur_apart_register_listed(&client, file, 1);
 	close(file);
 	for (u32 i = 1; i <= client.n_objects; i++) {
 		msg = region_of(7, 4096);
-		msg.op = UROCE_APART_REREG_MR;
+		msg.op = UROCE_CALL_REREG_MR;
 		msg.number = i;
 		CHECK_EQ(call(&msg), -EINVAL);
-		msg.op = UROCE_APART_DEREG_MR;
+		msg.op = UROCE_CALL_DEREG_MR;
 		msg.number = i;
 		CHECK_EQ(call(&msg), -EINVAL);
 	}
 	msg = region_of(1, 8192);
 	CHECK_EQ(call(&msg), 0);
-	msg.op = UROCE_APART_DEREG_MR;
+	msg.op = UROCE_CALL_DEREG_MR;
 	CHECK_EQ(call(&msg), 0);
 	CHECK_EQ(destroyed, ended + 1);
 }
@@ -346,7 +285,7 @@ static void listed_regions_by_number(void)
 /* What stands in a message for a pointer of the program's is followed by nobody. */
 static void pointers(void)
 {
-	struct uroce_apart_msg msg;
+	struct uroce_call_msg msg;
 	u32 cq = new_cq(), before = made;
 
 	msg = qp_of(cq);
@@ -358,8 +297,8 @@ static void pointers(void)
 	msg = qp_of(cq);
 	msg.qp.init.xrcdn = 1;
 	CHECK_EQ(call(&msg), -EINVAL);
-	msg = (struct uroce_apart_msg){
-		.op = UROCE_APART_CREATE_SRQ,
+	msg = (struct uroce_call_msg){
+		.op = UROCE_CALL_CREATE_SRQ,
 		.srq = {.max_wr = 1,
 			.max_sge = 1,
 			.cq = (struct uroce_ecq *)(uintptr_t)8}};
@@ -372,17 +311,17 @@ static void pointers(void)
 
 static void no_such_function(void)
 {
-	for (u32 op = UROCE_APART_OPS; op; op *= 2) {
-		struct uroce_apart_msg msg = {.op = op};
+	for (u32 op = UROCE_CALL_OPS; op; op *= 2) {
+		struct uroce_call_msg msg = {.op = op};
 
 		CHECK_EQ(call(&msg), -EOPNOTSUPP);
 	}
-	CHECK_EQ(call(&(struct uroce_apart_msg){0}), -EOPNOTSUPP);
+	CHECK_EQ(call(&(struct uroce_call_msg){0}), -EOPNOTSUPP);
 }
 
 static void last_requests(void)
 {
-	struct uroce_apart_msg msg = {.op = UROCE_APART_DRAIN};
+	struct uroce_call_msg msg = {.op = UROCE_CALL_DRAIN};
 
 	CHECK_EQ(call(&msg), 0);
 	CHECK_EQ(drained, 1);
@@ -393,15 +332,14 @@ static void objects_of_others(void)
 {
 	u32 cq = new_cq();
 
-	for (u32 op = UROCE_APART_MODIFY_CQ; op < UROCE_APART_OPS; op++) {
-		struct uroce_apart_msg msg = {.op = op, .number = cq};
+	for (u32 op = UROCE_CALL_MODIFY_CQ; op < UROCE_CALL_OPS; op++) {
+		struct uroce_call_msg msg = {.op = op, .number = cq};
 
-		if (op <= UROCE_APART_DESTROY_CQ)
+		if (op <= UROCE_CALL_DESTROY_CQ)
 			msg.number = cq + 1;
-		if (op == UROCE_APART_CREATE_QP ||
-		    op == UROCE_APART_CREATE_AH || op == UROCE_APART_REG_MR ||
-		    op == UROCE_APART_CLAIMED || op == UROCE_APART_HAS_RAW ||
-		    op == UROCE_APART_DRAIN)
+		if (op == UROCE_CALL_CREATE_QP || op == UROCE_CALL_CREATE_AH ||
+		    op == UROCE_CALL_REG_MR || op == UROCE_CALL_CLAIMED ||
+		    op == UROCE_CALL_HAS_RAW || op == UROCE_CALL_DRAIN)
 			continue;
 		CHECK_EQ(call(&msg), -EINVAL);
 		msg.op = op;
@@ -415,11 +353,10 @@ static void objects_of_others(void)
 static void most_objects(void)
 {
 	struct ur_apart_client most = client;
-	int fds[UROCE_APART_MSG_FDS] = {-1, -1, -1};
-	struct ur_apart_asked make = {.msg = {.op = UROCE_APART_CREATE_CQ,
-					      .cq.entries = 8}},
-			      end = {.msg = {.op = UROCE_APART_DESTROY_CQ,
-					     .number = 5}};
+	struct ur_apart_call create = {.call.msg = {.op = UROCE_CALL_CREATE_CQ,
+						    .cq.entries = 8}},
+			     end = {.call.msg = {.op = UROCE_CALL_DESTROY_CQ,
+						 .number = 5}};
 
 	most.objects = calloc(UR_APART_OBJECTS, sizeof(*most.objects));
 	CHECK(most.objects);
@@ -428,20 +365,20 @@ static void most_objects(void)
 	most.free = 0;
 	most.objects[4] =
 		(struct ur_apart_object){.kind = UR_APART_CQ, .it = object};
-	ur_apart_call(&most, &make, fds, &reply);
-	CHECK_EQ(reply.msg.ret, -ENOMEM);
-	ur_apart_call(&most, &end, fds, &reply);
-	CHECK_EQ(reply.msg.ret, 0);
-	ur_apart_call(&most, &make, fds, &reply);
-	CHECK_EQ(reply.msg.ret, 0);
-	CHECK_EQ(reply.msg.number, 5);
+	ur_apart_call(&most, &create);
+	CHECK_EQ(create.call.reply.ret, -ENOMEM);
+	ur_apart_call(&most, &end);
+	CHECK_EQ(end.call.reply.ret, 0);
+	ur_apart_call(&most, &create);
+	CHECK_EQ(create.call.reply.ret, 0);
+	CHECK_EQ(create.call.reply.number, 5);
 	free(most.objects);
 }
 
-static struct uroce_apart_msg raw_of(u32 send, u32 recv)
+static struct uroce_call_msg raw_of(u32 send, u32 recv)
 {
-	return (struct uroce_apart_msg){
-		.op = UROCE_APART_CREATE_QP,
+	return (struct uroce_call_msg){
+		.op = UROCE_CALL_CREATE_QP,
 		.qp = {.init = {.type = IB_UVERBS_QPT_RAW_PACKET, .qpn = QPN},
 		       .send_cq = send,
 		       .recv_cq = recv}};
@@ -449,7 +386,7 @@ static struct uroce_apart_msg raw_of(u32 send, u32 recv)
 
 static u32 destroy_of(u32 number, u32 op)
 {
-	struct uroce_apart_msg msg = {.op = op, .number = number};
+	struct uroce_call_msg msg = {.op = op, .number = number};
 
 	return (u32)call(&msg);
 }
@@ -458,7 +395,7 @@ static u32 destroy_of(u32 number, u32 op)
 static void raw_queues(void)
 {
 	u32 cq = new_cq(), before = made;
-	struct uroce_apart_msg msg = raw_of(cq, cq), bad;
+	struct uroce_call_msg msg = raw_of(cq, cq), bad;
 
 	for (u32 i = 0; i < 6; i++) {
 		bad = raw_of(i ? cq : 0, i == 1 || i == 5 ? 0 : cq);
@@ -470,35 +407,35 @@ static void raw_queues(void)
 	CHECK_EQ(call(&bad), -EINVAL);
 	CHECK_EQ(made, before);
 	CHECK_EQ(call(&msg), 0);
-	CHECK_EQ(destroy_of(msg.number, UROCE_APART_MODIFY_WQ), (u32)-EINVAL);
+	CHECK_EQ(destroy_of(msg.number, UROCE_CALL_MODIFY_WQ), (u32)-EINVAL);
 	detached = 1;
-	CHECK_EQ(destroy_of(msg.number, UROCE_APART_DESTROY_QP), 0);
-	CHECK_EQ(destroy_of(cq, UROCE_APART_DESTROY_CQ), 0);
+	CHECK_EQ(destroy_of(msg.number, UROCE_CALL_DESTROY_QP), 0);
+	CHECK_EQ(destroy_of(cq, UROCE_CALL_DESTROY_CQ), 0);
 }
 
 /* A queue pair spreads frames over work queues alone, as many as come with the message. */
 static void spread(void)
 {
-	int fds[UROCE_APART_MSG_FDS] = {-1, -1, -1};
-	struct ur_apart_asked asked = {.n_wqs = 2};
+	int fds[UROCE_CALL_FDS] = {-1, -1, -1};
+	struct ur_apart_call asked = {.n_wqs = 2};
 	u32 cq = new_cq(), spreads;
-	struct uroce_apart_msg wq = raw_of(0, cq), state;
+	struct uroce_call_msg wq = raw_of(0, cq), state;
 
 	wq.qp.init.wq = 1;
 	CHECK_EQ(call(&wq), 0);
-	state = (struct uroce_apart_msg){
-		.op = UROCE_APART_MODIFY_WQ, .number = wq.number, .value = 1};
+	state = (struct uroce_call_msg){
+		.op = UROCE_CALL_MODIFY_WQ, .number = wq.number, .value = 1};
 	CHECK_EQ(call(&state), 0);
 	CHECK_EQ(state_of_wq, 1);
 	state.number = wq.number;
 	state.value = 3;
 	CHECK_EQ(call(&state), -EINVAL);
-	asked.msg = raw_of(0, 0);
-	asked.msg.qp.n_wqs = 2;
+	asked.call.msg = raw_of(0, 0);
+	asked.call.msg.qp.n_wqs = 2;
 	asked.wq[0] = asked.wq[1] = wq.number;
 	CHECK_EQ(call_with(&asked, fds), 0);
 	CHECK(last_rss);
-	spreads = reply.msg.number;
+	spreads = reply.number;
 	asked.wq[1] = spreads;
 	CHECK_EQ(call_with(&asked, fds), -EINVAL);
 	asked.wq[1] = UINT32_MAX;
@@ -506,30 +443,30 @@ static void spread(void)
 	asked.wq[1] = wq.number;
 	asked.n_wqs = 1;
 	CHECK_EQ(call_with(&asked, fds), -EINVAL);
-	asked.n_wqs = asked.msg.qp.n_wqs = 3;
+	asked.n_wqs = asked.call.msg.qp.n_wqs = 3;
 	CHECK_EQ(call_with(&asked, fds), -EINVAL);
-	asked.n_wqs = asked.msg.qp.n_wqs = 2;
-	asked.msg.qp.init.max_recv_wr = 1;
+	asked.n_wqs = asked.call.msg.qp.n_wqs = 2;
+	asked.call.msg.qp.init.max_recv_wr = 1;
 	CHECK_EQ(call_with(&asked, fds), -EINVAL);
-	asked.msg = (struct uroce_apart_msg){.op = UROCE_APART_MODIFY_WQ,
-					     .number = wq.number};
+	asked.call.msg = (struct uroce_call_msg){.op = UROCE_CALL_MODIFY_WQ,
+						 .number = wq.number};
 	CHECK_EQ(call_with(&asked, fds), -EINVAL);
 	detached = 1;
-	CHECK_EQ(destroy_of(spreads, UROCE_APART_DESTROY_QP), 0);
-	CHECK_EQ(destroy_of(wq.number, UROCE_APART_DESTROY_QP), 0);
-	CHECK_EQ(destroy_of(cq, UROCE_APART_DESTROY_CQ), 0);
+	CHECK_EQ(destroy_of(spreads, UROCE_CALL_DESTROY_QP), 0);
+	CHECK_EQ(destroy_of(wq.number, UROCE_CALL_DESTROY_QP), 0);
+	CHECK_EQ(destroy_of(cq, UROCE_CALL_DESTROY_CQ), 0);
 }
 
 /* A rule is of a raw packet queue pair, and tells what it has counted until its end. */
 static void rules(void)
 {
 	u32 cq = new_cq(), kib = client.kib;
-	struct uroce_apart_msg raw = raw_of(cq, cq), plain = qp_of(cq), msg;
+	struct uroce_call_msg raw = raw_of(cq, cq), plain = qp_of(cq), msg;
 
 	CHECK_EQ(call(&raw), 0);
 	CHECK_EQ(call(&plain), 0);
-	msg = (struct uroce_apart_msg){.op = UROCE_APART_CREATE_FLOW,
-				       .number = plain.number};
+	msg = (struct uroce_call_msg){.op = UROCE_CALL_CREATE_FLOW,
+				      .number = plain.number};
 	CHECK_EQ(call(&msg), -EINVAL);
 	msg.number = raw.number;
 	msg.flow.type = 4;
@@ -537,24 +474,23 @@ static void rules(void)
 	msg.number = raw.number;
 	msg.flow.type = 3;
 	CHECK_EQ(call(&msg), 0);
-	CHECK_EQ(destroy_of(msg.number, UROCE_APART_READ_FLOW), 0);
-	CHECK(reply.msg.counts.packets == 3 && reply.msg.counts.bytes == 300);
-	CHECK_EQ(destroy_of(msg.number, UROCE_APART_DESTROY_FLOW), 0);
-	CHECK_EQ(reply.msg.counts.packets, 3);
-	CHECK_EQ(destroy_of(msg.number, UROCE_APART_DESTROY_FLOW),
-		 (u32)-EINVAL);
+	CHECK_EQ(destroy_of(msg.number, UROCE_CALL_READ_FLOW), 0);
+	CHECK(reply.counts.packets == 3 && reply.counts.bytes == 300);
+	CHECK_EQ(destroy_of(msg.number, UROCE_CALL_DESTROY_FLOW), 0);
+	CHECK_EQ(reply.counts.packets, 3);
+	CHECK_EQ(destroy_of(msg.number, UROCE_CALL_DESTROY_FLOW), (u32)-EINVAL);
 	detached = 1;
-	CHECK_EQ(destroy_of(raw.number, UROCE_APART_DESTROY_QP), 0);
-	CHECK_EQ(destroy_of(plain.number, UROCE_APART_DESTROY_QP), 0);
+	CHECK_EQ(destroy_of(raw.number, UROCE_CALL_DESTROY_QP), 0);
+	CHECK_EQ(destroy_of(plain.number, UROCE_CALL_DESTROY_QP), 0);
 	CHECK_EQ(client.kib, kib);
-	CHECK_EQ(destroy_of(cq, UROCE_APART_DESTROY_CQ), 0);
+	CHECK_EQ(destroy_of(cq, UROCE_CALL_DESTROY_CQ), 0);
 }
 
 /* Only packet sockets are borrowed: of another kind the engine would read for ever. */
 static void packet_sockets(void)
 {
-	struct ur_apart_asked asked = {.msg.op = UROCE_APART_USE_RAW};
-	int fds[UROCE_APART_MSG_FDS] = {-1, -1, -1}, pair[2];
+	struct ur_apart_call asked = {.call.msg.op = UROCE_CALL_USE_RAW};
+	int fds[UROCE_CALL_FDS] = {-1, -1, -1}, pair[2];
 	u32 before = made;
 
 	CHECK(!socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
@@ -572,11 +508,11 @@ static void numbers_come_again(void)
 	u32 cq = new_cq();
 
 	for (u32 i = 0; i < 1000; i++) {
-		struct uroce_apart_msg msg = {.op = UROCE_APART_DESTROY_CQ,
-					      .number = cq};
+		struct uroce_call_msg msg = {.op = UROCE_CALL_DESTROY_CQ,
+					     .number = cq};
 
 		CHECK_EQ(call(&msg), 0);
-		msg.op = UROCE_APART_DESTROY_CQ;
+		msg.op = UROCE_CALL_DESTROY_CQ;
 		msg.number = cq;
 		CHECK_EQ(call(&msg), -EINVAL);
 		CHECK_EQ(new_cq(), cq);
@@ -587,45 +523,45 @@ static void numbers_come_again(void)
 static void memory_of_objects(void)
 {
 	u32 before = client.kib, cq = new_cq();
-	struct uroce_apart_msg msg = qp_of(cq),
-			       join = {.op = UROCE_APART_MCAST, .gid.index = 1};
+	struct uroce_call_msg msg = qp_of(cq),
+			      join = {.op = UROCE_CALL_MCAST, .gid.index = 1};
 
 	client.max_kib = client.kib + UR_KIB_QP + 1;
 	CHECK_EQ(call(&msg), 0);
 	join.number = msg.number;
 	CHECK_EQ(call(&join), 0);
 	/* Another group, and the same one again, which it does not leave by that. */
-	join = (struct uroce_apart_msg){.op = UROCE_APART_MCAST,
-					.number = msg.number,
-					.gid.gid = {0xff},
-					.gid.index = 1};
+	join = (struct uroce_call_msg){.op = UROCE_CALL_MCAST,
+				       .number = msg.number,
+				       .gid.gid = {0xff},
+				       .gid.index = 1};
 	CHECK_EQ(call(&join), -EDQUOT);
 	CHECK_EQ(detached, 1);
-	join = (struct uroce_apart_msg){
-		.op = UROCE_APART_MCAST, .number = msg.number, .gid.index = 1};
+	join = (struct uroce_call_msg){
+		.op = UROCE_CALL_MCAST, .number = msg.number, .gid.index = 1};
 	CHECK_EQ(call(&join), 0);
 	CHECK_EQ(detached, 1);
-	join = (struct uroce_apart_msg){.op = UROCE_APART_CREATE_CQ,
-					.cq.entries = 8};
+	join = (struct uroce_call_msg){.op = UROCE_CALL_CREATE_CQ,
+				       .cq.entries = 8};
 	CHECK_EQ(call(&join), -EDQUOT);
-	join = (struct uroce_apart_msg){
-		.op = UROCE_APART_OPEN_QP,
+	join = (struct uroce_call_msg){
+		.op = UROCE_CALL_OPEN_QP,
 		.qp.init = {
 			.type = IB_UVERBS_QPT_XRC_TGT, .qpn = QPN, .xrcdn = 1}};
 	CHECK_EQ(call(&join), -EDQUOT);
 	/* uroced has added to it. */
 	more_room = UR_KIB_CQ << 10;
-	join = (struct uroce_apart_msg){.op = UROCE_APART_CREATE_CQ,
-					.cq.entries = 8};
+	join = (struct uroce_call_msg){.op = UROCE_CALL_CREATE_CQ,
+				       .cq.entries = 8};
 	CHECK_EQ(call(&join), 0);
-	join.op = UROCE_APART_DESTROY_CQ;
+	join.op = UROCE_CALL_DESTROY_CQ;
 	CHECK_EQ(call(&join), 0);
 	more_room = 0;
-	msg.op = UROCE_APART_DESTROY_QP;
+	msg.op = UROCE_CALL_DESTROY_QP;
 	detached = 1;
 	CHECK_EQ(call(&msg), 0);
-	msg = (struct uroce_apart_msg){.op = UROCE_APART_DESTROY_CQ,
-				       .number = cq};
+	msg = (struct uroce_call_msg){.op = UROCE_CALL_DESTROY_CQ,
+				      .number = cq};
 	CHECK_EQ(call(&msg), 0);
 	CHECK_EQ(client.kib, before);
 	client.max_kib = UINT32_MAX;
@@ -634,7 +570,7 @@ static void memory_of_objects(void)
 static void impossible_queue_pairs(void)
 {
 	u32 cq = new_cq();
-	struct uroce_apart_msg good = qp_of(cq), msg = good;
+	struct uroce_call_msg good = qp_of(cq), msg = good;
 
 	CHECK_EQ(call(&msg), 0);
 	CHECK_EQ(made, 2);
@@ -667,19 +603,19 @@ static void impossible_queue_pairs(void)
 
 static void impossible_values(void)
 {
-	struct uroce_apart_modify m = {.attr.path_mtu = 1024, .mask = 1u << 8};
+	struct uroce_call_modify m = {.attr.path_mtu = 1024, .mask = 1u << 8};
 	struct uroce_emr_init mr = {.addr = 4096, .length = 4096};
 
 	CHECK(ur_apart_modify_is_good(&m));
 	m.attr.path_mtu = 1000;
 	CHECK(!ur_apart_modify_is_good(&m));
-	m = (struct uroce_apart_modify){.mask = 1u << 31};
+	m = (struct uroce_call_modify){.mask = 1u << 31};
 	CHECK(!ur_apart_modify_is_good(&m));
-	m = (struct uroce_apart_modify){.attr.state = 7};
+	m = (struct uroce_call_modify){.attr.state = 7};
 	CHECK(!ur_apart_modify_is_good(&m));
-	m = (struct uroce_apart_modify){.attr.dest_qpn = 1u << 24};
+	m = (struct uroce_call_modify){.attr.dest_qpn = 1u << 24};
 	CHECK(!ur_apart_modify_is_good(&m));
-	m = (struct uroce_apart_modify){.attr.rnr_retry = 8};
+	m = (struct uroce_call_modify){.attr.rnr_retry = 8};
 	CHECK(!ur_apart_modify_is_good(&m));
 	CHECK(ur_apart_mr_is_good(&mr));
 	mr.length = UINT64_MAX;
@@ -688,9 +624,9 @@ static void impossible_values(void)
 	CHECK(!ur_apart_mr_is_good(&mr));
 	mr = (struct uroce_emr_init){.access = UINT32_MAX};
 	CHECK(!ur_apart_mr_is_good(&mr));
-	CHECK(!ur_apart_cq_is_good(&(struct uroce_apart_cq){0}));
+	CHECK(!ur_apart_cq_is_good(&(struct uroce_call_cq){0}));
 	CHECK(!ur_apart_cq_is_good(
-		&(struct uroce_apart_cq){.entries = 1u << 31}));
+		&(struct uroce_call_cq){.entries = 1u << 31}));
 	CHECK(!ur_apart_srq_is_good(
 		&(struct uroce_esrq_init){.max_wr = 1u << 31}, false));
 	CHECK(!ur_apart_srq_is_good(
@@ -700,11 +636,11 @@ static void impossible_values(void)
 /* Nothing is mapped that its owner can make shorter. */
 static void files_that_shrink(void)
 {
-	struct ur_apart_asked asked = {
-		.msg = {.op = UROCE_APART_USE_RING, .ring.slot = 4}};
-	int fds[UROCE_APART_MSG_FDS];
+	struct ur_apart_call asked = {
+		.call.msg = {.op = UROCE_CALL_USE_RING, .ring.slot = 4}};
+	int fds[UROCE_CALL_FDS];
 
-	for (u32 i = 0; i < UROCE_APART_MSG_FDS; i++)
+	for (u32 i = 0; i < UROCE_CALL_FDS; i++)
 		fds[i] = memfd_create("ring", MFD_ALLOW_SEALING);
 	CHECK_EQ(call_with(&asked, fds), -EINVAL);
 	CHECK(!ur_apart_file_is_good(fds[0]));
@@ -717,19 +653,19 @@ static void files_that_shrink(void)
 /* Queue pairs leave their groups, and go before what they use. */
 static void all_ends(void)
 {
-	struct uroce_apart_msg msg = qp_of(new_cq());
+	struct uroce_call_msg msg = qp_of(new_cq());
 	u32 qp;
 
 	CHECK_EQ(call(&msg), 0);
 	qp = msg.number;
 	for (u32 i = 0; i < 2; i++) {
-		msg = (struct uroce_apart_msg){.op = UROCE_APART_MCAST,
-					       .number = qp,
-					       .gid.gid = {0xff, (u8)i},
-					       .gid.index = 1};
+		msg = (struct uroce_call_msg){.op = UROCE_CALL_MCAST,
+					      .number = qp,
+					      .gid.gid = {0xff, (u8)i},
+					      .gid.index = 1};
 		CHECK_EQ(call(&msg), 0);
 	}
-	msg.op = UROCE_APART_MCAST;
+	msg.op = UROCE_CALL_MCAST;
 	msg.number = qp;
 	msg.gid.index = 0;
 	CHECK_EQ(call(&msg), 0);

@@ -54,21 +54,17 @@ const struct uroce_resumes uroce_resumes = {
 
 int main(void)
 {
-	struct uroce_ecq_init init = {.entries = 4, .tx = -1};
-	struct uroce_create_cq_resp resp;
-	struct uroce_ecq *cq;
+	struct uroce_call call = {.msg.cq.entries = 4, .n_fds = 2};
 	struct pollfd p = {.events = POLLIN};
-	struct uroce_home home;
 	int pair[2];
 
 	CHECK(!socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair));
 	sender = pair[0];
-	init.rx = p.fd = pair[1];
-	init.channel = &init;
+	call.fds[0] = -1;
+	call.fds[1] = p.fd = pair[1];
+	call.msg.cq.channel = (uintptr_t)&call;
 	ur_list_init(&ctx.channels);
-	ctx.home = &home;
-	pthread_mutex_init(&home.lock, NULL);
-	CHECK_EQ(ur_process_create_cq(&ctx, &init, &cq, &resp), -ENOMEM);
+	CHECK_EQ(ur_process_create_cq(&ctx, &call), -ENOMEM);
 	CHECK_EQ(poll(&p, 1, 0), 1);
 	return 0;
 }

@@ -48,7 +48,7 @@ static struct process {
 	_Atomic bool hung_up;
 } at[CONTEXTS];
 
-static void reply(const struct process *p, struct uroce_apart_msg *msg)
+static void reply(const struct process *p, struct uroce_call_msg *msg)
 {
 	struct iovec iov = {.iov_base = msg, .iov_len = sizeof(*msg)};
 	struct msghdr mh = {.msg_iov = &iov, .msg_iovlen = 1};
@@ -56,7 +56,7 @@ static void reply(const struct process *p, struct uroce_apart_msg *msg)
 	union ur_scm scm;
 
 	msg->ret = 0;
-	if (msg->op == UROCE_APART_BEGIN) {
+	if (msg->op == UROCE_CALL_BEGIN) {
 		fds[0] = memfd_create("rings", MFD_CLOEXEC);
 		fds[1] = eventfd(0, EFD_CLOEXEC);
 	}
@@ -67,11 +67,11 @@ static void reply(const struct process *p, struct uroce_apart_msg *msg)
 			close(fds[i]);
 }
 
-static void answer(struct process *p, struct uroce_apart_msg *msg)
+static void answer(struct process *p, struct uroce_call_msg *msg)
 {
-	struct uroce_apart_msg settled = {.op = UROCE_APART_DRAIN};
+	struct uroce_call_msg settled = {.op = UROCE_CALL_DRAIN};
 
-	if (msg->op == UROCE_APART_DRAIN) {
+	if (msg->op == UROCE_CALL_DRAIN) {
 		p->drains++;
 		p->owes++;
 		if (p->silent)
@@ -80,13 +80,13 @@ static void answer(struct process *p, struct uroce_apart_msg *msg)
 	for (; p->owes; p->owes--)
 		reply(p, &settled);
 	msg->number = p->seen;
-	if (msg->op != UROCE_APART_DRAIN)
+	if (msg->op != UROCE_CALL_DRAIN)
 		reply(p, msg);
 }
 
 static void *serve(void *arg)
 {
-	struct uroce_apart_msg msg;
+	struct uroce_call_msg msg;
 	struct process *p = arg;
 
 	while (recv(p->sock, &msg, sizeof(msg), 0) == sizeof(msg)) {
@@ -115,15 +115,32 @@ static struct uroce_ectx *open_context(struct process *p)
 }
 
 /* Those that no test destroys are no leaks. */
-static struct uroce_emw *made[64];
+static void *made[64];
 static _Atomic u32 n_made;
 
-static struct uroce_emw *make(struct uroce_ectx *ctx)
+static int alloc_mw(struct uroce_ectx *ctx, void **mw)
+{
+	struct uroce_call call = {
+		.msg = {.op = UROCE_CALL_ALLOC_MW, .mw = {1, 1, 1}}};
+	int err = ur_apart_ops.call(ctx, &call);
+
+	*mw = call.it;
+	return err;
+}
+
+static void dealloc_mw(struct uroce_ectx *ctx, void *mw)
+{
+	struct uroce_call call = {.msg.op = UROCE_CALL_DEALLOC_MW, .it = mw};
+
+	CHECK_EQ(ur_apart_ops.call(ctx, &call), 0);
+}
+
+static void *make(struct uroce_ectx *ctx)
 {
 	u32 n = n_made++;
 
 	CHECK(n < UR_ARRAY_SIZE(made));
-	CHECK_EQ(ur_apart_ops.alloc_mw(ctx, 1, 1, 1, &made[n]), 0);
+	CHECK_EQ(alloc_mw(ctx, &made[n]), 0);
 	return made[n];
 }
 
@@ -145,7 +162,7 @@ static void close_empty(void)
 {
 	struct uroce_ectx *ctx = open_context(&at[0]);
 
-	ur_apart_ops.dealloc_mw(make(ctx));
+	dealloc_mw(ctx, make(ctx));
 	ur_apart_ops.close(ctx);
 	end_process(&at[0]);
 	CHECK_EQ(at[0].drains, 0);
@@ -165,7 +182,7 @@ static void close_with_objects(void)
 static void process_ends(void)
 {
 	struct uroce_ectx *ctx[CONTEXTS];
-	struct uroce_emw *mw[CONTEXTS];
+	void *mw[CONTEXTS];
 
 	for (int i = 0; i < CONTEXTS; i++) {
 		ctx[i] = open_context(&at[i]);
@@ -179,7 +196,7 @@ static void process_ends(void)
 			CHECK_EQ(at[i].drains, n);
 	}
 	for (int i = 0; i < CONTEXTS; i++) {
-		ur_apart_ops.dealloc_mw(mw[i]);
+		dealloc_mw(ctx[i], mw[i]);
 		ur_apart_ops.close(ctx[i]);
 		end_process(&at[i]);
 		CHECK_EQ(at[i].drains, 2);
@@ -219,14 +236,14 @@ static void late(void)
 static void process_has_ended(void)
 {
 	struct uroce_ectx *ctx = open_context(&at[0]);
-	struct uroce_emw *mw;
+	void *mw;
 	u64 began = now();
 
 	make(ctx);
 	CHECK(!shutdown(at[0].sock, SHUT_RDWR));
 	end_process(&at[0]);
 	last();
-	CHECK_EQ(ur_apart_ops.alloc_mw(ctx, 1, 1, 1, &mw), -EIO);
+	CHECK_EQ(alloc_mw(ctx, &mw), -EIO);
 	ur_apart_ops.close(ctx);
 	CHECK(now() - began < SHORT_NS);
 }
@@ -315,12 +332,12 @@ static bool may_fork(void)
 static void be_child(struct uroce_ectx *parents)
 {
 	struct uroce_ectx *ctx;
-	struct uroce_emw *mw;
+	void *mw;
 	u64 began = now();
 
 	alarm(20);
 	last();
-	CHECK_EQ(ur_apart_ops.alloc_mw(parents, 1, 1, 1, &mw), -EIO);
+	CHECK_EQ(alloc_mw(parents, &mw), -EIO);
 	ur_apart_update_counts(parents, NULL);
 	ctx = open_context(&at[1]);
 	make(ctx);
