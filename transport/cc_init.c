@@ -42,11 +42,6 @@ void ur_port_set_cc(struct ur_port *port, const struct ur_cc_config *config)
 	c->gd = (u32)ur_cc_or_default(c->gd, DEFAULT_GD);
 }
 
-static void free_av(struct ur_av *av)
-{
-	free(av);
-}
-
 /* Allocated, since a packet that waits for room may hold the address vector
  * beyond the queue pair's life. */
 static void init_cnp_av(struct ur_qp *qp)
@@ -63,7 +58,6 @@ static void init_cnp_av(struct ur_qp *qp)
 	if (qp->svc != UR_SVC_UD)
 		*av = *qp->attr.av;
 	av->refs = 1;
-	av->free = free_av;
 	av->wire = 0;
 	qp->cnp_av = av;
 }

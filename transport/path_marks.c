@@ -73,11 +73,6 @@ u64 ur_marks_hash(const struct ur_port *port, const u8 dgid[16], u32 owner)
 	return ur_path_hash(port, dgid, owner);
 }
 
-static void free_av(struct ur_av *av)
-{
-	free(av);
-}
-
 void ur_path_marks_init(struct ur_path *p, const struct ur_av *av)
 {
 	p->cnp_gap_ns = FIRST_GAP_NS;
@@ -87,7 +82,6 @@ void ur_path_marks_init(struct ur_path *p, const struct ur_av *av)
 		return;
 	*p->test_av = *av;
 	p->test_av->refs = 1;
-	p->test_av->free = free_av;
 }
 
 void ur_path_marks_fini(struct ur_path *p)
@@ -209,7 +203,6 @@ struct ur_av *ur_path_test_av(struct ur_qp *qp)
 
 	*av = *qp->attr.av;
 	av->refs = refs;
-	av->free = free_av;
 	av->wire = 0;
 	av->traffic_class |= UR_ECN_CE;
 	return av;

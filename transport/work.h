@@ -46,7 +46,7 @@ struct ur_sge {
 
 /*
  * Address vector: where a packet goes. Filled by the host; the transport keeps
- * the pointer and counts references with ur_av_get/put.
+ * the pointer and counts references with ur_av_get/put, the last of which frees it.
  */
 struct ur_av {
 	u8 sgid[16], dgid[16]; /* ::ffff:a.b.c.d for IPv4 */
@@ -75,8 +75,6 @@ struct ur_av {
 	 * and its time. */
 	int send_error;
 	u64 send_error_at;
-	void (*free)(
-		struct ur_av *av); /* called when the last reference goes */
 };
 
 static inline struct ur_av *ur_av_get(struct ur_av *av)
@@ -85,13 +83,16 @@ static inline struct ur_av *ur_av_get(struct ur_av *av)
 	return av;
 }
 
+/* av.c: called when the last reference goes. */
+void ur_av_free(struct ur_av *av);
+
 static inline void ur_av_put(struct ur_av *av)
 {
 	if (!av)
 		return;
 	ur_assert_hot(av->refs);
 	if (--av->refs == 0)
-		av->free(av);
+		ur_av_free(av);
 }
 
 /* In place of an opcode: the request completes with the status in the low bits.

@@ -9,11 +9,6 @@
 #include "util/assert.h"
 #include "util/secret.h"
 
-static void free_av(struct ur_av *av)
-{
-	free(av);
-}
-
 /*
  * Linux ignores the hop limit of the attributes and uses the route's. Programs
  * rely on that: the ping-pongs of libibverbs ask for one hop. So only a limit
@@ -79,7 +74,6 @@ int ur_av_make(struct ur_engine *engine, const struct ur_epath *path, u32 lqpn,
 	av->mcast = mcast;
 	av->loop = !mcast && ur_engine_own_gid(engine, path->dgid);
 	av->refs = 1;
-	av->free = free_av;
 	*ret_av = av;
 	return 0;
 }
@@ -126,7 +120,7 @@ int ur_av_create(struct ur_engine *engine, const struct ur_epath *path,
 		return err;
 	err = av->loop ? 0 : wire->ops->check(wire, av);
 	if (err)
-		free_av(av);
+		ur_av_put(av);
 	else
 		*ret_av = av;
 	return err;

@@ -22,11 +22,6 @@
  * sends. */
 #define UR_DRAINS 1
 
-static void free_av(struct ur_av *av)
-{
-	free(av);
-}
-
 /* The transport keeps a reference while the queue pair lives, and the burst buffer
  * for longer. */
 static int make_raw_av(struct ur_qp_init *init)
@@ -38,7 +33,6 @@ static int make_raw_av(struct ur_qp_init *init)
 		return -ENOMEM;
 	init->raw_av->raw = true;
 	init->raw_av->refs = 1;
-	init->raw_av->free = free_av;
 	return 0;
 }
 

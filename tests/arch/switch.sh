@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # usage: switch.sh WHOLE TRANSPORT_ARCHIVE UROCED ENGINE_LIBRARY
 # uroced has no data path: of the transport it links what knows no port and no queue pair (the codec,
-# tables, counters, the modify table), and nothing else. Where each file is compiled for itself, the
-# linker takes whole files, and nothing can be said.
+# tables, counters, the modify table, the end of address vectors), and nothing else. Where each file
+# is compiled for itself, the linker takes whole files, and nothing can be said.
 set -eu
 if [ "$1" != ON ] && [ "$1" != 1 ]; then
 	echo "skipped: this build is not optimized as a whole"
 	exit 77
 fi
-pure='counters dump frame icrc modify_table opcode packet sport stats table'
+pure='av counters dump frame icrc modify_table opcode packet sport stats table'
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 nm --target=default -A --defined-only "$2" | awk -v pure="$pure" '

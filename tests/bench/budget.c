@@ -100,14 +100,9 @@ static void make_side(struct side *s, struct ur_port *port)
 	CHECK_EQ(ur_qp_create(port, &init, &s->qp), 0);
 }
 
-static void keep_av(struct ur_av *av)
-{
-}
-
 static void connect_side(struct side *s, struct side *to, bool loop)
 {
-	static struct ur_av av = {
-		.v4 = true, .hop_limit = 64, .refs = 1000, .free = keep_av};
+	static struct ur_av av = {.v4 = true, .hop_limit = 64, .refs = 1000};
 	struct ur_qp_attr a = qp_attr_to(ur_qp_number(to->qp), &av);
 
 	av.loop = loop;

@@ -16,11 +16,6 @@ u8 wt_pattern(u32 i)
 	return (u8)(i * 7 + (i >> 8) + 3);
 }
 
-static void av_free(struct ur_av *av)
-{
-	CHECK(!"the address vector is the test's");
-}
-
 static void set_gid(u8 gid[16], u8 last)
 {
 	static const u8 v4[16] = {[10] = 0xff, 0xff, 10, 0, 0, 0};
@@ -48,7 +43,6 @@ void wt_config(struct wt *w, int side)
 	w->av.v4 = true;
 	w->av.hop_limit = 64;
 	w->av.refs = 1;
-	w->av.free = av_free;
 	memcpy(w->meta.saddr, w->av.dgid, 16);
 	memcpy(w->meta.daddr, w->av.sgid, 16);
 	w->meta.v4 = true;

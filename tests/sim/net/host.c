@@ -9,11 +9,6 @@
 #define TX_BYTES   (64u << 10)
 #define TX_PACKETS 64
 
-static void keep_av(struct ur_av *av)
-{
-	(void)av;
-}
-
 static void gid_of(u32 host, u8 gid[16])
 {
 	memset(gid, 0, 16);
@@ -31,8 +26,7 @@ static void make_av(struct net_host *h, u32 to)
 			     .hop_limit = 64,
 			     .traffic_class = ecn,
 			     .ecn = ecn,
-			     .refs = 1,
-			     .free = keep_av};
+			     .refs = 1};
 	gid_of(h->index, av->sgid);
 	gid_of(to, av->dgid);
 }

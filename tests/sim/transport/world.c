@@ -303,11 +303,6 @@ static const struct ur_host_ops host_ops = {
 /* ------------------------------------------------------------------ */
 /* Hosts                                                               */
 
-static void av_free(struct ur_av *av)
-{
-	free(av);
-}
-
 struct ur_av *sim_host_av(struct sim_host *h, struct sim_host *to)
 {
 	struct ur_av *av = calloc(1, sizeof(*av));
@@ -323,7 +318,6 @@ struct ur_av *sim_host_av(struct sim_host *h, struct sim_host *to)
 	av->v1 = h->w->kind == UR_FRAME_V1;
 	av->loop = h == to;
 	av->refs = 1;
-	av->free = av_free;
 	return av;
 }
 
