@@ -423,15 +423,18 @@ struct uroce_engine_open {
 /*
  * The descriptors become the process's. dereg_hint is an eventfd or -1; a caller whose struct
  * ends before it gets none. The program writes to it the handle of a memory region that it
- * has deregistered in its engine. Before the next command of the file the device reads it
- * and destroys the region as DEREG_MR would; until then the region is not listed. So only
- * one region can be pending.
+ * has deregistered in its engine, or, with UROCE_HINTS_QP in hints, that of a queue pair that it has
+ * destroyed there, plus UROCE_HINT_QP. Before the next command of the file the device reads it
+ * and destroys the object as the command would; until then the object is not listed. So only
+ * one object can be pending.
  */
+#define UROCE_HINT_QP  (1ull << 32)
+#define UROCE_HINTS_QP (1u << 0)
 struct uroce_engine_async {
 	__s32 tx;
 	__s32 liveness;
 	__s32 dereg_hint;
-	__u32 rsv;
+	__u32 hints; /* UROCE_HINTS_* that the device takes */
 };
 
 struct uroce_engine_socket {

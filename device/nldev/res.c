@@ -295,12 +295,12 @@ static void put_count(struct ur_nl_msg *m, const char *name, u64 n)
 	ur_nl_nest_end(m, nest);
 }
 
-static u32 count_mrs(const struct ur_device *dev)
+static u32 count_listed(const struct ur_device *dev, u32 type)
 {
-	u32 n = dev->objects[UVERBS_OBJECT_MR].used;
+	u32 n = dev->objects[type].used;
 
 	ur_ufile_for_each(f, dev)
-		n -= ur_dereg_hint_count(f);
+		n -= ur_dereg_hint_count(f, type);
 	return n;
 }
 
@@ -312,9 +312,9 @@ static void put_summary(struct ur_nl_msg *m, const struct ur_device *dev)
 	nest = ur_nl_nest(m, RDMA_NLDEV_ATTR_RES_SUMMARY);
 	put_count(m, "pd", dev->objects[UVERBS_OBJECT_PD].used);
 	put_count(m, "cq", dev->objects[UVERBS_OBJECT_CQ].used);
-	put_count(m, "qp", dev->objects[UVERBS_OBJECT_QP].used);
+	put_count(m, "qp", count_listed(dev, UVERBS_OBJECT_QP));
 	put_count(m, "cm_id", count_cm_ids(dev));
-	put_count(m, "mr", count_mrs(dev));
+	put_count(m, "mr", count_listed(dev, UVERBS_OBJECT_MR));
 	put_count(m, "ctx", count_contexts(dev));
 	put_count(m, "srq", dev->objects[UVERBS_OBJECT_SRQ].used);
 	ur_nl_nest_end(m, nest);

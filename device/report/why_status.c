@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include "device/administrator.h"
 #include "device/listing.h"
+#include "device/uverbs/dereg_hint.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/ufile.h"
 #include "device/report/why.h"
@@ -79,7 +80,10 @@ static struct json_object *describe(struct ur_listing *w,
 /* A queue pair connected to itself has both records: its own has all facts. */
 static bool of_qp(struct ur_obj_qp *qp, struct ur_why *y)
 {
-	return ur_why_of_qp(qp, false, y) || ur_why_of_qp(qp, true, y);
+	if (!ur_why_of_qp(qp, false, y) && !ur_why_of_qp(qp, true, y))
+		return false;
+	y->gone = ur_dereg_is_hinted(&qp->obj);
+	return true;
 }
 
 bool ur_status_next_failure(struct ur_listing *w, struct json_object **o)

@@ -46,35 +46,42 @@ void ur_dereg_hint_close(struct ur_ufile *file)
 	ur_quota_give_fds(file->uid, 1);
 }
 
-static struct ur_object *look_for_region(struct ur_ufile *file)
+static struct ur_object *look_for_object(struct ur_ufile *file)
 {
-	u64 handle;
+	u64 hint;
+	u32 type;
 
 	if (!file->dereg_hint && file->dereg_hint_fd &&
-	    read_now(file->dereg_hint_fd, &handle) == 1)
-		file->dereg_hint = handle;
+	    read_now(file->dereg_hint_fd, &hint) == 1)
+		file->dereg_hint = hint;
+	type = file->dereg_hint & UROCE_HINT_QP ? UVERBS_OBJECT_QP
+						: UVERBS_OBJECT_MR;
 	return file->dereg_hint
-		       ? ur_object_get(file, UVERBS_OBJECT_MR, file->dereg_hint)
+		       ? ur_object_get(file, type,
+				       file->dereg_hint & ~UROCE_HINT_QP)
 		       : NULL;
 }
 
 void ur_dereg_hint_take(struct ur_ufile *file)
 {
-	struct ur_object *mr = look_for_region(file);
+	struct ur_object *obj = look_for_object(file);
 
 	file->dereg_hint = 0;
-	/* A region in use was named by mistake, and stays. */
-	if (mr)
-		ur_object_destroy(mr);
+	/* An object in use was named by mistake, and stays. */
+	if (obj)
+		ur_object_destroy(obj);
 }
 
 bool ur_dereg_is_hinted(const struct ur_object *obj)
 {
-	return obj->type->id == UVERBS_OBJECT_MR &&
-	       look_for_region(obj->file) == obj;
+	return (obj->type->id == UVERBS_OBJECT_MR ||
+		obj->type->id == UVERBS_OBJECT_QP) &&
+	       look_for_object(obj->file) == obj;
 }
 
-u32 ur_dereg_hint_count(struct ur_ufile *file)
+u32 ur_dereg_hint_count(struct ur_ufile *file, u32 type)
 {
-	return look_for_region(file) != NULL;
+	const struct ur_object *obj = look_for_object(file);
+
+	return obj && obj->type->id == type;
 }

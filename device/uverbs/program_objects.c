@@ -157,9 +157,11 @@ int ur_m_engine_async(struct ur_cmd *cmd)
 	/* An older provider does not support dereg_hint. Without it, each region is
 	 * deregistered by a command. */
 	if (ur_attr_len(cmd, UROCE_ATTR_ENGINE_ASYNC_RESP) >= sizeof(resp) &&
-	    ur_dereg_hint_open(file) >= 0)
+	    ur_dereg_hint_open(file) >= 0) {
+		resp.hints = UROCE_HINTS_QP;
 		resp.dereg_hint =
 			ur_session_install(file->session, file->dereg_hint_fd);
+	}
 	return ur_attr_out(cmd, UROCE_ATTR_ENGINE_ASYNC_RESP, &resp,
 			   sizeof(resp));
 }

@@ -224,7 +224,7 @@ bool ur_status_next_qp(struct ur_listing *w, struct json_object **o)
 	struct ur_object *obj;
 	bool more = next(w, UVERBS_OBJECT_QP, &obj);
 
-	if (obj && ur_obj_qp_of(obj)->qpc)
+	if (obj && ur_obj_qp_of(obj)->qpc && !ur_dereg_is_hinted(obj))
 		*o = tell(w, obj, qp);
 	return more;
 }

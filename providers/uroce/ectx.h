@@ -261,6 +261,8 @@ void ur_ectx_dealloc_mw(struct uroce_mw *mw);
 /* ectx_dereg_hint.c: writes to uroced, without a command, that the engine has deregistered the
  * region. Returns false if a command has to do it. */
 bool ur_ectx_hint_dereg(const struct uroce_mr *mr);
+/* Does the same for a queue pair that the engine has destroyed. */
+bool ur_ectx_hint_destroy(const struct uroce_qp *qp);
 /* ur_ectx_dereg_mark() returns a mark, to be taken before a command is sent. After the reply
  * ur_ectx_dereg_taken() gets it: uroced has read all hints up to the mark. */
 u64 ur_ectx_dereg_mark(const struct uroce_context *ctx);

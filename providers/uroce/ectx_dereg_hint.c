@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A deregistered region's handle is written to an eventfd (struct uroce_engine_async), which the
- * device reads before the context's next command. That halves the time of a pair of ibv_reg_mr()
- * and ibv_dereg_mr(). There is room for one handle; the next registration, or a deregistration by a
- * command, makes it free.
+ * The handle of a deregistered region or of a destroyed queue pair is written to an eventfd (struct
+ * uroce_engine_async), which the device reads before the context's next command. That halves the time
+ * of a pair of ibv_reg_mr() and ibv_dereg_mr(). There is room for one handle; the next command that
+ * makes or destroys an object may make it free.
  */
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -17,27 +17,43 @@
 #define NEVER	3u
 #define BITS	3u
 
-bool ur_ectx_hint_dereg(const struct uroce_mr *mr)
+static bool write_hint(struct uroce_context *ctx, u64 hint)
 {
-	struct uroce_context *ctx = ur_to_ctx(mr->vmr.ibv_mr.context);
-	u64 was = ur_ectx_dereg_mark(ctx), handle = mr->vmr.ibv_mr.handle, now;
+	u64 was = ur_ectx_dereg_mark(ctx), now;
 
 	/* The next uroced does not read this eventfd. */
-	if (ctx->dereg_hint_fd < 0 || mr->map || (was & BITS) != FREE ||
+	if (ctx->dereg_hint_fd < 0 || (was & BITS) != FREE ||
 	    __atomic_load_n(&ctx->recoveries, __ATOMIC_ACQUIRE) ||
 	    !__atomic_compare_exchange_n(&ctx->dereg_hint, &was, was + WRITING,
 					 false, __ATOMIC_ACQ_REL,
 					 __ATOMIC_RELAXED))
 		return false;
 	/* A raw system call, since write(2) is a cancellation point. */
-	now = syscall(SYS_write, ctx->dereg_hint_fd, &handle, sizeof(handle)) ==
-			      sizeof(handle)
+	now = syscall(SYS_write, ctx->dereg_hint_fd, &hint, sizeof(hint)) ==
+			      sizeof(hint)
 		      ? was + WRITTEN
 		      : was + FREE;
 	was += WRITING;
 	__atomic_compare_exchange_n(&ctx->dereg_hint, &was, now, false,
 				    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 	return (now & BITS) == WRITTEN;
+}
+
+bool ur_ectx_hint_dereg(const struct uroce_mr *mr)
+{
+	return !mr->map && write_hint(ur_to_ctx(mr->vmr.ibv_mr.context),
+				      mr->vmr.ibv_mr.handle);
+}
+
+bool ur_ectx_hint_destroy(const struct uroce_qp *qp)
+{
+	struct uroce_context *ctx = ur_to_ctx(qp->ibv.context);
+
+	/* Others may be members of groups or have openers elsewhere, and uroced would refuse. */
+	return ctx->hints & UROCE_HINTS_QP && !qp->shared &&
+	       (qp->ibv.qp_type == IBV_QPT_RC ||
+		qp->ibv.qp_type == IBV_QPT_UC) &&
+	       write_hint(ctx, qp->ibv.handle | UROCE_HINT_QP);
 }
 
 u64 ur_ectx_dereg_mark(const struct uroce_context *ctx)

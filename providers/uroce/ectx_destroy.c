@@ -178,7 +178,8 @@ int ur_ectx_destroy_qp(struct uroce_qp *qp)
 		pthread_mutex_unlock(&ctx->destroys);
 		return err;
 	}
-	err = in_uroced(ctx, &d);
+	if (!engine || !ur_ectx_hint_destroy(qp))
+		err = in_uroced(ctx, &d);
 	pthread_mutex_unlock(&ctx->destroys);
 	if (err) {
 		acked_here(&ibv->mutex, &ibv->events_completed, events[0]);

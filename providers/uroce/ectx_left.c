@@ -14,7 +14,9 @@ int ur_ectx_call(struct ibv_context *context, u16 object, u16 method, u16 in_id,
 	UR_CMDB(2) b = {.cmdb = {.uhw_in_idx = 0xff, .uhw_out_idx = 0xff}};
 	struct ib_uverbs_ioctl_hdr hdr = {.object_id = object,
 					  .method_id = method};
+	u64 dereg_hint = ur_ectx_dereg_mark(ur_to_ctx(context));
 	struct ib_uverbs_attr *a = b.attr;
+	int err;
 
 	memcpy(b.cmdb.hdr, &hdr, sizeof(b.cmdb.hdr));
 	if (in_id != UR_ECTX_NO_IN)
@@ -31,7 +33,10 @@ int ur_ectx_call(struct ibv_context *context, u16 object, u16 method, u16 in_id,
 		.data = (uintptr_t)out,
 	};
 	b.cmdb.next_attr = b.cmdb.last_attr = a;
-	return execute_ioctl(context, &b.cmdb);
+	err = execute_ioctl(context, &b.cmdb);
+	if (!err)
+		ur_ectx_dereg_taken(ur_to_ctx(context), dereg_hint);
+	return err;
 }
 
 /* Both engines send asynchronous events to the file that the program got from
@@ -62,6 +67,7 @@ int ur_ectx_set_async(struct uroce_context *ctx)
 	if (async.liveness >= 0)
 		close(async.liveness);
 	ctx->dereg_hint_fd = ur_high_fd(async.dereg_hint);
+	ctx->hints = async.hints;
 	ctx->engine_async = !err;
 out:
 	pthread_mutex_unlock(&lock);

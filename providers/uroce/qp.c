@@ -139,6 +139,7 @@ static int try_qp(struct ibv_context *context, struct uroce_qp *qp,
 struct ibv_qp *uroce_create_qp_ex(struct ibv_context *context,
 				  struct ibv_qp_init_attr_ex *attr)
 {
+	u64 dereg_hint = ur_ectx_dereg_mark(ur_to_ctx(context));
 	struct uroce_create_qp_resp drv;
 	struct uroce_qp *qp;
 	u32 tail;
@@ -158,6 +159,7 @@ struct ibv_qp *uroce_create_qp_ex(struct ibv_context *context,
 	err = UR_ECTX_NUMBERED(try_qp(context, qp, attr, &drv));
 	if (err)
 		goto err_free;
+	ur_ectx_dereg_taken(ur_to_ctx(context), dereg_hint);
 	take_caps(qp, attr);
 	err = ur_qp_map(context, qp, &drv);
 	if (err)

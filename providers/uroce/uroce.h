@@ -75,6 +75,7 @@ struct uroce_context {
 	 * the state of the last one; atomic. */
 	int dereg_hint_fd;
 	u64 dereg_hint;
+	u32 hints; /* UROCE_HINTS_* that the device takes */
 	/* ectx_shared.c: the shared engine, which contexts of several processes use, besides the
 	 * context's own; NULL: none. The next fields are of the shared engine. regions: those that
 	 * the context's own engine has. */

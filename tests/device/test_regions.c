@@ -431,6 +431,7 @@ static int open_dereg_hint(void)
 				    sizeof(async)),
 		 0);
 	CHECK(async.dereg_hint >= 0);
+	CHECK_EQ(async.hints, UROCE_HINTS_QP);
 	return async.dereg_hint;
 }
 
@@ -477,6 +478,83 @@ static void test_dereg_hint(void)
 	client_check(&dev);
 }
 
+static int queue_pairs(void)
+{
+	return client_status_has(&dev, "qps", "\"type\":");
+}
+
+/* The same for a queue pair, whose completion queue can be destroyed then. */
+static void test_destroy_hint(void)
+{
+	struct ib_uverbs_create_cq cq = {.cqe = 4, .comp_channel = -1};
+	struct ib_uverbs_create_cq_resp made_cq = {0};
+	struct ib_uverbs_create_qp qp = {.max_send_wr = 1,
+					 .max_recv_wr = 1,
+					 .max_send_sge = 1,
+					 .max_recv_sge = 1,
+					 .qp_type = IB_UVERBS_QPT_RC};
+	struct ib_uverbs_create_qp_resp made = {0};
+	struct ib_uverbs_destroy_cq destroy = {0};
+	struct ib_uverbs_destroy_cq_resp gone;
+	struct ib_uverbs_attach_mcast mc = {
+		.gid = {[10] = 0xff, 0xff, 239, 1, 2, 3}};
+	uint32_t domain = pd, mr;
+	int session = sock, fd;
+
+	sock = client_session(&dev);
+	fd = open_dereg_hint();
+	pd = qp.pd_handle = client_alloc_pd(sock);
+	CHECK_EQ(client_legacy(sock, IB_USER_VERBS_CMD_CREATE_CQ, &cq,
+			       sizeof(cq), &made_cq, sizeof(made_cq)),
+		 0);
+	destroy.cq_handle = qp.send_cq_handle = qp.recv_cq_handle =
+		made_cq.cq_handle;
+	CHECK_EQ(client_legacy(sock, IB_USER_VERBS_CMD_CREATE_QP, &qp,
+			       sizeof(qp), &made, sizeof(made)),
+		 0);
+	CHECK_EQ(reg(at, 4096, at, LOCAL, &mr), 0);
+	/* Each is none of the other's kind. */
+	give_up(fd, made.qp_handle);
+	CHECK_EQ(client_legacy(sock, IB_USER_VERBS_CMD_DESTROY_CQ, &destroy,
+			       sizeof(destroy), &gone, sizeof(gone)),
+		 (int64_t)-EBUSY);
+	give_up(fd, mr | UROCE_HINT_QP);
+	CHECK_EQ(client_legacy(sock, IB_USER_VERBS_CMD_DESTROY_CQ, &destroy,
+			       sizeof(destroy), &gone, sizeof(gone)),
+		 (int64_t)-EBUSY);
+	CHECK(listed());
+	CHECK(queue_pairs());
+	give_up(fd, made.qp_handle | UROCE_HINT_QP);
+	CHECK(!queue_pairs());
+	/* A member of a group stays one. */
+	qp.qp_type = IB_UVERBS_QPT_UD;
+	CHECK_EQ(client_legacy(sock, IB_USER_VERBS_CMD_CREATE_QP, &qp,
+			       sizeof(qp), &made, sizeof(made)),
+		 0);
+	mc.qp_handle = made.qp_handle;
+	CHECK_EQ(client_legacy(sock, IB_USER_VERBS_CMD_ATTACH_MCAST, &mc,
+			       sizeof(mc), NULL, 0),
+		 0);
+	give_up(fd, made.qp_handle | UROCE_HINT_QP);
+	CHECK_EQ(client_legacy(sock, IB_USER_VERBS_CMD_DESTROY_CQ, &destroy,
+			       sizeof(destroy), &gone, sizeof(gone)),
+		 (int64_t)-EBUSY);
+	CHECK(queue_pairs());
+	CHECK_EQ(client_legacy(sock, IB_USER_VERBS_CMD_DETACH_MCAST, &mc,
+			       sizeof(mc), NULL, 0),
+		 0);
+	give_up(fd, made.qp_handle | UROCE_HINT_QP);
+	CHECK_EQ(client_legacy(sock, IB_USER_VERBS_CMD_DESTROY_CQ, &destroy,
+			       sizeof(destroy), &gone, sizeof(gone)),
+		 0);
+	CHECK(!queue_pairs());
+	close(fd);
+	close(sock);
+	sock = session;
+	pd = domain;
+	client_check(&dev);
+}
+
 int main(int argc, char **argv)
 {
 	cases(&argc, argv);
@@ -491,6 +569,7 @@ int main(int argc, char **argv)
 	STEP(test_device_memory());
 	STEP(test_dmabuf());
 	STEP(test_dereg_hint());
+	STEP(test_destroy_hint());
 	STEP(test_numbers(reg_key));
 	STEP(test_numbers(qp_number));
 	CHECK_EQ(by_handle(IB_USER_VERBS_CMD_DEALLOC_PD, pd), 0);
