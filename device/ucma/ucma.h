@@ -373,8 +373,8 @@ u32 ucma_tokens_excess(struct ucma_file *file);
 void ucma_tokens_withdraw(int visible, u32 n);
 /* Moves the events of id to another file. */
 void ucma_events_move(struct ucma_id *id, struct ucma_file *to);
-/* For events sent ahead. Returns the bit of an event that the next uroced can make again, or 0: it
- * cannot for an event that a program has written, and a request is repeated by the peer. */
+/* Returns the bit of an event that the next uroced can make again, or 0: it cannot for an event that a program
+ * has written, and a request is repeated by the peer. Of these only a request is sent ahead. */
 u32 ucma_event_bit(const struct ucma_event *event);
 /* Notes in the id's record that the event is unread. */
 void ucma_event_note(struct ucma_event *event);

@@ -210,7 +210,8 @@ void ucma_events_purge(struct ucma_file *file, struct ucma_id *id,
 
 	ur_assert(ur_loop_mine(file->daemon->loop));
 	ur_list_init(&doomed);
-	if (!mcast && file->ahead && file->ahead->id == id)
+	if (!mcast && file->ahead &&
+	    (file->ahead->id == id || file->ahead->child == id))
 		ucma_ahead_end(file, false);
 	ur_list_for_each_safe(n, &file->events) {
 		struct ucma_event *event =
@@ -319,6 +320,7 @@ static int deliver_first(struct ucma_file *file, u64 response, u32 len,
 				   file->session->outs,
 				   &file->session->outs_len);
 	ucma_event_free(event);
+	ucma_ahead_answer(file);
 	return 0;
 }
 

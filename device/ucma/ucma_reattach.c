@@ -160,10 +160,53 @@ static void restore_events(struct ucma_id *id, const struct ucma_record *r)
  * forgotten a spare id that it did not use, and gets this one again. */
 static void restore_spare(struct ucma_file *file, struct ucma_id *id)
 {
-	id->unreported = true;
 	file->spare = id;
 	file->spare_ps = id->ps;
 	file->spare_qp_type = id->qp_type;
+}
+
+/* Returns the request that was sent ahead and whose id has that number, or NULL. */
+static const struct rdma_ucm_event_resp *
+request_ahead(const struct ucma_file *file, u32 number)
+{
+	const struct rdma_ucm_event_resp *ahead = ucma_journal_ahead_of(file);
+
+	return ahead && ahead->event == UCMA_EVENT_CONNECT_REQUEST &&
+			       ahead->id == number
+		       ? ahead
+		       : NULL;
+}
+
+/* As restore_ahead(), once the listener of the request is there. */
+static bool restore_request(struct ucma_id *child)
+{
+	struct ucma_file *file = child->file;
+	const struct rdma_ucm_event_resp *ahead =
+		request_ahead(file, child->number);
+
+	ur_list_each(struct ucma_id, id, &file->ids, node) {
+		if (!ahead || id->state != UCMA_LISTEN || id->uid != ahead->uid)
+			continue;
+		file->ahead = ucma_event_new(id, UCMA_EVENT_CONNECT_REQUEST, 0);
+		if (!file->ahead)
+			return false;
+		file->ahead->resp = *ahead;
+		file->ahead->child = child;
+		file->ahead_token = false;
+		return true;
+	}
+	return false;
+}
+
+static void restore_requests(struct ur_ucma *ucma)
+{
+	for (u32 i = 0; i < UCMA_ID_MAX; i++) {
+		struct ucma_id *id = ucma->ids.slot[i];
+
+		if (id && id->unreported && id != id->file->spare &&
+		    !restore_request(id))
+			ucma_id_free(id);
+	}
 }
 
 static bool restore_id(struct ucma_file *file, u32 number,
@@ -171,13 +214,16 @@ static bool restore_id(struct ucma_file *file, u32 number,
 {
 	struct ucma_id *id;
 
-	/* The program has not read the request, which the peer will repeat. */
-	if (r->unreported && r->state != UCMA_SPARE)
+	/* The program has not read the request, unless it was sent ahead; the peer will repeat
+	 * it. */
+	if (r->unreported && r->state != UCMA_SPARE &&
+	    !request_ahead(file, number))
 		return false;
 	id = ucma_id_new_at(file, r->ps, r->qp_type, number);
 	if (!id)
 		return false;
 	copy_back(id, r);
+	id->unreported = r->unreported;
 	if (r->state == UCMA_SPARE)
 		restore_spare(file, id);
 	if (r->port)
@@ -320,6 +366,7 @@ void ur_ucma_inherit(struct ur_daemon *daemon)
 		else if (r)
 			ucma_journal_drop(ucma, i);
 	}
+	restore_requests(ucma);
 	restore_joins(ucma);
 	ucma_cm_kick(ucma);
 	if (n)

@@ -226,7 +226,7 @@ static struct ucma_event *first_of(const struct ucma_file *file)
 	    file->ahead_at == file->answers)
 		return NULL;
 	event = ur_list_first(&file->events, struct ucma_event, node);
-	return ucma_event_bit(event) ? event : NULL;
+	return event->child || ucma_event_bit(event) ? event : NULL;
 }
 
 /* Sends an event ahead among outs. Returns false without room. */
@@ -237,7 +237,8 @@ static bool give(struct ucma_file *file, struct ucma_event *event, u8 *outs,
 				       .in = sizeof(struct rdma_ucm_get_event),
 				       .out = file->event_room};
 	struct uroce_tun_cached_reply cached = {.slot = UROCE_TUN_AHEAD};
-	u32 word = event->id->number % UROCE_TUN_PAGE_SLOTS;
+	struct ucma_id *id = event->child ? event->child : event->id;
+	u32 word = id->number % UROCE_TUN_PAGE_SLOTS;
 
 	if (!hdr.out)
 		hdr.out = sizeof(event->resp);
@@ -247,7 +248,10 @@ static bool give(struct ucma_file *file, struct ucma_event *event, u8 *outs,
 	if (!ur_outs_cache_reply(outs, outs_len, &cached, &event->resp,
 				 ur_min_u32(hdr.out, sizeof(event->resp))))
 		return false;
-	ucma_cache_replies(file, event->resp.event, event->id, outs, outs_len);
+	/* The program knows the id of a request once it has read the event. */
+	id->unreported = false;
+	ucma_cache_replies(file, event->resp.event, id, outs, outs_len);
+	id->unreported = event->child;
 	ucma_event_take_out(file, event);
 	file->ahead = event;
 	file->ahead_token = true;

@@ -263,6 +263,19 @@ def test_request_waits(pair, server, client):
     server.event("DISCONNECTED")
 
 
+@pytest.mark.parametrize("times", [1, 2])
+def test_request_unread(pair, server, client, times):
+    """uroced is killed when a request has come that the server has not looked at: it comes once."""
+    os.kill(server.program.pid, signal.SIGSTOP)
+    client.do("connect")
+    wait_for("the request", lambda: [i for i in cm_state(pair.a)["cm_ids"]
+                                     if i["cm_state"] == "MRA_REQ_SENT"])
+    restart(pair.a, times)
+    os.kill(server.program.pid, signal.SIGCONT)
+    established(server, client)
+    assert len(server.events("CONNECT_REQUEST")) == 1
+
+
 @pytest.mark.parametrize("times", [1, 3])
 def test_asks_meanwhile(pair, server, client, times):
     """The client's uroced is killed when the server has not answered yet: the answer reaches the
