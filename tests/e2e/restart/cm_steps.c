@@ -133,9 +133,7 @@ static void next_step(const struct rdma_cm_event *e)
 			say("connect", add_qp(e->id) || ask(e->id));
 		return;
 	case RDMA_CM_EVENT_CONNECT_REQUEST:
-		if (manual)
-			asks = e->id;
-		else
+		if (!manual)
 			say("accept", accept_one(e->id));
 		return;
 	default:
@@ -150,6 +148,9 @@ static void *take_events(void *arg)
 	while (!rdma_get_cm_event(channel, &e)) {
 		struct rdma_cm_event copy = *e;
 
+		/* Before the test reads of it and says "accept". */
+		if (manual && copy.event == RDMA_CM_EVENT_CONNECT_REQUEST)
+			asks = copy.id;
 		printf("event %s %d\n", rdma_event_str(e->event), e->status);
 		fflush(stdout);
 		CHECK(!rdma_ack_cm_event(e));
