@@ -162,6 +162,9 @@ def test_under_valgrind(pair, engine, options, on):
     assert not re.search(r"^(==|--)\d+", "\n".join(texts), re.M), texts
 
 
+test_under_valgrind.shows = dict.items
+
+
 @pytest.mark.parametrize("on", ["one host", "two hosts"])
 @pytest.mark.parametrize("way", ["processor", "syscalls"])
 def test_memory_goes_away(pair, monkeypatch, way, on):
