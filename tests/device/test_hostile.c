@@ -636,14 +636,14 @@ static void test_stall(void)
 /* More connections than the device has descriptors for. */
 static void test_flood(const char *uroced)
 {
-	int socks[128];
+	int socks[512];
 
-	dev = (struct daemon_proc){.max_files = 64};
+	dev = (struct daemon_proc){.max_files = 256};
 	daemon_start(&dev, uroced, 0);
 	client_check(&dev);
-	for (int i = 0; i < 128; i++)
+	for (int i = 0; i < 512; i++)
 		socks[i] = client_connect(&dev);
-	for (int i = 0; i < 128; i++)
+	for (int i = 0; i < 512; i++)
 		close(socks[i]);
 	client_settle(&dev);
 	client_check(&dev);
