@@ -145,9 +145,11 @@ int ur_apart_destroy_flow(struct ur_apart_call *c)
 
 	c->call.it = flow->it;
 	err = ur_apart_pass(c);
+	if (err)
+		return err;
 	c->call.reply.counts = flow->counts;
 	free(flow);
-	return err;
+	return 0;
 }
 
 /* The caller destroys users of the object first. */
