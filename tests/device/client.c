@@ -588,6 +588,15 @@ uint32_t client_alloc_pd(int sock)
 	return resp.pd_handle;
 }
 
+int64_t client_destroy_cq(int sock, uint32_t cq)
+{
+	struct ib_uverbs_destroy_cq req = {.cq_handle = cq};
+	struct ib_uverbs_destroy_cq_resp resp;
+
+	return client_legacy(sock, IB_USER_VERBS_CMD_DESTROY_CQ, &req,
+			     sizeof(req), &resp, sizeof(resp));
+}
+
 void client_settle_to(const struct daemon_proc *d, int left)
 {
 	struct uroce_tun_msg msg;

@@ -92,6 +92,8 @@ int client_session(const struct daemon_proc *d);
 int client_session_with_shared(const struct daemon_proc *d);
 /* The handle of a new one. */
 uint32_t client_alloc_pd(int sock);
+/* Destroys it. Returns what the device does. */
+int64_t client_destroy_cq(int sock, uint32_t cq);
 /* Registers bytes of a file, which may be a memfd, from off on. Where it is made,
  * *mr (may be NULL) is its handle. */
 int64_t client_reg_dmabuf(int sock, uint32_t pd, int fd, uint64_t off,

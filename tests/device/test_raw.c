@@ -76,15 +76,6 @@ static uint32_t create_cq(int sock)
 	return resp.cq_handle;
 }
 
-static int64_t destroy_cq(int sock, uint32_t cq)
-{
-	struct ib_uverbs_destroy_cq req = {.cq_handle = cq};
-	struct ib_uverbs_destroy_cq_resp resp;
-
-	return client_legacy(sock, IB_USER_VERBS_CMD_DESTROY_CQ, &req,
-			     sizeof(req), &resp, sizeof(resp));
-}
-
 struct wq_resp {
 	struct ib_uverbs_ex_create_wq_resp core;
 	struct uroce_create_qp_resp rings;
@@ -263,7 +254,7 @@ static void test_busy(void)
 	CHECK_EQ(destroy_qp(w.sock, w.qp), (int64_t)-EBUSY);
 	CHECK_EQ(destroy_table(w.sock, w.table), (int64_t)-EBUSY);
 	CHECK_EQ(destroy_wq(w.sock, w.wq[3]), (int64_t)-EBUSY);
-	CHECK_EQ(destroy_cq(w.sock, w.cq), (int64_t)-EBUSY);
+	CHECK_EQ(client_destroy_cq(w.sock, w.cq), (int64_t)-EBUSY);
 	CHECK_EQ(destroy_flow(w.sock, w.flow), 0);
 	CHECK_EQ(destroy_flow(w.sock, w.flow), (int64_t)-EINVAL);
 	CHECK_EQ(destroy_qp(w.sock, w.qp), 0);
@@ -273,7 +264,7 @@ static void test_busy(void)
 	for (int i = 0; i < 4; i++)
 		CHECK_EQ(destroy_wq(w.sock, w.wq[i]), 0);
 	CHECK_EQ(destroy_wq(w.sock, w.wq[0]), (int64_t)-EINVAL);
-	CHECK_EQ(destroy_cq(w.sock, w.cq), 0);
+	CHECK_EQ(client_destroy_cq(w.sock, w.cq), 0);
 	close(w.sock);
 	client_settle(&dev);
 	/* All at once. */

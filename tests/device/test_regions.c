@@ -494,8 +494,6 @@ static void test_destroy_hint(void)
 					 .max_recv_sge = 1,
 					 .qp_type = IB_UVERBS_QPT_RC};
 	struct ib_uverbs_create_qp_resp made = {0};
-	struct ib_uverbs_destroy_cq destroy = {0};
-	struct ib_uverbs_destroy_cq_resp gone;
 	struct ib_uverbs_attach_mcast mc = {
 		.gid = {[10] = 0xff, 0xff, 239, 1, 2, 3}};
 	uint32_t domain = pd, mr;
@@ -507,21 +505,16 @@ static void test_destroy_hint(void)
 	CHECK_EQ(client_legacy(sock, IB_USER_VERBS_CMD_CREATE_CQ, &cq,
 			       sizeof(cq), &made_cq, sizeof(made_cq)),
 		 0);
-	destroy.cq_handle = qp.send_cq_handle = qp.recv_cq_handle =
-		made_cq.cq_handle;
+	qp.send_cq_handle = qp.recv_cq_handle = made_cq.cq_handle;
 	CHECK_EQ(client_legacy(sock, IB_USER_VERBS_CMD_CREATE_QP, &qp,
 			       sizeof(qp), &made, sizeof(made)),
 		 0);
 	CHECK_EQ(reg(at, 4096, at, LOCAL, &mr), 0);
 	/* Each is none of the other's kind. */
 	give_up(fd, made.qp_handle);
-	CHECK_EQ(client_legacy(sock, IB_USER_VERBS_CMD_DESTROY_CQ, &destroy,
-			       sizeof(destroy), &gone, sizeof(gone)),
-		 (int64_t)-EBUSY);
+	CHECK_EQ(client_destroy_cq(sock, made_cq.cq_handle), (int64_t)-EBUSY);
 	give_up(fd, mr | UROCE_HINT_QP);
-	CHECK_EQ(client_legacy(sock, IB_USER_VERBS_CMD_DESTROY_CQ, &destroy,
-			       sizeof(destroy), &gone, sizeof(gone)),
-		 (int64_t)-EBUSY);
+	CHECK_EQ(client_destroy_cq(sock, made_cq.cq_handle), (int64_t)-EBUSY);
 	CHECK(listed());
 	CHECK(queue_pairs());
 	give_up(fd, made.qp_handle | UROCE_HINT_QP);
@@ -536,17 +529,13 @@ static void test_destroy_hint(void)
 			       sizeof(mc), NULL, 0),
 		 0);
 	give_up(fd, made.qp_handle | UROCE_HINT_QP);
-	CHECK_EQ(client_legacy(sock, IB_USER_VERBS_CMD_DESTROY_CQ, &destroy,
-			       sizeof(destroy), &gone, sizeof(gone)),
-		 (int64_t)-EBUSY);
+	CHECK_EQ(client_destroy_cq(sock, made_cq.cq_handle), (int64_t)-EBUSY);
 	CHECK(queue_pairs());
 	CHECK_EQ(client_legacy(sock, IB_USER_VERBS_CMD_DETACH_MCAST, &mc,
 			       sizeof(mc), NULL, 0),
 		 0);
 	give_up(fd, made.qp_handle | UROCE_HINT_QP);
-	CHECK_EQ(client_legacy(sock, IB_USER_VERBS_CMD_DESTROY_CQ, &destroy,
-			       sizeof(destroy), &gone, sizeof(gone)),
-		 0);
+	CHECK_EQ(client_destroy_cq(sock, made_cq.cq_handle), 0);
 	CHECK(!queue_pairs());
 	close(fd);
 	close(sock);
