@@ -202,9 +202,9 @@ enum uroce_call_op {
 	 * queue entered by itself. */
 	UROCE_CALL_MODIFY_WQ,
 	UROCE_CALL_CREATE_FLOW, /* it: the queue pair */
-	/* Only of an engine process: fills counts: what the rule has counted. */
+	/* Only of an engine process: fills counts with what the rule has counted. */
 	UROCE_CALL_READ_FLOW,
-	UROCE_CALL_DESTROY_FLOW, /* fills counts, of an engine process */
+	UROCE_CALL_DESTROY_FLOW, /* an engine process fills counts, as above */
 	/* Only of a context of another process: fetches what the program has posted, and sends what needs
 	 * no answer. Takes 0.2 s at most, in pieces between which calls of other contexts come. Afterwards
 	 * the program's memory may go. */

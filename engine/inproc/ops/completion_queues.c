@@ -111,7 +111,8 @@ static int get_channel(struct uroce_ectx *ctx, const struct uroce_call *call,
 	return err;
 }
 
-/* Returns what is left of a context of another process: its sending end, or -1. */
+/* Drops a user of the channel, and ends the channel with its last one. Returns the sending end then, for a
+ * context of another process, which keeps it; else -1. */
 static int put_channel(struct ur_process_channel *c)
 {
 	int sender, left = -1;
