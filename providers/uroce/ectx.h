@@ -105,7 +105,7 @@ static inline int ur_engine_about(void *object, struct uroce_call *call)
 	call->it = object;
 	return ur_engine_call(engine, call);
 }
-/* Does the same with a call that has no more than a value. */
+/* Carries out a call about an object whose only argument is value. */
 static inline int ur_engine_tell(void *object, u32 op, u32 value)
 {
 	struct uroce_call call = {.msg = {.op = op, .value = value}};
@@ -267,6 +267,9 @@ bool ur_ectx_hint_destroy(const struct uroce_qp *qp);
  * ur_ectx_dereg_taken() gets it: uroced has read all hints up to the mark. */
 u64 ur_ectx_dereg_mark(const struct uroce_context *ctx);
 void ur_ectx_dereg_taken(struct uroce_context *ctx, u64 dereg_hint);
+/* Gives a command between these two. Returns as execute_ioctl(). */
+int ur_ectx_execute(struct ibv_context *context,
+		    struct ibv_command_buffer *cmd);
 /* From now on each deregistration is a command: the context allocates a window. */
 void ur_ectx_end_dereg_hints(struct uroce_context *ctx);
 

@@ -70,6 +70,16 @@ void ur_ectx_dereg_taken(struct uroce_context *ctx, u64 dereg_hint)
 					    __ATOMIC_RELAXED);
 }
 
+int ur_ectx_execute(struct ibv_context *context, struct ibv_command_buffer *cmd)
+{
+	u64 mark = ur_ectx_dereg_mark(ur_to_ctx(context));
+	int err = execute_ioctl(context, cmd);
+
+	if (!err)
+		ur_ectx_dereg_taken(ur_to_ctx(context), mark);
+	return err;
+}
+
 void ur_ectx_end_dereg_hints(struct uroce_context *ctx)
 {
 	__atomic_fetch_or(&ctx->dereg_hint, NEVER, __ATOMIC_ACQ_REL);

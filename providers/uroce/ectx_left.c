@@ -14,9 +14,7 @@ int ur_ectx_call(struct ibv_context *context, u16 object, u16 method, u16 in_id,
 	UR_CMDB(2) b = {.cmdb = {.uhw_in_idx = 0xff, .uhw_out_idx = 0xff}};
 	struct ib_uverbs_ioctl_hdr hdr = {.object_id = object,
 					  .method_id = method};
-	u64 dereg_hint = ur_ectx_dereg_mark(ur_to_ctx(context));
 	struct ib_uverbs_attr *a = b.attr;
-	int err;
 
 	memcpy(b.cmdb.hdr, &hdr, sizeof(b.cmdb.hdr));
 	if (in_id != UR_ECTX_NO_IN)
@@ -33,10 +31,7 @@ int ur_ectx_call(struct ibv_context *context, u16 object, u16 method, u16 in_id,
 		.data = (uintptr_t)out,
 	};
 	b.cmdb.next_attr = b.cmdb.last_attr = a;
-	err = execute_ioctl(context, &b.cmdb);
-	if (!err)
-		ur_ectx_dereg_taken(ur_to_ctx(context), dereg_hint);
-	return err;
+	return ur_ectx_execute(context, &b.cmdb);
 }
 
 /* Both engines send asynchronous events to the file that the program got from

@@ -152,8 +152,6 @@ static int give_changes(struct ibv_qp *ibv, const struct ib_uverbs_modify_qp *m,
 	const struct ib_uverbs_ioctl_hdr hdr = {.object_id = UVERBS_OBJECT_QP,
 						.method_id =
 							UROCE_METHOD_ENGINE_QP};
-	u64 dereg_hint = ur_ectx_dereg_mark(ur_to_ctx(ibv->context));
-	int err;
 	UR_CMDB(3)
 	b = {.cmdb = {.uhw_in_idx = 0xff, .uhw_out_idx = 0xff},
 	     .attr = {{.attr_id = UROCE_ATTR_ENGINE_QP_HANDLE,
@@ -170,10 +168,7 @@ static int give_changes(struct ibv_qp *ibv, const struct ib_uverbs_modify_qp *m,
 
 	memcpy(b.cmdb.hdr, &hdr, sizeof(b.cmdb.hdr));
 	b.cmdb.next_attr = b.cmdb.last_attr = b.attr + (count ? 3 : 2);
-	err = execute_ioctl(ibv->context, &b.cmdb);
-	if (!err)
-		ur_ectx_dereg_taken(ur_to_ctx(ibv->context), dereg_hint);
-	return err;
+	return ur_ectx_execute(ibv->context, &b.cmdb);
 }
 
 /* Gives the command together with the owed one. ctx->modifies held. */
