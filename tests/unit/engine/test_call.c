@@ -149,7 +149,7 @@ static void *come_and_go(void *arg)
 		CHECK(r->fd >= 0);
 		CHECK_EQ(ur_engine_call(engine, add, r), 0);
 		while (i % 8 == 0 && !ur_engine_call(engine, is_served, r))
-			;
+			sched_yield();
 		CHECK_EQ(ur_engine_call(engine, drop, r), 0);
 		close(r->fd);
 		free(r);
