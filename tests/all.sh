@@ -158,7 +158,10 @@ used=" "
 for stage in "${stages[@]}"; do used+="${builds[$stage]-plain} "; done
 # What it cannot fetch, the stage says once more.
 case " ${stages[*]} " in *" interop "*) start 900 guest bash -c 'tests/interop/guest/make.sh || true' ;; esac
-case $used in *" plain "*) run 900 build bash -c 'build build' ;; esac
+# `full` compiles as the README says.
+plain=()
+[ -z "$full" ] && plain=(CFLAGS="$(tests/deb_cflags.sh)" CMAKE_BUILD_TYPE=None)
+case $used in *" plain "*) run 900 build env "${plain[@]}" bash -c 'build build' ;; esac
 case $used in *" asan "*) start 900 build-asan bash -c "build build/asan $debug -DUROCE_SANITIZE=address \"-DUROCE_TEST_KINDS=\$asan_kinds\"" ;; esac
 case $used in *" tsan "*) start 900 build-tsan bash -c "build build/tsan $debug -DUROCE_SANITIZE=thread \"-DUROCE_TEST_KINDS=\$tsan_kinds\"" ;; esac
 case $used in *" fuzz "*) start 900 build-fuzz bash -c 'cmake --preset fuzz && cmake --build build/fuzz --target fuzz' ;; esac

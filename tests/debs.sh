@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # debs.sh FOLDER: Debian's packages of the tree as it is, in FOLDER. Several stages install them:
 # the first makes them, and they are kept in build/debs until the tree is another. With
-# UROCE_FULL they are made each time, without what ccache has: it names sources by another path.
+# UROCE_FULL they are made each time, linked as a whole, without what ccache has: it names sources by another path.
 set -eu
 out=$(realpath "$1")
 cd "$(dirname "$0")/.."
@@ -21,8 +21,8 @@ if [ -n "${UROCE_FULL:-}" ] || [ "$(cat "$kept/tree" 2>/dev/null)" != "$tree" ];
 	mkdir "$made/src" "$made/debs"
 	tar -C "$made/src" -xf "$made/tree.tar"
 	# The folder has another name each time: what was compiled there is found again.
-	export UROCE_WERROR=ON CCACHE_BASEDIR=$made
-	[ -z "${UROCE_FULL:-}" ] || export CCACHE_DISABLE=1
+	export UROCE_WERROR=ON CCACHE_BASEDIR=$made UROCE_LINK_WHOLE=OFF
+	[ -z "${UROCE_FULL:-}" ] || export UROCE_LINK_WHOLE=ON CCACHE_DISABLE=1
 	(cd "$made/src" && dpkg-buildpackage -b -uc -us 9>&-)
 	mv "$made"/*.deb "$made/debs"
 	echo "$tree" >"$made/debs/tree"

@@ -26,8 +26,8 @@ class Runner:
         self.temp = home + "/_temp"
         self.env = {"HOME": home, "CI": "true", "RUNNER_TEMP": self.temp}
         if not os.environ.get("UROCE_FULL"):
-            # What is built there is hardly optimized, which would take most of the time.
-            self.env.update(CFLAGS="-fno-lto -O1", CMAKE_BUILD_TYPE="None")
+            # What is built there is not optimized, which would take most of the time.
+            self.env.update(CFLAGS="-fno-lto -O0", CMAKE_BUILD_TYPE="None")
         self.path, self.log = [], []
         self.sh("mkdir", "-p", self.temp, home + "/job")
 

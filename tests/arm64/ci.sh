@@ -33,14 +33,14 @@ if [ "$(id -u)" != 0 ] || ! command -v mmdebstrap >/dev/null; then
 fi
 # shellcheck source=tests/fresh/root.sh
 . tests/fresh/root.sh
-[ -n "$UROCE_FULL" ] || test_kinds="abi;unit;scenario/cm;fuzz;sim/transport;sim/cm;interop"
+[ -n "$UROCE_FULL" ] || test_kinds="abi;unit;scenario/cm;fuzz;sim/transport;sim/cm;interop" no_flags=-g
 clean() { layers_end; }
 trap clean EXIT
 trap 'exit 130' INT TERM
 
 cross() {
 	# shellcheck disable=SC2016  # expanded by the shell inside
-	as_packages sh -c 'cmake -S . -B build -G Ninja -DUROCE_WERROR=ON \
+	inside sh -c 'CFLAGS=$(tests/deb_cflags.sh arm64) && export CFLAGS CMAKE_BUILD_TYPE=None && cmake -S . -B build -G Ninja -DUROCE_WERROR=ON \
 			"-DUROCE_TEST_KINDS=$UROCE_TEST_KINDS" "-DUROCE_LINK_WHOLE=$UROCE_LINK_WHOLE" -DCMAKE_TOOLCHAIN_FILE=cmake/arm64.cmake && cmake --build build'
 }
 emulated() { inside tests/arm64/emulated.sh "$@"; }
@@ -96,7 +96,6 @@ guest() { # guest NAME PAGESIZE [KERNEL]
 		grep -q "pages_of_$2_bytes" "${out%.xml}-$1.xml"
 }
 
-packages_of=arm64
 layers cross
 step clone clone
 step cross_build cross

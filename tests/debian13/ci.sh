@@ -27,7 +27,7 @@ if [ "$(id -u)" != 0 ] || ! command -v mmdebstrap >/dev/null; then
 fi
 # shellcheck source=tests/fresh/root.sh
 . tests/fresh/root.sh
-[ -n "$UROCE_FULL" ] || test_kinds="unit;abi"
+[ -n "$UROCE_FULL" ] || test_kinds="unit;abi" no_flags=-g
 clean() { layers_end; }
 trap clean EXIT
 trap 'exit 130' INT TERM
@@ -51,11 +51,11 @@ layers $kinds
 [ -n "${UROCE_FULL:-}" ] || package_root=/ packages="not rpm and not lintian"
 step clone clone
 if [ "${1:-}" = --prepare ]; then
-	step build as_packages tests/all.sh build
+	step build inside tests/all.sh build
 	exit $failed
 fi
 # shellcheck disable=SC2086  # names of stages
-step all.sh as_packages tests/all.sh $stages
+step all.sh inside tests/all.sh $stages
 [[ $stages == *package* ]] || step package inside tests/package/ci.sh build/results/package.xml
 [[ $stages == *e2e* ]] || step pairs pairs
 [[ $stages == *conformance* ]] ||

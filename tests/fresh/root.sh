@@ -90,27 +90,19 @@ inside() { # inside CMD...: in the root, as its root
 		rmdir .host
 		exec $enter env -i HOME=/root TERM=dumb LC_ALL=C.UTF-8 TAIL=200 \
 			UROCE_FULL="$UROCE_FULL" UROCE_TEST_KINDS="$test_kinds" UROCE_LINK_WHOLE="$link_whole" UROCE_PACKAGE_TESTS="$packages" \
-			UROCE_PACKAGE_ROOT="$package_root" packages_of="$packages_of" \
+			UROCE_PACKAGE_ROOT="$package_root" DEB_CFLAGS_STRIP="$no_flags" \
 			${cache:+CCACHE_DIR=$cache CCACHE_BASEDIR=/src CCACHE_NOHASHDIR=1} \
 			${cache:+CCACHE_SLOPPINESS=locale CCACHE_DEPEND=1 CMAKE_C_COMPILER_LAUNCHER=ccache} \
 			PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
 			sh -c "cd /src && exec \"\$@\"" - "$@"' - "$root" "$@"
 }
-as_packages() { # as_packages CMD...: inside; what it compiles has the packages' flags
-	# So what the packages consist of is not compiled once more for them.
-	# shellcheck disable=SC2016  # expanded by the shell inside
-	inside sh -c 'CFLAGS=$(DEB_BUILD_MAINT_OPTIONS=hardening=+all dpkg-architecture \
-			${packages_of:+-a"$packages_of"} -f -c sh -c \
-			"echo \$(dpkg-buildflags --get CFLAGS) \$(dpkg-buildflags --get CPPFLAGS)") &&
-		export CFLAGS CMAKE_BUILD_TYPE=None && exec "$@"' - "$@"
-}
 test_kinds='' # the folders of tests/ that are compiled, if not all
-packages_of='' # the architecture of the packages, if it is not the root's own
-# Linked whole (cmake/Whole.cmake) are the host's build and its packages, with UROCE_FULL all builds.
+no_flags='' # of the packages, which are compiled without them
+# Linked whole (cmake/Whole.cmake) is the host's build, with UROCE_FULL each.
 link_whole=${UROCE_FULL:+ON}
 link_whole=${link_whole:-OFF}
 tree='' # the sources in the root, as seen from outside
-export test_kinds link_whole packages_of UROCE_FULL=${UROCE_FULL:-} packages='' package_root='' below=''
+export test_kinds link_whole no_flags UROCE_FULL=${UROCE_FULL:-} packages='' package_root='' below=''
 
 # ---- roots that are kept: a layer over one with what a kind of packages is ----
 

@@ -70,9 +70,11 @@ def rpmbuild(work, source, folder, *options):
     rpm = "/usr/lib/rpm"
     macros = ":".join([rpm + "/macros", *glob.glob(rpm + f"/platform/{os.uname().machine}-*/macros"),
                        rpm + "/fileattrs/*.attr", os.path.join(HERE, "fedora.macros")])
+    flags = {} if FULL else {"CFLAGS": sh(TOP + "/tests/deb_cflags.sh").strip(),
+                             "CMAKE_BUILD_TYPE": "None"}
     sh("rpmbuild", "--macros", macros, "--define", f"_topdir {top}", *options, "--nodeps", "-bb",
        "--define", f"_sourcedir {work}", os.path.join(source, "redhat", "uroce.spec"),
-       env={**os.environ, CACHE: work, "UROCE_LINK_WHOLE": "ON" if FULL else "OFF"})
+       env={**os.environ, **flags, CACHE: work, "UROCE_LINK_WHOLE": "ON" if FULL else "OFF"})
     return {os.path.basename(p).rsplit("-", 2)[0]: p for p in glob.glob(top + "/RPMS/*/*.rpm")}
 
 
