@@ -42,11 +42,11 @@ declare -A builds=(
 	[debian13]="" [arm64]=plain [action]="" [container]=plain [judges]=plain
 	[gpu]="plain asan tsan"
 )
-order=(fast asan fuzz witness judges bench tsan e2e interop arm64 action debian13 fresh apps package conformance gpu container)
+order=(fast asan fuzz witness judges tsan e2e interop arm64 action debian13 fresh apps package conformance bench gpu container)
 # Those with a root of their own, which fetch, unpack and build by turns, and those
 # that wait for most of their time: three at a time, but for `full`, where some judge by
 # time. The longest come first.
-aside=" arm64 action debian13 fresh apps package conformance gpu container "
+aside=" arm64 action debian13 fresh apps package conformance bench gpu container "
 script() { # script STAGE: the program of a stage that has its own folder
 	case $1 in
 	conformance) echo pyverbs-tests/ci.sh ;;
@@ -184,7 +184,7 @@ strict_ones() { # the tests of the device that run with a strict filter, too: a|
 # of that `basic` what a compiler, a library or a kernel may break; `asan` is the
 # same under ASan+UBSan; then the stages made of whole programs.
 big='e2e|conformance|interop|bench|package|apps'
-declare -A labels=([quick]='unit|scenario|fuzz|abi|arch|habits|linked' [basic]='^(unit|scenario|fuzz|abi)$')
+declare -A labels=([quick]='unit|scenario|fuzz|abi|arch|habits|whole' [basic]='^(unit|scenario|fuzz|abi)$')
 # The long networks of the simulation run the same code as the short ones, and to a
 # sanitizer that is enough, as are the switches that seeds draw; the mutants it does not
 # compile. What tests of the device do once more, with a filter that ends at what it does
@@ -200,7 +200,7 @@ if [ -z "$full" ]; then
 	[[ " ${stages[*]} " == *" asan "* ]] && others+='|faults' &&
 		twice=(-E "^threads.apart|^device.($(strict_ones))$")
 	[[ " ${stages[*]} " == *" asan "*" tsan "* ]] && others+='|threads'
-	[[ " ${stages[*]} " == *" fresh "* ]] && others+="|${labels[quick]%|linked}"
+	[[ " ${stages[*]} " == *" fresh "* ]] && others+="|${labels[quick]%|whole}"
 else
 	again=()
 fi
@@ -212,11 +212,11 @@ for stage in "${stages[@]}"; do
 	build) continue ;;
 	quick | basic) run 300 "$stage" tests/ctest.sh build "$res/$stage.xml" -j2 -L "${labels[$stage]}" ;;
 	fast) run 900 fast tests/ctest.sh build "$res/fast.xml" -j2 -LE "$big$others" "${twice[@]}" ;;
-	asan) run 1500 asan tests/ctest.sh build/asan "$res/asan.xml" -j2 -LE "$big|arch|habits|linked" "${again[@]}" ;;
+	asan) run 1500 asan tests/ctest.sh build/asan "$res/asan.xml" -j2 -LE "$big|arch|habits|whole" "${again[@]}" ;;
 	# For as long as UROCE_FUZZ_SECONDS says, each target. What it finds is no chance.
 	fuzz) run $((120 + 7 * ${UROCE_FUZZ_SECONDS:-5})) fuzz ctest --test-dir build/fuzz --no-tests=error --output-on-failure --output-junit "$res/fuzz.xml" --timeout 0 -j2 -L search ;;
 	witness) run 300 witness tests/ctest.sh build "$res/witness.xml" -L interop ;;
-	bench) run 600 bench tests/ctest.sh build "$res/bench.xml" -j2 -L bench ;;
+	bench) start 600 bench tests/ctest.sh build "$res/bench.xml" -j2 -L bench ;;
 	*)
 		start "$(limit "$stage")" "$stage" bash "$(script "$stage")" "$res/$stage.xml"
 		finish $beside

@@ -7,6 +7,6 @@
 cd "$(dirname "$0")/.." || exit 1
 [ -f build/build.ninja ] || cmake -S . -B build -G Ninja -DUROCE_WERROR=ON || exit 1
 cmake --build build || exit 1
-[ $# = 0 ] && set -- -L 'unit|scenario|fuzz|abi|arch|habits|linked'
+[ $# = 0 ] && set -- -L 'unit|scenario|fuzz|abi|arch|habits|whole'
 exec ctest --test-dir build --no-tests=error --output-on-failure --timeout 300 \
 	-j"$(nproc)" "$@"

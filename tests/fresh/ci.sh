@@ -12,7 +12,8 @@ cd "$(dirname "$0")/../.." || exit 1
 top=$PWD out=${1:-$PWD/build/results/fresh.xml}
 release=bookworm suite=fresh
 stages=quick
-[ -n "${UROCE_FULL:-}" ] && stages="fast package"
+kinds="unit;scenario;fuzz;abi;arch;habits;device" # of tests that are compiled, all of quick
+[ -n "${UROCE_FULL:-}" ] && stages="fast package" kinds=
 if [ "$(id -u)" != 0 ] || ! command -v mmdebstrap >/dev/null; then
 	echo "needs root and mmdebstrap (tests/install-deps.sh fresh)"
 	exit 1
@@ -20,6 +21,7 @@ fi
 root=$(mktemp -d /var/tmp/uroce-fresh.XXXXXX) || exit 1
 # shellcheck source=tests/fresh/root.sh
 . tests/fresh/root.sh
+test_kinds=$kinds
 clean() {
 	end_child
 	rm -rf --one-file-system "$root"
