@@ -51,6 +51,14 @@ u32 ur_gid_count(const struct ur_device *dev)
 	return n;
 }
 
+bool ur_gid_any_taken(const struct ur_device *dev)
+{
+	for (int i = 0; i < UR_GID_MAX; i++)
+		if (dev->gids.entry[i].refused && dev->gids.entry[i].taken)
+			return true;
+	return false;
+}
+
 static int by_rank(const void *a, const void *b)
 {
 	const struct ur_gid_addr *x = a, *y = b;

@@ -53,5 +53,7 @@ int ur_gid_find(const struct ur_device *dev, const u8 gid[16],
 		enum ur_gid_type type);
 /* Returns the number of valid entries. */
 u32 ur_gid_count(const struct ur_device *dev);
+/* Returns whether another program has the UDP port of an address of the netdev. */
+bool ur_gid_any_taken(const struct ur_device *dev);
 
 #endif

@@ -267,6 +267,8 @@ static int start(struct ur_daemon *daemon, const struct ur_daemon_options *o)
 		return err;
 	}
 	err = add_devices(daemon, o);
+	if (!err)
+		ur_netdev_wait_for_ports(daemon);
 	ur_ucma_inherit(daemon);
 	ur_kept_programs_recovery_done();
 	if (!err && o->on_demand)

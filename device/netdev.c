@@ -6,12 +6,14 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include "device/netdev.h"
 #include "device/netlink.h"
 #include "device/tree/sysfs.h"
 
 #define RETRY_NS 1000000000ull
+#define WAIT_NS	 1000000000ull
 
 u32 ur_netdev_mtu(u32 netdev_mtu)
 {
@@ -117,6 +119,19 @@ static void retry_later(struct ur_device *dev)
 		return;
 	}
 	ur_loop_timer_clear(dev->daemon->loop, &dev->gids.retry);
+}
+
+void ur_netdev_wait_for_ports(struct ur_daemon *daemon)
+{
+	const struct timespec step = {.tv_nsec = 10000000};
+	u64 end = ur_loop_now() + WAIT_NS;
+
+	ur_list_each(struct ur_device, dev, &daemon->devices, node) {
+		while (ur_gid_any_taken(dev) && ur_loop_now() < end) {
+			nanosleep(&step, NULL);
+			retry_refused(dev);
+		}
+	}
 }
 
 void ur_device_sync_gids(struct ur_device *dev)

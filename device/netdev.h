@@ -11,6 +11,9 @@ u32 ur_netdev_mtu(u32 netdev_mtu);
 /* Returns the EUI-64 of the netdev's MAC, or, without one (lo, tun), a number
  * that is stable for this machine and name. */
 u64 ur_netdev_guid(const struct ur_device *dev);
+/* Waits for a second at most until all addresses have their UDP port: sockets of an earlier
+ * uroced are closed some time after its end. Control lock held, before uroced serves. */
+void ur_netdev_wait_for_ports(struct ur_daemon *daemon);
 /* Notifies files and programs if the port's state has changed. was: it was active before.
  * Control lock held. */
 void ur_netdev_port_changed(struct ur_device *dev, bool was);

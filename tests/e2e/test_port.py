@@ -7,6 +7,7 @@ import json
 import os
 import resource
 import signal
+import socket
 
 import pytest
 
@@ -29,6 +30,16 @@ try:
 except OSError as e:
     print(e.errno, flush=True)
 """
+
+
+# The same, kept until the program is ended.
+KEEPS = TAKES.replace("sys.stdin.read()", "__import__('signal').pause()")
+
+
+def keep(host, address):
+    p = host.bare(*NOBODY, "/usr/bin/python3", "-c", KEEPS, address, "SO_REUSEADDR")
+    wait_for("his socket", lambda: "took" in p.text() or not p.running())
+    return p
 
 
 def take(host, address, option="SO_REUSEADDR"):
@@ -174,9 +185,7 @@ def test_a_user_has_an_address_that_comes(lab):
     """The log, `uroce link` and `uroce doctor` say so; the device gets the address when he has ended."""
     lab.serve()
     address = "10.77.0.77"
-    keeps = TAKES.replace("sys.stdin.read()", "__import__('signal').pause()")
-    p = lab.a.bare(*NOBODY, "/usr/bin/python3", "-c", keeps, address, "SO_REUSEADDR")
-    wait_for("his socket", lambda: "took" in p.text() or not p.running())
+    p = keep(lab.a, address)
     lab.a.ip("addr", "add", f"{address}/24", "dev", "eth0")
     wait_for("a word of it", lambda: "of user 65534" in lab.a.device.text())
     assert f"4791 of {address} is taken" in lab.a.device.text()
@@ -207,3 +216,38 @@ def test_our_own_user_has_an_address_that_comes(lab):
     assert "a process of user 0" not in told
     other.kill()
     lab.a.gid(address)
+
+
+@pytest.mark.parametrize("for_good", [False, True])
+def test_a_service_whose_port_is_taken(lab, monkeypatch, for_good):
+    """systemd closes the sockets that it has stored for a service some time after the service's end. The next one is
+    ready with its addresses, and without the one whose port is another program's for good."""
+    p = keep(lab.a, lab.a.addr4)
+    monkeypatch.setenv("NOTIFY_SOCKET", f"{lab.tmp}/notify")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
+        systemd.bind(f"{lab.tmp}/notify")
+        systemd.settimeout(10)
+        d = lab.a.bare(lab.bin("uroced"), "--netdev", "eth0", "--run-dir", lab.a.run_dir)
+        wait_for("a word of it", lambda: "is taken" in d.text() or not d.running())
+        if not for_good:
+            p.kill()
+        while b"READY=1" not in systemd.recv(4096):
+            pass
+        got = [str(gid[0]) for gid in lab.a.gids().values()]
+    assert (lab.a.addr4 not in got) == for_good and lab.a.addr6 in got, (got, d.text())
+    assert d.text().count("is taken") == 1, d.text()
+
+
+def test_a_program_whose_port_is_taken(lab):
+    """`uroce run` waits as well for the device that it starts."""
+    p = keep(lab.a, lab.a.addr4)
+    program = lab.a.bare(lab.bin("uroce"), "run", "--run-dir", f"{lab.tmp}/its", "--netdev", "eth0", "--",
+                         "ibv_devinfo", "-v")
+
+    def said():
+        with contextlib.suppress(FileNotFoundError), open(f"{lab.tmp}/its/uroced.log") as f:
+            return "is taken" in f.read()
+
+    wait_for("a word of it", lambda: said() or not program.running())
+    p.kill()
+    assert program.wait() == 0 and f"::ffff:{lab.a.addr4}" in program.text(), program.report()
