@@ -230,17 +230,22 @@ def test_unit_file(source, tmp_path):
     assert p.returncode == 0, p.stdout
 
 
+# For both scripts below: waits end when the programs do whose progress they wait for.
+WAITS = """listens() { until ss -Hltn 'sport = :18515' | grep -q .; do kill -0 $server || break; sleep 0.1; done; }
+both() { kill -0 $server && kill -0 $client; }
+"""
 # Run by systemd in the root, as its last unit: two users' view of the service.
 UNDER_SYSTEMD = """#!/bin/bash
 exec >/found 2>&1
 as() { setpriv --reuid "$1" --regid "$1" --groups "$2" "${@:3}"; }
 group=$(getent group card | cut -d: -f3)
+. /waits.sh
 pingpong="uroce run --run-dir /run/uroce -- ibv_rc_pingpong -d uroce0 -g 0 -c"
 systemctl show -p ActiveState,NRestarts,MainPID uroced
 grep -E '^(Uid|CapEff|CapBnd|Seccomp):' "/proc/$(systemctl show -p MainPID --value uroced)/status"
 uroce doctor --run-dir /run/uroce | grep confinement
 as 1234 "$group" $pingpong & server=$!
-until ss -Hltn 'sport = :18515' | grep -q .; do kill -0 $server || break; sleep 0.1; done
+listens
 as 1234 "$group" $pingpong localhost; echo "client=$?"
 wait $server; echo "server=$?"
 as 1235 1235 uroce link --run-dir /run/uroce; echo "stranger=$?"
@@ -257,13 +262,13 @@ systemctl reload uroced; echo "reload=$?"
 # that of the service.
 export UROCE_ENGINE=process
 $pingpong -n 1000000000 & server=$!
-until ss -Hltn 'sport = :18515' | grep -q .; do kill -0 $server || break; sleep 0.1; done
+listens
 $pingpong -n 1000000000 localhost & client=$!
 count() { uroce stat --run-dir /run/uroce uroce0 | awk '$1 == "rcvd_pkts" { print $2 }'; }
 goes_on() {
 	before=$(count); before=${before:-0}
-	for i in $(seq 100); do [ "0$(count)" -gt "$before" ] && break; sleep 0.1; done
-	kill -0 $server && kill -0 $client && [ "0$(count)" -gt "$before" ] && echo "$1=goes on" ||
+	for i in $(seq 100); do ! both || [ "0$(count)" -gt "$before" ] && break; sleep 0.1; done
+	both && [ "0$(count)" -gt "$before" ] && echo "$1=goes on" ||
 		echo "$1: $before $(count) $(systemctl show -P ActiveState uroced)"
 }
 main() { systemctl show -P MainPID uroced; }
@@ -288,12 +293,13 @@ mv /plugged.sh /inside.sh; systemctl reboot --force
 PLUGGED_HOST = """#!/bin/bash
 exec >/plugged 2>&1
 echo "127.0.0.1 $(hostname)" >>/etc/hosts
+. /waits.sh
 sees() { grep -c PORT_ACTIVE; }
 echo "root=$(ibv_devinfo | sees)"
 echo "sudo=$(sudo ibv_devinfo | sees)"
 echo "sudo_user=$(sudo -u anna ibv_devinfo | sees)"
 su - anna -c "ibv_rc_pingpong -d uroce0 -g 0 -c" & server=$!
-until ss -Hltn 'sport = :18515' | grep -q .; do kill -0 $server || break; sleep 0.1; done
+listens
 sudo -iu carl ibv_rc_pingpong -d uroce0 -g 0 -c localhost; echo "client=$?"
 wait $server; echo "server=$?"
 su - bert -c "ibv_devinfo -d uroce0"; echo "stranger=$?"
@@ -315,17 +321,17 @@ sudo -u anna uroce link
 # The next version, while two programs exchange messages and others start.
 moved() { sudo -u anna uroce stat uroce0 | awk '$1 == "rcvd_pkts" { print $2 }'; }
 sudo -u anna ibv_rc_pingpong -d uroce0 -g 0 -c -n 100000000 & server=$!
-until ss -Hltn 'sport = :18515' | grep -q .; do kill -0 $server || break; sleep 0.1; done
+listens
 sudo -u anna ibv_rc_pingpong -d uroce0 -g 0 -c -n 100000000 localhost & client=$!
 (until [ -e /run/upgraded ]; do sh -c /bin/true || echo broken; done) >/run/others 2>&1 & others=$!
-until [ "$(moved)" -gt 1000 ]; do sleep 0.1; done
+while both && [ "0$(moved)" -le 1000 ]; do sleep 0.1; done
 daemon=$(systemctl show -p MainPID --value uroced)
 dpkg -i /next/*.deb
 echo "upgrade=$? $(dpkg-query -W -f '${Version} ' uroced uroce-ibverbs-provider liburoce-preload)"
 touch /run/upgraded; wait $others; echo "others=$(sort -u /run/others)."
 [ "$daemon" = "$(systemctl show -p MainPID --value uroced)" ] && echo "daemon=same"
-before=$(moved); for i in $(seq 100); do [ "$(moved)" -gt "$before" ] && break; sleep 0.1; done
-kill -0 $server && kill -0 $client && [ "$(moved)" -gt "$before" ] && echo "traffic=goes on"
+before=$(moved); for i in $(seq 100); do ! both || [ "$(moved)" -gt "$before" ] && break; sleep 0.1; done
+both && [ "$(moved)" -gt "$before" ] && echo "traffic=goes on"
 echo "old_daemon=$(sudo -u anna ibv_devinfo | sees)"
 kill $server $client; wait $server $client
 systemctl restart uroced; echo "new_daemon=$(sudo -u anna ibv_devinfo | sees)"
@@ -393,7 +399,7 @@ def started_twice(root, debs, tmp_path_factory):
     if root.path == "/" or not shutil.which("systemd-nspawn"):
         pytest.skip("no root of its own, or systemd-nspawn is not installed")
     put = {"/etc/uroce/uroce.conf": "netdev = lo\ngroup = card\n",
-           "/inside.sh": UNDER_SYSTEMD, "/plugged.sh": PLUGGED_HOST,
+           "/inside.sh": UNDER_SYSTEMD, "/plugged.sh": PLUGGED_HOST, "/waits.sh": WAITS,
            "/etc/systemd/system/inside.service":
            "[Unit]\nAfter=uroced.service\nWants=uroced.service\n"
            "[Service]\nType=oneshot\nExecStart=/bin/bash /inside.sh\n"
