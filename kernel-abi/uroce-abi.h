@@ -421,7 +421,7 @@ struct uroce_engine_open {
 };
 
 /*
- * The descriptors become the process's. dereg_hint is an eventfd or -1; a caller whose struct
+ * The descriptors become the process's. destroy_hint is an eventfd or -1; a caller whose struct
  * ends before it gets none. The program writes to it the handle of a memory region that it
  * has deregistered in its engine, or, with UROCE_HINTS_QP in hints, that of a queue pair that it has
  * destroyed there, plus UROCE_HINT_QP. Before the next command of the file the device reads it
@@ -433,7 +433,7 @@ struct uroce_engine_open {
 struct uroce_engine_async {
 	__s32 tx;
 	__s32 liveness;
-	__s32 dereg_hint;
+	__s32 destroy_hint;
 	__u32 hints; /* UROCE_HINTS_* that the device takes */
 };
 

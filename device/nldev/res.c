@@ -5,7 +5,7 @@
 #include "device/administrator.h"
 #include "device/nldev/res.h"
 #include "device/ucma/ucma.h"
-#include "device/uverbs/dereg_hint.h"
+#include "device/uverbs/destroy_hint.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/ufile.h"
 #include "util/assert.h"
@@ -97,7 +97,7 @@ static bool next_object(struct ur_nl_request *r, const struct ur_ufile *f,
 		struct ur_object *obj = f->handles.slot[r->slot++];
 
 		--*steps;
-		if (!obj || obj->type->id != type || ur_dereg_is_hinted(obj))
+		if (!obj || obj->type->id != type || ur_destroy_is_hinted(obj))
 			continue;
 		*o = (struct ur_nl_object){.obj = obj};
 		if (identify(o))
@@ -300,7 +300,7 @@ static u32 count_listed(const struct ur_device *dev, u32 type)
 	u32 n = dev->objects[type].used;
 
 	ur_ufile_for_each(f, dev)
-		n -= ur_dereg_hint_count(f, type);
+		n -= ur_destroy_hint_count(f, type);
 	return n;
 }
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include "device/nldev/res.h"
 #include "device/ucma/ucma.h"
-#include "device/uverbs/dereg_hint.h"
+#include "device/uverbs/destroy_hint.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/ufile.h"
 
@@ -137,7 +137,7 @@ static u32 find_qps(const struct ur_obj_srq *srq, u32 *qpns)
 		const struct ur_obj_qp *qp = (const void *)h->slot[i];
 
 		if (qp && qp->obj.type->id == UVERBS_OBJECT_QP && qp->qpc &&
-		    qp->srq == srq && !ur_dereg_is_hinted(&qp->obj))
+		    qp->srq == srq && !ur_destroy_is_hinted(&qp->obj))
 			qpns[n++] = qp->qpc->qpn;
 	}
 	qsort(qpns, n, sizeof(*qpns), by_number);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include "device/administrator.h"
 #include "device/listing.h"
-#include "device/uverbs/dereg_hint.h"
+#include "device/uverbs/destroy_hint.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/ufile.h"
 #include "device/report/why.h"
@@ -82,7 +82,7 @@ static bool of_qp(struct ur_obj_qp *qp, struct ur_why *y)
 {
 	if (!ur_why_of_qp(qp, false, y) && !ur_why_of_qp(qp, true, y))
 		return false;
-	y->gone = ur_dereg_is_hinted(&qp->obj);
+	y->gone = ur_destroy_is_hinted(&qp->obj);
 	return true;
 }
 

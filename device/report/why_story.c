@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include "device/administrator.h"
-#include "device/uverbs/dereg_hint.h"
+#include "device/uverbs/destroy_hint.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/ufile.h"
 #include "device/report/why.h"
@@ -154,7 +154,7 @@ static bool blame_peer(FILE *out, struct ur_daemon *daemon,
 			dev->name, y->dest_qpn);
 		return false;
 	}
-	if (!owner || ur_dereg_is_hinted(&owner->obj)) {
+	if (!owner || ur_destroy_is_hinted(&owner->obj)) {
 		fprintf(out, "there is no queue pair 0x%06x on %s (any more)",
 			y->dest_qpn, dev->name);
 		return true;

@@ -6,7 +6,7 @@
 #include "device/memfd.h"
 #include "kernel-abi/uroce-ring.h"
 #include "device/quota.h"
-#include "device/uverbs/dereg_hint.h"
+#include "device/uverbs/destroy_hint.h"
 #include "device/uverbs/imports.h"
 #include "device/uverbs/grant_slot.h"
 #include "device/uverbs/objects.h"
@@ -72,7 +72,7 @@ static u32 gather(const struct ur_ufile *file, const struct ur_user_mem *of,
 		struct ur_object *obj = file->handles.slot[i];
 
 		if (obj && obj->type->id == UVERBS_OBJECT_MR &&
-		    !ur_dereg_is_hinted(obj) &&
+		    !ur_destroy_is_hinted(obj) &&
 		    describe(ur_obj_mr_of(obj), of, list + n))
 			n++;
 	}

@@ -13,7 +13,7 @@
 #include "device/engine_process.h"
 #include "device/memory.h"
 #include "device/quota.h"
-#include "device/uverbs/dereg_hint.h"
+#include "device/uverbs/destroy_hint.h"
 #include "device/uverbs/imports.h"
 #include "device/uverbs/kept_programs.h"
 #include "device/uverbs/grant_slot.h"
@@ -658,7 +658,7 @@ void ur_program_engine_end(struct ur_ufile *file)
 	ur_engine_grant_end(file->dev->engine, file->slot);
 	file->slot = 0;
 	give_part(file);
-	ur_dereg_hint_close(file);
+	ur_destroy_hint_close(file);
 	if (file->apart)
 		ur_engine_process_put(file->apart);
 	file->apart = NULL;

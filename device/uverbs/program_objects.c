@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include "device/client_rights.h"
 #include "device/quota.h"
-#include "device/uverbs/dereg_hint.h"
+#include "device/uverbs/destroy_hint.h"
 #include "device/uverbs/obj_qp.h"
 #include "util/os/event_pair.h"
 
@@ -112,7 +112,7 @@ static int make_liveness(struct ur_ufile *file, int fd[2])
 /* Returns the sending end of the asynchronous event file of an imported context. */
 static int import_async(struct ur_cmd *cmd, int number)
 {
-	struct uroce_engine_async resp = {.liveness = -1, .dereg_hint = -1};
+	struct uroce_engine_async resp = {.liveness = -1, .destroy_hint = -1};
 	struct ur_obj_async *async;
 	int err = ur_async_from_fd(cmd->file, number, &async);
 
@@ -132,7 +132,7 @@ int ur_m_engine_async(struct ur_cmd *cmd)
 {
 	struct ur_ufile *file = cmd->file;
 	struct ur_obj_async *async = file->async;
-	struct uroce_engine_async resp = {.dereg_hint = -1};
+	struct uroce_engine_async resp = {.destroy_hint = -1};
 	int fd[2], ends[2], err;
 	s32 numbers[2];
 	int number = ur_attr_fd(cmd, UROCE_ATTR_ENGINE_ASYNC_FILE);
@@ -154,13 +154,13 @@ int ur_m_engine_async(struct ur_cmd *cmd)
 		return err;
 	resp.liveness = numbers[0];
 	resp.tx = numbers[1];
-	/* An older provider does not support dereg_hint. Without it, each region is
+	/* An older provider does not support destroy_hint. Without it, each region is
 	 * deregistered by a command. */
 	if (ur_attr_len(cmd, UROCE_ATTR_ENGINE_ASYNC_RESP) >= sizeof(resp) &&
-	    ur_dereg_hint_open(file) >= 0) {
+	    ur_destroy_hint_open(file) >= 0) {
 		resp.hints = UROCE_HINTS_QP;
-		resp.dereg_hint =
-			ur_session_install(file->session, file->dereg_hint_fd);
+		resp.destroy_hint = ur_session_install(file->session,
+						       file->destroy_hint_fd);
 	}
 	return ur_attr_out(cmd, UROCE_ATTR_ENGINE_ASYNC_RESP, &resp,
 			   sizeof(resp));

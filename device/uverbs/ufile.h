@@ -51,9 +51,9 @@ struct ur_ufile {
 	u32 rings;
 	/* socket that hangs up in the program when the file ends; 0: none */
 	int liveness;
-	/* dereg_hint.h; 0: none. dereg_hint: a handle read from it */
-	int dereg_hint_fd;
-	u64 dereg_hint;
+	/* destroy_hint.h; 0: none. destroy_hint: a handle read from it */
+	int destroy_hint_fd;
+	u64 destroy_hint;
 	struct ur_handles handles;
 	/* The default asynchronous event file: the first that was made. */
 	struct ur_obj_async *async;

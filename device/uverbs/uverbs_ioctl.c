@@ -11,7 +11,7 @@
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
 #include <stdlib.h>
-#include "device/uverbs/dereg_hint.h"
+#include "device/uverbs/destroy_hint.h"
 #include "device/uverbs/uverbs_cmd.h"
 #include "device/uverbs/uverbs_methods.h"
 
@@ -277,7 +277,7 @@ static int run(struct ur_cmd *cmd, const struct ur_method *m)
 	if (!m->fn)
 		return invoke_write(cmd);
 	ur_loop_lock(loop);
-	ur_dereg_hint_take(cmd->file);
+	ur_destroy_hint_take(cmd->file);
 	if (!cmd->file->has_context && !m->without_context)
 		err = -EINVAL;
 	else if (m->of_user && ur_ufile_is_anothers(cmd->file))

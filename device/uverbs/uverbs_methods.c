@@ -231,7 +231,7 @@ static const struct ur_method methods[] = {
 		     sizeof(struct uroce_engine_resume)),
 		M_OUT(UROCE_ATTR_ENGINE_RESUME_RESP, sizeof(u32))),
 	OF_USER(DEVICE, UROCE_METHOD_ENGINE_ASYNC, ur_m_engine_async,
-		M_OUT(UROCE_ATTR_ENGINE_ASYNC_RESP, offsetof(struct uroce_engine_async, dereg_hint)),
+		M_OUT(UROCE_ATTR_ENGINE_ASYNC_RESP, offsetof(struct uroce_engine_async, destroy_hint)),
 		O_FD(UROCE_ATTR_ENGINE_ASYNC_FILE)),
 	METHOD(QP, UROCE_METHOD_ENGINE_QP, ur_m_engine_qp,
 		M_OBJ(UROCE_ATTR_ENGINE_QP_HANDLE, QP),

@@ -3,7 +3,7 @@
 #include <json-c/json.h>
 #include <stdlib.h>
 #include "device/administrator.h"
-#include "device/uverbs/dereg_hint.h"
+#include "device/uverbs/destroy_hint.h"
 #include "device/uverbs/uverbs_status.h"
 #include "device/uverbs/objects.h"
 #include "device/uverbs/shared_engine.h"
@@ -224,7 +224,7 @@ bool ur_status_next_qp(struct ur_listing *w, struct json_object **o)
 	struct ur_object *obj;
 	bool more = next(w, UVERBS_OBJECT_QP, &obj);
 
-	if (obj && ur_obj_qp_of(obj)->qpc && !ur_dereg_is_hinted(obj))
+	if (obj && ur_obj_qp_of(obj)->qpc && !ur_destroy_is_hinted(obj))
 		*o = tell(w, obj, qp);
 	return more;
 }
@@ -244,7 +244,7 @@ bool ur_status_next_mr(struct ur_listing *w, struct json_object **o)
 	struct ur_object *obj;
 	bool more = next(w, UVERBS_OBJECT_MR, &obj);
 
-	if (obj && ur_obj_mr_of(obj)->key && !ur_dereg_is_hinted(obj))
+	if (obj && ur_obj_mr_of(obj)->key && !ur_destroy_is_hinted(obj))
 		*o = tell(w, obj, mr);
 	return more;
 }

@@ -11,7 +11,7 @@
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/ib_user_verbs.h>
 #include <string.h>
-#include "device/uverbs/dereg_hint.h"
+#include "device/uverbs/destroy_hint.h"
 #include "device/uverbs/uverbs_cmd.h"
 
 #define MAX_IN	1088
@@ -206,7 +206,7 @@ int ur_write_invoke(struct ur_cmd *cmd, u32 command, const struct ur_core *core)
 	cmd->in_len = core->in_len;
 	cmd->out_len = core->out_len;
 	ur_loop_lock(loop);
-	ur_dereg_hint_take(cmd->file);
+	ur_destroy_hint_take(cmd->file);
 	if (!cmd->file->has_context && !m->without_context)
 		err = -EINVAL;
 	else

@@ -258,20 +258,20 @@ void ur_ectx_keep_mr(struct uroce_mr *mr);
 int ur_ectx_alloc_mw(struct uroce_context *ctx, struct uroce_mw *mw);
 void ur_ectx_dealloc_mw(struct uroce_mw *mw);
 
-/* ectx_dereg_hint.c: writes to uroced, without a command, that the engine has deregistered the
+/* ectx_destroy_hint.c: writes to uroced, without a command, that the engine has deregistered the
  * region. Returns false if a command has to do it. */
-bool ur_ectx_hint_dereg(const struct uroce_mr *mr);
+bool ur_ectx_hint_dereg_mr(const struct uroce_mr *mr);
 /* Does the same for a queue pair that the engine has destroyed. */
-bool ur_ectx_hint_destroy(const struct uroce_qp *qp);
-/* ur_ectx_dereg_mark() returns a mark, to be taken before a command is sent. After the reply
- * ur_ectx_dereg_taken() gets it: uroced has read all hints up to the mark. */
-u64 ur_ectx_dereg_mark(const struct uroce_context *ctx);
-void ur_ectx_dereg_taken(struct uroce_context *ctx, u64 dereg_hint);
+bool ur_ectx_hint_destroy_qp(const struct uroce_qp *qp);
+/* ur_ectx_hint_mark() returns a mark, to be taken before a command is sent. After the reply
+ * ur_ectx_hint_taken() gets it: uroced has read all hints up to the mark. */
+u64 ur_ectx_hint_mark(const struct uroce_context *ctx);
+void ur_ectx_hint_taken(struct uroce_context *ctx, u64 mark);
 /* Gives a command between these two. Returns as execute_ioctl(). */
 int ur_ectx_execute(struct ibv_context *context,
 		    struct ibv_command_buffer *cmd);
-/* From now on each deregistration is a command: the context allocates a window. */
-void ur_ectx_end_dereg_hints(struct uroce_context *ctx);
+/* From now on each destruction is a command: the context allocates a window. */
+void ur_ectx_end_hints(struct uroce_context *ctx);
 
 /* Returns the number in the engine of a domain that uroced numbered. Each uroced counts from 1, so
  * the context's recoveries before that make it unique. */

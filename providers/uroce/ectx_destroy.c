@@ -178,7 +178,7 @@ int ur_ectx_destroy_qp(struct uroce_qp *qp)
 		pthread_mutex_unlock(&ctx->destroys);
 		return err;
 	}
-	if (!engine || !ur_ectx_hint_destroy(qp))
+	if (!engine || !ur_ectx_hint_destroy_qp(qp))
 		err = in_uroced(ctx, &d);
 	pthread_mutex_unlock(&ctx->destroys);
 	if (err) {

@@ -40,7 +40,7 @@ int ur_ectx_set_async(struct uroce_context *ctx)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	struct uroce_engine_async async = {
-		.tx = -1, .liveness = -1, .dereg_hint = -1};
+		.tx = -1, .liveness = -1, .destroy_hint = -1};
 	struct uroce_call call = {.msg.op = UROCE_CALL_SET_ASYNC};
 	int err = 0;
 
@@ -61,7 +61,7 @@ int ur_ectx_set_async(struct uroce_context *ctx)
 	close(async.tx);
 	if (async.liveness >= 0)
 		close(async.liveness);
-	ctx->dereg_hint_fd = ur_high_fd(async.dereg_hint);
+	ctx->destroy_hint_fd = ur_high_fd(async.destroy_hint);
 	ctx->hints = async.hints;
 	ctx->engine_async = !err;
 out:

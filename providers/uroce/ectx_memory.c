@@ -283,7 +283,7 @@ int ur_ectx_alloc_mw(struct uroce_context *ctx, struct uroce_mw *mw)
 	struct uroce_call call = {.msg.op = UROCE_CALL_ALLOC_MW};
 	int err;
 
-	ur_ectx_end_dereg_hints(ctx);
+	ur_ectx_end_hints(ctx);
 	if (!ur_ectx_makes_here(ctx))
 		return EIO;
 	mw->handle = mw->ibv.handle;

@@ -43,10 +43,10 @@ static void inherit_regions(struct uroce_context *ctx, pid_t owner,
 /* What the context had of its parent's stays mapped, since queues refer to it. */
 static void forget_engine(struct uroce_context *ctx)
 {
-	if (ctx->dereg_hint_fd >= 0)
-		close(ctx->dereg_hint_fd);
-	ctx->dereg_hint_fd = -1;
-	ctx->dereg_hint = 0;
+	if (ctx->destroy_hint_fd >= 0)
+		close(ctx->destroy_hint_fd);
+	ctx->destroy_hint_fd = -1;
+	ctx->destroy_hint = 0;
 	ctx->engine = ctx->shared = NULL;
 	ctx->engine_async = ctx->has_gpu = ctx->imported = false;
 	ctx->db = (struct ur_doorbell){.wake_fd = -1};

@@ -244,7 +244,7 @@ int uroce_dereg_mr(struct verbs_mr *vmr)
 	/* NULL: not in an engine of this process. */
 	struct uroce_context *ctx =
 		mr->engine ? ur_to_ctx(vmr->ibv_mr.context) : NULL;
-	u64 dereg_hint = ctx ? ur_ectx_dereg_mark(ctx) : 0;
+	u64 mark = ctx ? ur_ectx_hint_mark(ctx) : 0;
 	int err;
 
 	if (ctx && vmr->ibv_mr.handle != mr->handle)
@@ -254,10 +254,10 @@ int uroce_dereg_mr(struct verbs_mr *vmr)
 	err = ur_ectx_dereg_mr(mr);
 	if (err)
 		return err;
-	if (!ctx || mr->engine || !ur_ectx_hint_dereg(mr)) {
+	if (!ctx || mr->engine || !ur_ectx_hint_dereg_mr(mr)) {
 		err = ibv_cmd_dereg_mr(vmr);
 		if (!err && ctx)
-			ur_ectx_dereg_taken(ctx, dereg_hint);
+			ur_ectx_hint_taken(ctx, mark);
 	}
 	if (err)
 		err = ur_ectx_forgive(ur_to_ctx(vmr->ibv_mr.context), err);

@@ -10,7 +10,7 @@ int ur_cmd_reg_mr(struct ibv_pd *pd, void *addr, size_t length, u64 iova,
 	UR_REQ(ib_uverbs_reg_mr, struct uroce_reg_mr_req drv) req = {0};
 	UR_RESP(ib_uverbs_reg_mr_resp, ) resp = {0};
 	struct uroce_context *ctx = ur_to_ctx(pd->context);
-	u64 dereg_hint = ur_ectx_dereg_mark(ctx);
+	u64 mark = ur_ectx_hint_mark(ctx);
 	int err;
 
 	req.drv = *drv;
@@ -19,7 +19,7 @@ int ur_cmd_reg_mr(struct ibv_pd *pd, void *addr, size_t length, u64 iova,
 					 &req, sizeof(req), &resp,
 					 sizeof(resp)));
 	if (!err)
-		ur_ectx_dereg_taken(ctx, dereg_hint);
+		ur_ectx_hint_taken(ctx, mark);
 	return err;
 }
 

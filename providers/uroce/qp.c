@@ -139,7 +139,7 @@ static int try_qp(struct ibv_context *context, struct uroce_qp *qp,
 struct ibv_qp *uroce_create_qp_ex(struct ibv_context *context,
 				  struct ibv_qp_init_attr_ex *attr)
 {
-	u64 dereg_hint = ur_ectx_dereg_mark(ur_to_ctx(context));
+	u64 mark = ur_ectx_hint_mark(ur_to_ctx(context));
 	struct uroce_create_qp_resp drv;
 	struct uroce_qp *qp;
 	u32 tail;
@@ -159,7 +159,7 @@ struct ibv_qp *uroce_create_qp_ex(struct ibv_context *context,
 	err = UR_ECTX_NUMBERED(try_qp(context, qp, attr, &drv));
 	if (err)
 		goto err_free;
-	ur_ectx_dereg_taken(ur_to_ctx(context), dereg_hint);
+	ur_ectx_hint_taken(ur_to_ctx(context), mark);
 	take_caps(qp, attr);
 	err = ur_qp_map(context, qp, &drv);
 	if (err)

@@ -61,7 +61,7 @@ static struct uroce_context *alloc_ctx(struct ibv_device *device, int cmd_fd)
 		ctx->layout = layout;
 		ur_list_init(&ctx->engine_node);
 		ctx->db.wake_fd = -1;
-		ctx->dereg_hint_fd = ctx->first_cmd_fd = -1;
+		ctx->destroy_hint_fd = ctx->first_cmd_fd = -1;
 		pthread_mutex_init(&ctx->destroys, NULL);
 		pthread_mutex_init(&ctx->shares, NULL);
 		ur_list_init(&ctx->regions);
@@ -127,8 +127,8 @@ static void destroy_ctx(struct uroce_context *ctx)
 	ur_unmap(ctx->device_page, ctx->device_page_len);
 	ur_map_end(ctx);
 	ur_ectx_close(ctx);
-	if (ctx->dereg_hint_fd >= 0)
-		close(ctx->dereg_hint_fd);
+	if (ctx->destroy_hint_fd >= 0)
+		close(ctx->destroy_hint_fd);
 	pthread_mutex_destroy(&ctx->modifies);
 	pthread_mutex_destroy(&ctx->destroys);
 	pthread_mutex_destroy(&ctx->shares);

@@ -71,10 +71,10 @@ struct uroce_context {
 	/* after a recovery: the first uverbs file, which the engine uses; else
 	 * -1 */
 	int first_cmd_fd;
-	/* ectx_dereg_hint.c: the eventfd, or -1; and the number of hints so far, shifted behind
+	/* ectx_destroy_hint.c: the eventfd, or -1; and the number of hints so far, shifted behind
 	 * the state of the last one; atomic. */
-	int dereg_hint_fd;
-	u64 dereg_hint;
+	int destroy_hint_fd;
+	u64 destroy_hint;
 	u32 hints; /* UROCE_HINTS_* that the device takes */
 	/* ectx_shared.c: the shared engine, which contexts of several processes use, besides the
 	 * context's own; NULL: none. The next fields are of the shared engine. regions: those that

@@ -224,7 +224,7 @@ static const struct field fields[] = {
 	END(uroce_engine_socket, 24),
 	FIELD(uroce_engine_async, tx, 0, 4),
 	FIELD(uroce_engine_async, liveness, 4, 4),
-	FIELD(uroce_engine_async, dereg_hint, 8, 4),
+	FIELD(uroce_engine_async, destroy_hint, 8, 4),
 	FIELD(uroce_engine_async, hints, 12, 4),
 	END(uroce_engine_async, 16),
 	FIELD(uroce_engine_apart, slot, 0, 4),

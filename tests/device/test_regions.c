@@ -420,9 +420,9 @@ static void give_up(int fd, uint64_t handle)
 	CHECK_EQ(write(fd, &handle, sizeof(handle)), sizeof(handle));
 }
 
-static int open_dereg_hint(void)
+static int open_destroy_hint(void)
 {
-	struct uroce_engine_async async = {.dereg_hint = -1};
+	struct uroce_engine_async async = {.destroy_hint = -1};
 
 	CHECK_EQ(client_open_engine(sock), 0);
 	client_alloc_async(sock);
@@ -430,21 +430,21 @@ static int open_dereg_hint(void)
 				    UROCE_ATTR_ENGINE_ASYNC_RESP, &async,
 				    sizeof(async)),
 		 0);
-	CHECK(async.dereg_hint >= 0);
+	CHECK(async.destroy_hint >= 0);
 	CHECK_EQ(async.hints, UROCE_HINTS_QP);
-	return async.dereg_hint;
+	return async.destroy_hint;
 }
 
 /* A region whose handle is written there is gone for all who ask, and with the next command.
  * Other handles, and numbers that are none, harm nobody. */
-static void test_dereg_hint(void)
+static void test_destroy_hint_mr(void)
 {
 	static const uint64_t none[] = {UINT64_MAX - 1, UINT32_MAX, 1000};
 	uint32_t domain = pd, mr, again;
 	int session = sock, fd;
 
 	sock = client_session(&dev);
-	fd = open_dereg_hint();
+	fd = open_destroy_hint();
 	pd = client_alloc_pd(sock);
 	CHECK_EQ(reg(at, 4096, at, LOCAL, &mr), 0);
 	CHECK(listed());
@@ -484,7 +484,7 @@ static int queue_pairs(void)
 }
 
 /* The same for a queue pair, whose completion queue can be destroyed then. */
-static void test_destroy_hint(void)
+static void test_destroy_hint_qp(void)
 {
 	struct ib_uverbs_create_cq cq = {.cqe = 4, .comp_channel = -1};
 	struct ib_uverbs_create_cq_resp made_cq = {0};
@@ -500,7 +500,7 @@ static void test_destroy_hint(void)
 	int session = sock, fd;
 
 	sock = client_session(&dev);
-	fd = open_dereg_hint();
+	fd = open_destroy_hint();
 	pd = qp.pd_handle = client_alloc_pd(sock);
 	CHECK_EQ(client_legacy(sock, IB_USER_VERBS_CMD_CREATE_CQ, &cq,
 			       sizeof(cq), &made_cq, sizeof(made_cq)),
@@ -557,8 +557,8 @@ int main(int argc, char **argv)
 	STEP(test_rereg());
 	STEP(test_device_memory());
 	STEP(test_dmabuf());
-	STEP(test_dereg_hint());
-	STEP(test_destroy_hint());
+	STEP(test_destroy_hint_mr());
+	STEP(test_destroy_hint_qp());
 	STEP(test_numbers(reg_key));
 	STEP(test_numbers(qp_number));
 	CHECK_EQ(by_handle(IB_USER_VERBS_CMD_DEALLOC_PD, pd), 0);

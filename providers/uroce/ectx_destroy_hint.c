@@ -10,7 +10,7 @@
 
 #include "ectx.h"
 
-/* The lowest bits of ctx->dereg_hint. */
+/* The lowest bits of ctx->destroy_hint. */
 #define FREE	0u
 #define WRITING 1u
 #define WRITTEN 2u
@@ -19,33 +19,33 @@
 
 static bool write_hint(struct uroce_context *ctx, u64 hint)
 {
-	u64 was = ur_ectx_dereg_mark(ctx), now;
+	u64 was = ur_ectx_hint_mark(ctx), now;
 
 	/* The next uroced does not read this eventfd. */
-	if (ctx->dereg_hint_fd < 0 || (was & BITS) != FREE ||
+	if (ctx->destroy_hint_fd < 0 || (was & BITS) != FREE ||
 	    __atomic_load_n(&ctx->recoveries, __ATOMIC_ACQUIRE) ||
-	    !__atomic_compare_exchange_n(&ctx->dereg_hint, &was, was + WRITING,
-					 false, __ATOMIC_ACQ_REL,
+	    !__atomic_compare_exchange_n(&ctx->destroy_hint, &was,
+					 was + WRITING, false, __ATOMIC_ACQ_REL,
 					 __ATOMIC_RELAXED))
 		return false;
 	/* A raw system call, since write(2) is a cancellation point. */
-	now = syscall(SYS_write, ctx->dereg_hint_fd, &hint, sizeof(hint)) ==
+	now = syscall(SYS_write, ctx->destroy_hint_fd, &hint, sizeof(hint)) ==
 			      sizeof(hint)
 		      ? was + WRITTEN
 		      : was + FREE;
 	was += WRITING;
-	__atomic_compare_exchange_n(&ctx->dereg_hint, &was, now, false,
+	__atomic_compare_exchange_n(&ctx->destroy_hint, &was, now, false,
 				    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 	return (now & BITS) == WRITTEN;
 }
 
-bool ur_ectx_hint_dereg(const struct uroce_mr *mr)
+bool ur_ectx_hint_dereg_mr(const struct uroce_mr *mr)
 {
 	return !mr->map && write_hint(ur_to_ctx(mr->vmr.ibv_mr.context),
 				      mr->vmr.ibv_mr.handle);
 }
 
-bool ur_ectx_hint_destroy(const struct uroce_qp *qp)
+bool ur_ectx_hint_destroy_qp(const struct uroce_qp *qp)
 {
 	struct uroce_context *ctx = ur_to_ctx(qp->ibv.context);
 
@@ -56,31 +56,30 @@ bool ur_ectx_hint_destroy(const struct uroce_qp *qp)
 	       write_hint(ctx, qp->ibv.handle | UROCE_HINT_QP);
 }
 
-u64 ur_ectx_dereg_mark(const struct uroce_context *ctx)
+u64 ur_ectx_hint_mark(const struct uroce_context *ctx)
 {
-	return __atomic_load_n(&ctx->dereg_hint, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&ctx->destroy_hint, __ATOMIC_ACQUIRE);
 }
 
-void ur_ectx_dereg_taken(struct uroce_context *ctx, u64 dereg_hint)
+void ur_ectx_hint_taken(struct uroce_context *ctx, u64 mark)
 {
-	if ((dereg_hint & BITS) == WRITTEN)
-		__atomic_compare_exchange_n(&ctx->dereg_hint, &dereg_hint,
-					    dereg_hint - WRITTEN + BITS + 1,
-					    false, __ATOMIC_ACQ_REL,
-					    __ATOMIC_RELAXED);
+	if ((mark & BITS) == WRITTEN)
+		__atomic_compare_exchange_n(&ctx->destroy_hint, &mark,
+					    mark - WRITTEN + BITS + 1, false,
+					    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
 int ur_ectx_execute(struct ibv_context *context, struct ibv_command_buffer *cmd)
 {
-	u64 mark = ur_ectx_dereg_mark(ur_to_ctx(context));
+	u64 mark = ur_ectx_hint_mark(ur_to_ctx(context));
 	int err = execute_ioctl(context, cmd);
 
 	if (!err)
-		ur_ectx_dereg_taken(ur_to_ctx(context), mark);
+		ur_ectx_hint_taken(ur_to_ctx(context), mark);
 	return err;
 }
 
-void ur_ectx_end_dereg_hints(struct uroce_context *ctx)
+void ur_ectx_end_hints(struct uroce_context *ctx)
 {
-	__atomic_fetch_or(&ctx->dereg_hint, NEVER, __ATOMIC_ACQ_REL);
+	__atomic_fetch_or(&ctx->destroy_hint, NEVER, __ATOMIC_ACQ_REL);
 }

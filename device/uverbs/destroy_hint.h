@@ -11,21 +11,21 @@
  * eventfd because a read of it never blocks, whatever the client does to it. Control lock
  * held.
  */
-#ifndef UR_DEVICE_UVERBS_DEREG_HINT_H
-#define UR_DEVICE_UVERBS_DEREG_HINT_H
+#ifndef UR_DEVICE_UVERBS_DESTROY_HINT_H
+#define UR_DEVICE_UVERBS_DESTROY_HINT_H
 
 #include "device/uverbs/ufile.h"
 
 /* Creates the file's eventfd. Called once. Returns the eventfd, which stays the file's, or
  * -errno. */
-int ur_dereg_hint_open(struct ur_ufile *file);
+int ur_destroy_hint_open(struct ur_ufile *file);
 /* Closes the eventfd, if there is one. */
-void ur_dereg_hint_close(struct ur_ufile *file);
+void ur_destroy_hint_close(struct ur_ufile *file);
 /* Destroys the object that the program has written, if any. Called before each command of the file. */
-void ur_dereg_hint_take(struct ur_ufile *file);
+void ur_destroy_hint_take(struct ur_ufile *file);
 /* Returns whether the object is the one that awaits its destruction. */
-bool ur_dereg_is_hinted(const struct ur_object *obj);
+bool ur_destroy_is_hinted(const struct ur_object *obj);
 /* Returns the number of such objects of that type in the file: 0 or 1. */
-u32 ur_dereg_hint_count(struct ur_ufile *file, u32 type);
+u32 ur_destroy_hint_count(struct ur_ufile *file, u32 type);
 
 #endif
