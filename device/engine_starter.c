@@ -5,7 +5,6 @@
 #include <grp.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -18,6 +17,7 @@
 #include "engine/ground/log.h"
 #include "kernel-abi/uroce-apart.h"
 #include "util/bytes.h"
+#include "util/os/preload.h"
 #include "util/os/scm.h"
 
 #define NAME "uroced-starter"
@@ -27,26 +27,6 @@
 static int asks = -1;
 
 /* ---- in the starter ---- */
-
-/* Finds the program beside uroced, as in a build tree, or where it is installed. */
-static bool find_program(char *path, size_t bytes)
-{
-	char self[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	char *slash;
-
-	if (n > 0) {
-		self[n] = '\0';
-		slash = strrchr(self, '/');
-		if (slash)
-			*slash = '\0';
-		snprintf(path, bytes, "%s/%s", self, UROCE_APART_PROGRAM);
-		if (!access(path, X_OK))
-			return true;
-	}
-	snprintf(path, bytes, "%s/%s", UROCE_LIBDIR, UROCE_APART_PROGRAM);
-	return !access(path, X_OK);
-}
 
 static int become(uid_t uid)
 {
@@ -118,11 +98,13 @@ static bool receive(int sock, uid_t *uid, int *link)
 
 static _Noreturn void serve(int sock)
 {
+	static const char *const beside[] = {"", NULL};
 	uid_t uid;
-	char path[PATH_MAX + 32];
+	char path[PATH_MAX];
 	int link;
 
-	if (!find_program(path, sizeof(path)))
+	if (ur_own_file(UROCE_APART_PROGRAM, beside, UROCE_LIBDIR, path,
+			sizeof(path)))
 		_exit(0);
 	/* Engine processes are not waited for. */
 	signal(SIGCHLD, SIG_IGN);

@@ -7,11 +7,10 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 #include "device/apart/apart.h"
 #include "device/confine/confine.h"
+#include "util/os/preload.h"
 #include "util/os/scm.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -41,33 +40,17 @@ static void wait_for_contexts(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Loads the library from this program's folder, or from ../lib as in a build tree. */
-static void *load_library(void)
-{
-	static const char *const where[] = {"%.*s/%s", "%.*s/../lib/%s"};
-	char self[PATH_MAX], path[PATH_MAX + 64];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	const char *slash;
-	void *lib = NULL;
-
-	if (n < 0)
-		return NULL;
-	self[n] = '\0';
-	slash = strrchr(self, '/');
-	for (size_t i = 0; slash && !lib && i < UR_ARRAY_SIZE(where); i++) {
-		snprintf(path, sizeof(path), where[i], (int)(slash - self),
-			 self, UROCE_ENGINE_LIBRARY);
-		lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	}
-	return lib;
-}
-
 static const struct uroce_engine_ops *find_ops(void)
 {
-	void *lib = load_library();
-	const struct uroce_engine_ops *ops =
-		lib ? dlsym(lib, UROCE_ENGINE_OPS_SYMBOL) : NULL;
+	static const char *const beside[] = {"", "/../lib", NULL};
+	const struct uroce_engine_ops *ops;
+	char path[PATH_MAX];
+	void *lib = NULL;
 
+	if (!ur_own_file(UROCE_ENGINE_LIBRARY, beside, UROCE_LIBDIR, path,
+			 sizeof(path)))
+		lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	ops = lib ? dlsym(lib, UROCE_ENGINE_OPS_SYMBOL) : NULL;
 	return ops && ops->version == UROCE_ENGINE_OPS_VERSION ? ops : NULL;
 }
 

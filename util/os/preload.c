@@ -39,7 +39,7 @@ int ur_own_file(const char *file, const char *const *beside,
 		}
 	}
 	snprintf(path, size, "%s/%s", installed, file);
-	return access(path, R_OK) ? -errno : 0;
+	return access(path, F_OK) ? -errno : 0;
 }
 
 int ur_preload_value(const char *library, const char *before, char **value)
