@@ -53,6 +53,9 @@ union ur_sa {
 
 /* The size of librdmacm's table of ids. */
 #define UCMA_ID_MAX 65536
+/* Unused pages of the journal that stay: the next ids are likely to use them, and freeing one
+ * interrupts the other processors. */
+#define UCMA_UNUSED_PAGES 256
 /* Limits of one file, so that it cannot take all ids. */
 #define UCMA_FILE_IDS_MAX   16384
 #define UCMA_FILE_MCAST_MAX 1024
@@ -270,6 +273,8 @@ struct ur_ucma {
 	struct ur_list ports[UCMA_PORT_BUCKETS];
 	struct ucma_hops *hops;
 	struct ucma_journal *journal; /* NULL: none */
+	/* Its unused pages that stay, by their first entry; 0: none. A ring: n_unused counts. */
+	u32 unused[UCMA_UNUSED_PAGES], n_unused;
 	struct ur_list touched;	      /* ids with outdated journal records */
 	struct ur_list joins_touched; /* memberships, likewise */
 	struct ur_list due; /* files that have an event to be sent ahead */

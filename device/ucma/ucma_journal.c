@@ -16,10 +16,6 @@
 /* Two entries share a page, which is freed some time after neither is used. */
 #define PLACE_BYTES 2048u
 #define PAGE_BYTES  4096u
-/* Unused pages that stay: the next ids are likely to use them, and freeing one interrupts the other
- * processors. */
-#define UNUSED_PAGES 256u
-
 union id_place {
 	struct ucma_record copy[2];
 	u8 bytes[PLACE_BYTES];
@@ -289,13 +285,13 @@ void ucma_journal_flush(struct ur_ucma *ucma)
 
 /* Adds the unused page of the entry to those that stay, in place of the one that was unused
  * first, which is freed if it is unused still. */
-static void page_unused(struct ucma_journal *j, u32 number)
+static void page_unused(struct ur_ucma *ucma, u32 number)
 {
-	static u32 oldest, first[UNUSED_PAGES]; /* entries of such pages */
-	u32 was = first[oldest];
+	struct ucma_journal *j = ucma->journal;
+	u32 *place = &ucma->unused[ucma->n_unused++ % UCMA_UNUSED_PAGES];
+	u32 was = *place;
 
-	first[oldest] = number & ~1u;
-	oldest = (oldest + 1) % UNUSED_PAGES;
+	*place = number & ~1u;
 	if (was && !j->live[was] && !j->live[was + 1])
 		madvise(&j->id[was], PAGE_BYTES, MADV_REMOVE);
 }
@@ -308,7 +304,7 @@ void ucma_journal_drop(struct ur_ucma *ucma, u32 number)
 		return;
 	__atomic_store_n(&j->live[number], 0, __ATOMIC_RELEASE);
 	if (!j->live[number ^ 1])
-		page_unused(j, number);
+		page_unused(ucma, number);
 }
 
 void ucma_journal_forget(struct ucma_id *id)
