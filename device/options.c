@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Command line and configuration file of uroced, read by one table. */
-#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -8,20 +7,9 @@
 #include <string.h>
 #include "device/options_table.h"
 #include "engine/engine.h"
+#include "util/text.h"
 
 /* ---- the file ---- */
-
-static char *trim(char *s)
-{
-	char *end;
-
-	while (isspace((unsigned char)*s))
-		s++;
-	end = s + strlen(s);
-	while (end > s && isspace((unsigned char)end[-1]))
-		*--end = '\0';
-	return s;
-}
 
 /* line: "KEY = VALUE"; modified. */
 static int read_line(struct ur_daemon_options *o, char *line, int n)
@@ -30,8 +18,8 @@ static int read_line(struct ur_daemon_options *o, char *line, int n)
 
 	if (eq)
 		*eq = '\0';
-	key = trim(line);
-	value = eq ? trim(eq + 1) : NULL;
+	key = ur_text_trim(line);
+	value = eq ? ur_text_trim(eq + 1) : NULL;
 	for (size_t i = 0; value && i < ur_daemon_option_rows; i++) {
 		const struct ur_daemon_option *k = &ur_daemon_option_table[i];
 
@@ -63,7 +51,7 @@ static int read_config(struct ur_daemon_options *o)
 		return err;
 	}
 	for (int n = 1; !err && getline(&line, &room, f) >= 0; n++) {
-		text = trim(line);
+		text = ur_text_trim(line);
 		if (*text && *text != '#')
 			err = read_line(o, text, n);
 	}

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Sanitizes untrusted text, such as names of processes, for a terminal, a log,
- * JSON or a page.
+ * JSON or a page; and trims a line of a file.
  */
 #ifndef UR_UTIL_TEXT_H
 #define UR_UTIL_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 /* Returns the bytes of the UTF-8 character at s, a NUL-terminated string; 0 for
  * a control character (ECMA-48's C0, DEL, C1) or invalid UTF-8 (RFC 3629). */
@@ -42,6 +43,17 @@ static inline void ur_text_clean(char *s, bool lines)
 			*s = '?';
 		s += n ? n : 1;
 	}
+}
+
+/* Cuts white space from both ends of s. Returns its new beginning. */
+static inline char *ur_text_trim(char *s)
+{
+	static const char white[] = " \t\n\v\f\r";
+
+	s += strspn(s, white);
+	for (size_t n = strlen(s); n && strchr(white, s[n - 1]); n--)
+		s[n - 1] = '\0';
+	return s;
 }
 
 #endif

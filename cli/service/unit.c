@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/service/unit.h"
+#include "util/text.h"
 
 #define SUFFIX ".service"
 
@@ -136,17 +137,6 @@ static void set(const char *root, const char *key, const char *value,
 	}
 }
 
-static char *trim(char *text)
-{
-	size_t len;
-
-	text += strspn(text, " \t");
-	len = strlen(text);
-	while (len && isspace((unsigned char)text[len - 1]))
-		text[--len] = '\0';
-	return text;
-}
-
 /* Reads a line, joined with its continuations ("\"). Returns false at the end of the file. */
 static bool get_line(FILE *f, char *line, size_t size)
 {
@@ -171,14 +161,14 @@ static int read_file(const char *root, const char *path, struct ur_unit *unit)
 	if (!f)
 		return -errno;
 	while (get_line(f, line, sizeof(line))) {
-		char *key = trim(line), *value = strchr(key, '=');
+		char *key = ur_text_trim(line), *value = strchr(key, '=');
 
 		if (*key == '[')
 			service = !strcmp(key, "[Service]");
 		if (!service || !value || strchr("[#;", *key))
 			continue;
 		*value++ = '\0';
-		set(root, trim(key), trim(value), unit);
+		set(root, ur_text_trim(key), ur_text_trim(value), unit);
 	}
 	fclose(f);
 	return 0;

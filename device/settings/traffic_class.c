@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Rules for traffic classes: parses and formats them, and finds the one for a path. */
 #include <arpa/inet.h>
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "device/settings/traffic_class.h"
+#include "util/text.h"
 
 static const u8 v4_mapped[12] = {[10] = 0xff, [11] = 0xff};
 
@@ -90,18 +90,6 @@ static int take_word(struct draft *d, char *word)
 				     : take_v6(d, value, *word == 'd');
 }
 
-static char *trim(char *s)
-{
-	char *end;
-
-	while (isspace((unsigned char)*s))
-		s++;
-	end = s + strlen(s);
-	while (end > s && isspace((unsigned char)end[-1]))
-		*--end = '\0';
-	return s;
-}
-
 static int parse(struct draft *d, const char *text)
 {
 	char buf[256], *rest = buf, *word;
@@ -111,7 +99,7 @@ static int parse(struct draft *d, const char *text)
 		return -EINVAL;
 	strcpy(buf, text);
 	while (!err && (word = strsep(&rest, ","))) {
-		word = trim(word);
+		word = ur_text_trim(word);
 		if (*word)
 			err = take_word(d, word);
 	}

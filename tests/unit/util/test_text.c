@@ -46,10 +46,27 @@ static void test_utf8(void)
 	check("\xff\xfe", false, "??");
 }
 
+static void check_trim(const char *from, const char *expect)
+{
+	char text[64];
+
+	strcpy(text, from);
+	CHECK(!strcmp(ur_text_trim(text), expect));
+}
+
+static void test_trim(void)
+{
+	check_trim("", "");
+	check_trim(" \t\r\n", "");
+	check_trim("netdev = eth0\n", "netdev = eth0");
+	check_trim(" \t a b \xa0\t\n", "a b \xa0");
+}
+
 int main(int argc, char **argv)
 {
 	cases(&argc, argv);
 	CASE(test_controls());
 	CASE(test_utf8());
+	CASE(test_trim());
 	return cases_status();
 }
