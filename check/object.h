@@ -111,8 +111,7 @@ struct ur_watched_cq {
 	struct ibv_wc kept;
 	bool has_kept;	 /* kept was polled, and the program has not got it */
 	uint64_t poller; /* thread between start_poll and end_poll, or 0 */
-	bool started;
-	bool unseen;		/* the program may poll it in unseen ways */
+	bool unseen;	 /* the program may poll it in unseen ways */
 	uint64_t failed_thread; /* thread whose last ibv_start_poll() failed */
 	/* The current completion is of an empty message, after others with
 	 * bytes, and its length was not read yet. */
@@ -151,7 +150,7 @@ struct ur_watched_qp {
 struct ur_watched_cm {
 	struct ur_watched o;
 	unsigned int events_unacked;
-	bool removed, has_qp, seen_param;
+	bool removed, seen_param;
 	uint8_t initiator_depth; /* of the request */
 };
 

@@ -41,7 +41,6 @@ enum ur_mad_method {
 
 /* Status, IBA volume 1, 13.4.7. */
 #define UR_MAD_BAD_VERSION     0x0004
-#define UR_MAD_BAD_METHOD      0x0008
 #define UR_MAD_BAD_METHOD_ATTR 0x000c
 #define UR_MAD_BAD_FIELD       0x001c
 

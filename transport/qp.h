@@ -74,7 +74,7 @@ struct ur_resp_item {
 	u32 msn;
 };
 
-enum ur_rx_msg { UR_RX_NONE, UR_RX_SEND, UR_RX_WRITE, UR_RX_SKIP };
+enum ur_rx_msg { UR_RX_NONE, UR_RX_SEND, UR_RX_WRITE };
 
 struct ur_cc; /* cc.c */
 

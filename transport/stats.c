@@ -31,11 +31,6 @@ static u64 rest(const u64 *live, u64 all, u32 c)
 	return all;
 }
 
-void ur_port_read_counters(const struct ur_port *port, u64 *values)
-{
-	ur_counters_read(port->counters, values);
-}
-
 void ur_counters_read(const u64 *live, u64 *values)
 {
 	for (u32 i = 0; i < UR_CNT_COUNT; i++)

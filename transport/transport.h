@@ -65,8 +65,6 @@ struct ur_mw;
 /* ------------------------------------------------------------------ */
 /* The port                                                            */
 
-#define UR_SHARD_BITS_MAX 13u
-
 /* Returns the number of the port that assigned a queue pair's or SRQ's 24-bit
  * number: its upper bits. */
 static inline u32 ur_shard_of(u32 number, u32 shard_bits)
@@ -85,7 +83,7 @@ struct ur_port_config {
 	u32 max_mr;
 	u32 first_qpn;
 	/* In a device of several ports: the port's number among 2^shard_bits,
-	 * at most UR_SHARD_BITS_MAX bits. The numbers that the port assigns
+	 * at most 13 bits. The numbers that the port assigns
 	 * begin with it (ur_shard_of()). All ports have the same secret. */
 	u32 shard, shard_bits;
 	u32 window_pkts; /* packets in flight per QP initially; 0: 128 */
@@ -357,8 +355,6 @@ u32 ur_qp_attached(const struct ur_qp *qp);
 /* Returns UR_CNT_COUNT live values, until the port is destroyed. Any thread may
  * read them; each is a u64 that is never seen half written. */
 const u64 *ur_port_counters(const struct ur_port *port);
-/* Fills UR_CNT_COUNT values, as ur_counters_read(). Any thread. */
-void ur_port_read_counters(const struct ur_port *port, u64 *values);
 /* Returns the UR_QP_SHOWN counters and states of a queue pair (counters.h), which
  * change as it works. Valid until it is destroyed. Any thread may read them. */
 const u64 *ur_qp_counters(const struct ur_qp *qp);

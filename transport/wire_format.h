@@ -63,18 +63,15 @@
 #define UR_QPN_MULTICAST 0xffffffu
 #define UR_MAD_BYTES	 256 /* payload of a datagram of QP0 and QP1 */
 
-#define UR_PKEY_DEFAULT	    0xffff
-#define UR_PKEY_FULL_MEMBER 0x8000
-#define UR_QKEY_GSI	    0x80010000u /* QP1 */
-#define UR_QKEY_RDMA_UDP    0x01234567u /* the IP CM's for UD */
-#define UR_QKEY_PRIVILEGED  0x80000000u /* high bit: controlled Q_Key */
+#define UR_PKEY_DEFAULT	   0xffff
+#define UR_QKEY_GSI	   0x80010000u /* QP1 */
+#define UR_QKEY_PRIVILEGED 0x80000000u /* high bit: controlled Q_Key */
 
 /* AETH syndrome: three class bits, five bits of value */
 #define UR_AETH_CLASS_MASK  0x60
 #define UR_AETH_VALUE_MASK  0x1f
 #define UR_AETH_ACK	    0x00 /* value: credit code */
 #define UR_AETH_RNR_NAK	    0x20 /* value: RNR timer code */
-#define UR_AETH_RSVD	    0x40
 #define UR_AETH_NAK	    0x60 /* value: NAK code */
 #define UR_AETH_CREDIT_NONE 0x1f /* no end-to-end credits in use */
 #define UR_NAK_PSN_SEQ	    0
@@ -86,21 +83,12 @@
 /* FETH: placement type bits 3..0, selectivity level bits 5..4 */
 #define UR_FETH_GLOBAL	   0x1
 #define UR_FETH_PERSISTENT 0x2
-#define UR_FETH_SEL_RANGE  0
 #define UR_FETH_SEL_MR	   1
-
-/* MTU codes; the MTU in bytes is 128 << code */
-#define UR_MTU_256  1
-#define UR_MTU_512  2
-#define UR_MTU_1024 3
-#define UR_MTU_2048 4
-#define UR_MTU_4096 5
 
 /* Transport service: high three bits of the opcode */
 #define UR_SVC_MASK 0xe0
 #define UR_SVC_RC   0x00
 #define UR_SVC_UC   0x20
-#define UR_SVC_RD   0x40
 #define UR_SVC_UD   0x60
 #define UR_SVC_CNP  0x80
 #define UR_SVC_XRC  0xa0

@@ -15,7 +15,6 @@
 
 #define UR_FABRIC_HOSTS_MAX   128
 #define UR_FABRIC_DEVICES_MAX 8
-#define UR_FABRIC_RACKS_MAX   2
 #define UR_FABRIC_MTU_MIN     1280 /* of IPv6: RFC 8200 */
 #define UR_FABRIC_MTU_MAX     65535
 #define UR_FABRIC_NAME_MAX    32 /* with the NUL */

@@ -74,7 +74,7 @@ static u64 seen(void)
 {
 	u64 values[UR_CNT_COUNT];
 
-	ur_port_read_counters(program->port, values);
+	ur_counters_read(ur_port_counters(program->port), values);
 	return values[UR_CNT_bad_length] + values[UR_CNT_bad_gid];
 }
 
