@@ -27,8 +27,7 @@ static bool name_of(const void *function, char *name, size_t size)
 
 	if (!function || !dladdr(function, &info) || !info.dli_fname)
 		return false;
-	file = strrchr(info.dli_fname, '/');
-	file = file ? file + 1 : info.dli_fname;
+	file = basename(info.dli_fname);
 	if (strncmp(file, "lib", 3) != 0)
 		return false;
 	snprintf(name, size, "%.*s", (int)strcspn(file + 3, "-."), file + 3);

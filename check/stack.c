@@ -22,13 +22,9 @@ static const char *const between[] = {"librdma-check.so", "libibverbs.so",
 static bool in_library(void *address, const char *library)
 {
 	Dl_info info;
-	const char *name;
 
-	if (!dladdr(address, &info) || !info.dli_fname)
-		return false;
-	name = strrchr(info.dli_fname, '/');
-	name = name ? name + 1 : info.dli_fname;
-	return !strncmp(name, library, strlen(library));
+	return dladdr(address, &info) && info.dli_fname &&
+	       !strncmp(basename(info.dli_fname), library, strlen(library));
 }
 
 static bool is_between(void *address)
@@ -153,13 +149,6 @@ static Dwfl *session(Dwarf_Addr address)
 	return dwfl;
 }
 
-static const char *last_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static void copy_text(char *to, size_t size, const char *from)
 {
 	snprintf(to, size, "%s", from);
@@ -203,7 +192,7 @@ static void leave_inlined(Dwfl_Module *module, Dwarf_Addr at,
 				     NULL, NULL);
 		if (!file)
 			break;
-		copy_text(frame->file, sizeof(frame->file), last_name(file));
+		copy_text(frame->file, sizeof(frame->file), basename(file));
 		frame->line = (int)number(&scopes[i], DW_AT_call_line);
 	}
 	free(scopes);
@@ -223,7 +212,7 @@ void ur_frame_find(void *address, struct ur_stack_frame *frame)
 	memset(frame, 0, sizeof(*frame));
 	if (dladdr(address, &info) && info.dli_fname) {
 		copy_text(frame->module, sizeof(frame->module),
-			  last_name(info.dli_fname));
+			  basename(info.dli_fname));
 		if (info.dli_sname)
 			copy_text(frame->function, sizeof(frame->function),
 				  info.dli_sname);
@@ -237,7 +226,7 @@ void ur_frame_find(void *address, struct ur_stack_frame *frame)
 	name = line ? dwfl_lineinfo(line, NULL, &frame->line, NULL, NULL, NULL)
 		    : NULL;
 	if (name)
-		copy_text(frame->file, sizeof(frame->file), last_name(name));
+		copy_text(frame->file, sizeof(frame->file), basename(name));
 	if (is_header(frame->file))
 		leave_inlined(module, at, frame);
 }

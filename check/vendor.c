@@ -49,13 +49,6 @@ static bool is_vendors(const char *name, const char *provider)
 	       (!strncmp(name + n, "dv_", 3) || !strncmp(name + n, "_dv_", 4));
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static bool is_listed(const struct found *found, const char *name)
 {
 	const char *at = strstr(found->names, name);
@@ -73,7 +66,7 @@ static void add_name(struct found *found, const char *name, const char *file)
 		return;
 	if (!found->count++)
 		snprintf(found->file, sizeof(found->file), "%s",
-			 *file ? base_name(file) : "the program");
+			 *file ? basename(file) : "the program");
 	if (found->shown == 3 || at + strlen(name) + 3 > sizeof(found->names))
 		return;
 	found->shown++;
@@ -158,7 +151,7 @@ static void search(struct found *found, const struct dynamic_part *s,
 static int look_at(struct dl_phdr_info *info, size_t size, void *data)
 {
 	struct found *found = data;
-	const char *file = base_name(info->dlpi_name);
+	const char *file = basename(info->dlpi_name);
 	size_t n = strlen(found->provider);
 
 	/* The provider's library may call itself by its public names. */
