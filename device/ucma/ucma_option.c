@@ -5,11 +5,14 @@
 
 #include "device/ucma/ucma.h"
 
-static int get_int(const struct ucma_cmd *cmd, u32 len, bool *value)
+/* Sets an option that an id has before it has a peer. */
+static int set_early(const struct ucma_id *id, const struct ucma_cmd *cmd,
+		     u32 len, bool *value)
 {
 	int v;
 
-	if (len != sizeof(v))
+	if (len != sizeof(v) ||
+	    (id->state != UCMA_IDLE && id->state != UCMA_BOUND))
 		return -EINVAL;
 	memcpy(&v, cmd->opt, sizeof(v));
 	*value = v != 0;
@@ -19,7 +22,6 @@ static int get_int(const struct ucma_cmd *cmd, u32 len, bool *value)
 static int set_id_option(struct ucma_id *id, const struct ucma_cmd *cmd,
 			 u32 name, u32 len)
 {
-	bool value;
 	int err;
 
 	switch (name) {
@@ -30,22 +32,11 @@ static int set_id_option(struct ucma_id *id, const struct ucma_cmd *cmd,
 		id->tos_set = true;
 		return 0;
 	case RDMA_OPTION_ID_REUSEADDR:
-		err = get_int(cmd, len, &value);
-		if (err)
-			return err;
-		if (id->state != UCMA_IDLE && id->state != UCMA_BOUND)
-			return -EINVAL;
-		id->reuse_addr = value;
-		return 0;
+		return set_early(id, cmd, len, &id->reuse_addr);
 	case RDMA_OPTION_ID_AFONLY:
-		err = get_int(cmd, len, &value);
-		if (err)
-			return err;
-		if (id->state != UCMA_IDLE && id->state != UCMA_BOUND)
-			return -EINVAL;
-		id->af_only = value;
-		id->af_only_set = true;
-		return 0;
+		err = set_early(id, cmd, len, &id->af_only);
+		id->af_only_set |= !err;
+		return err;
 	case RDMA_OPTION_ID_ACK_TIMEOUT:
 		/* Five bits, for connections only. */
 		if (len != 1 || cmd->opt[0] > 31 || id->qp_type == UR_QPT_UD ||
