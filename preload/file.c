@@ -134,8 +134,8 @@ static void add_known(const struct ur_file *file, struct uroce_tun_msg *msg)
 		k += is_event_fd(file, word[i], &msg->known[k]);
 }
 
-/* If the argument is on the stack, so is all between our own frame and the end
- * of what is sent: we store what the command writes there. */
+/* If the argument is on the stack, so is all between our own frame and STACK_WINDOW
+ * bytes from it on: we store what the command writes there. */
 static int64_t converse(struct ur_file *file, struct uroce_tun_msg *msg,
 			size_t len)
 {
@@ -145,10 +145,8 @@ static int64_t converse(struct ur_file *file, struct uroce_tun_msg *msg,
 	if (file->features & UROCE_TUN_F_CPU)
 		msg->cpu = (uint32_t)sched_getcpu() + 1;
 	if (msg->call.arg > here && msg->call.arg - here < STACK_REACH) {
-		len = len > STACK_WINDOW ? len : STACK_WINDOW;
-		len = len < UROCE_TUN_WINDOW ? len : UROCE_TUN_WINDOW;
 		msg->call.out_from = here;
-		msg->call.out_to = msg->call.arg + len;
+		msg->call.out_to = msg->call.arg + STACK_WINDOW;
 		if (file->features & UROCE_TUN_F_KNOWN &&
 		    msg->op == UROCE_TUN_IOCTL && !(msg->call.arg & 7))
 			add_known(file, msg);
