@@ -387,6 +387,17 @@ static bool answer_from_cache(struct ur_file *file, const void *buf, size_t len)
 	return known;
 }
 
+/* Returns whether an event was sent ahead, whose datagram is in the socket. */
+static bool has_event(struct ur_file *file)
+{
+	bool has;
+
+	pthread_mutex_lock(&file->lock);
+	has = ur_reply_cache_has_event(file->reply_cache);
+	pthread_mutex_unlock(&file->lock);
+	return has;
+}
+
 /* Makes the kernel's checks of a GET_EVENT before it waits. */
 static int check_get_event(const struct rdma_ucm_cmd_hdr *hdr, size_t len)
 {
@@ -475,20 +486,26 @@ ssize_t ur_file_write(struct ur_file *file, int fd, const void *buf, size_t len)
 	 * descriptor in another way, and one that has changed its user: they
 	 * lack the opener's credentials. */
 	if (atomic_load(&file->joined) ||
-	    file->generation != ur_fdmap_generation() ||
-	    !ur_fdmap_is_opener(file))
+	    file->generation != ur_fdmap_generation())
 		return -EACCES;
 	/* The device refuses bad pointers, so an incomplete command is not read
 	 * here. */
 	if (file->kind != UROCE_TUN_RDMA_CM || len < sizeof(hdr) || !buf)
-		return write_once(file, fd, buf, len);
+		return ur_fdmap_is_opener(file) ? write_once(file, fd, buf, len)
+						: -EACCES;
 	memcpy(&hdr, buf, sizeof(hdr));
+	/* The user is looked at where the device is asked: what was sent ahead is
+	 * the process's already. */
+	if (hdr.cmd != RDMA_USER_CM_CMD_GET_EVENT &&
+	    answer_from_cache(file, buf, len))
+		return (ssize_t)len;
+	if (!(hdr.cmd == RDMA_USER_CM_CMD_GET_EVENT && has_event(file)) &&
+	    !ur_fdmap_is_opener(file))
+		return -EACCES;
 	if (hdr.cmd == RDMA_USER_CM_CMD_MIGRATE_ID)
 		report_migration(buf, len);
 	if (hdr.cmd != RDMA_USER_CM_CMD_GET_EVENT)
-		return answer_from_cache(file, buf, len)
-			       ? (ssize_t)len
-			       : write_once(file, fd, buf, len);
+		return write_once(file, fd, buf, len);
 	ret = check_get_event(&hdr, len);
 	if (ret)
 		return ret;

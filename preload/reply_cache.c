@@ -177,6 +177,11 @@ bool ur_reply_cache_take(struct ur_reply_cache *f, const void *question,
 	return true;
 }
 
+bool ur_reply_cache_has_event(const struct ur_reply_cache *f)
+{
+	return f && f->event_bytes;
+}
+
 bool ur_reply_cache_create(struct ur_reply_cache *f, const void *question,
 			   uint64_t from, uint64_t to)
 {

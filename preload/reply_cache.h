@@ -47,6 +47,9 @@ bool ur_reply_cache_get(const struct ur_reply_cache *f, const void *question,
 bool ur_reply_cache_take(struct ur_reply_cache *f, const void *question,
 			 uint64_t from, uint64_t to);
 
+/* Returns whether there is an event that was sent ahead. f may be NULL. */
+bool ur_reply_cache_has_event(const struct ur_reply_cache *f);
+
 /* Answers a CREATE_ID of UR_REPLY_CACHE_CREATE bytes with the spare id, in the same
  * way. */
 bool ur_reply_cache_create(struct ur_reply_cache *f, const void *question,

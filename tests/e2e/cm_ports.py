@@ -93,6 +93,7 @@ def another():
     os.setgid(65534)
     os.setuid(65534)
     check(query(f, i, 0, 280)[0] == errno.EACCES, "another user")
+    check(f.event() == errno.EACCES, "another user's event")
     os.close(f.fd)
 
 
