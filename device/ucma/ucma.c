@@ -121,36 +121,71 @@ static bool is_last(const struct ucma_command *c)
 	       c->fn == ucma_disconnect || c->fn == ucma_destroy_id;
 }
 
-static s64 run(struct ucma_file *file, const struct ucma_command *c, u64 addr,
-	       const struct rdma_ucm_cmd_hdr *hdr, u64 len)
+/* A command as the client wrote it. */
+struct copied {
+	struct rdma_ucm_cmd_hdr hdr;
+	const struct ucma_command *c; /* NULL: GET_EVENT */
+	u64 len;		      /* of the WRITE */
+	u64 response;
+	u8 in[IN_MAX] __attribute__((aligned(8)));
+	u8 option[OPT_MAX] __attribute__((aligned(8)));
+	u32 in_bytes;
+};
+
+/* Copies the body of a command. Returns 0 or -errno. Lock not held, as for what follows. */
+static int read_body(struct ucma_file *file, struct copied *w, u64 addr)
 {
-	struct ur_session *s = file->session;
+	const struct ucma_command *c = w->c;
+	int err;
+
+	if (!c->fn)
+		return -ENOSYS;
+	w->in_bytes = w->hdr.in < c->in ? w->hdr.in : c->in;
+	if (w->in_bytes < c->in_min)
+		return -EINVAL;
+	if (c->response >= 0 && w->hdr.out < c->out_min)
+		return -ENOSPC;
+	err = ur_session_read(file->session, addr, w->in, w->in_bytes);
+	if (!err && c->fn == ucma_set_option)
+		err = fetch_option(file->session, (const void *)w->in,
+				   w->option);
+	if (!err && c->response >= 0)
+		memcpy(&w->response, w->in + c->response, sizeof(w->response));
+	return err;
+}
+
+static int read_command(struct ucma_file *file, struct copied *w, u64 addr)
+{
+	if (w->len < sizeof(w->hdr))
+		return -EINVAL;
+	if (ur_session_read(file->session, addr, &w->hdr, sizeof(w->hdr)))
+		return -EFAULT;
+	addr += sizeof(w->hdr);
+	if (w->hdr.cmd == RDMA_USER_CM_CMD_GET_EVENT) {
+		w->c = NULL;
+		return ucma_read_get_event(file, addr, w->len, &w->hdr,
+					   &w->response);
+	}
+	if (w->hdr.in + sizeof(w->hdr) > w->len ||
+	    w->hdr.cmd >= UR_ARRAY_SIZE(commands))
+		return -EINVAL;
+	w->c = &commands[w->hdr.cmd];
+	return read_body(file, w, addr);
+}
+
+/* Carries out the command. Lock held, and released. */
+static int run(struct ucma_file *file, const struct copied *w)
+{
+	const struct ucma_command *c = w->c;
 	struct ur_loop *loop = file->daemon->loop;
-	struct ucma_cmd cmd = {.file = file, .out_bytes = hdr->out};
-	u8 in[IN_MAX] __attribute__((aligned(8))) = {0};
-	u8 option[OPT_MAX] __attribute__((aligned(8))) = {0};
-	u64 response = 0;
+	struct ucma_cmd cmd = {.file = file,
+			       .in = w->in,
+			       .in_bytes = w->in_bytes,
+			       .out_bytes = w->hdr.out,
+			       .opt = w->option};
 	u32 excess;
 	int err;
 
-	cmd.in = in;
-	cmd.in_bytes = hdr->in < c->in ? hdr->in : c->in;
-	if (cmd.in_bytes < c->in_min)
-		return -EINVAL;
-	if (c->response >= 0 && hdr->out < c->out_min)
-		return -ENOSPC;
-	err = ur_session_read(s, addr, in, cmd.in_bytes);
-	if (err)
-		return err;
-	if (c->fn == ucma_set_option) {
-		err = fetch_option(s, (const void *)in, option);
-		if (err)
-			return err;
-		cmd.opt = option;
-	}
-	if (c->response >= 0)
-		memcpy(&response, in + c->response, sizeof(response));
-	ur_loop_lock(loop);
 	ucma_cm_touch(ucma_of(file));
 	file->saw_removed_id = false;
 	file->is_query = is_query(c);
@@ -158,21 +193,22 @@ static s64 run(struct ucma_file *file, const struct ucma_command *c, u64 addr,
 	/* The command changed nothing, so repeat it once the client has proved the right to
 	 * the port. Objects may be gone after the upcall. */
 	if (err == -EACCES &&
-	    ur_client_may_bind(s, ucma_first_free_port(ucma_of(file)))) {
+	    ur_client_may_bind(file->session,
+			       ucma_first_free_port(ucma_of(file)))) {
 		file->low_ports = true;
 		err = c->fn(&cmd);
 		file->low_ports = false;
 	}
 	if (!err && file->is_query)
-		ucma_cache_learn(file, hdr, in);
+		ucma_cache_learn(file, &w->hdr, w->in);
 	if (!err && (c->fn == ucma_connect || c->fn == ucma_destroy_id))
 		ucma_cache_spare(file);
 	file->is_query = false;
 	if (err && file->saw_removed_id)
 		err = -EIO;
-	ucma_journal_answer(file, err ? err : (s64)len, response,
+	ucma_journal_answer(file, err ? err : (s64)w->len, w->response,
 			    err || c->response < 0 ? NULL : cmd.out,
-			    ur_min_u32(cmd.out_len, hdr->out));
+			    ur_min_u32(cmd.out_len, w->hdr.out));
 	if (!err && is_last(c))
 		ucma_ahead_answer(file);
 	ucma_cm_kick(ucma_of(file));
@@ -188,34 +224,8 @@ static s64 run(struct ucma_file *file, const struct ucma_command *c, u64 addr,
 	}
 	if (err || c->response < 0)
 		return err;
-	if (cmd.out_len > hdr->out)
-		cmd.out_len = hdr->out;
-	return ur_session_write(s, response, cmd.out, cmd.out_len);
-}
-
-static s64 write_command(struct ucma_file *file, u64 addr, u64 len)
-{
-	struct rdma_ucm_cmd_hdr hdr;
-	s64 ret;
-
-	if (len < sizeof(hdr))
-		return -EINVAL;
-	if (ur_session_read(file->session, addr, &hdr, sizeof(hdr)))
-		return -EFAULT;
-	if (hdr.cmd == RDMA_USER_CM_CMD_GET_EVENT) {
-		ret = ucma_get_event(file, addr + sizeof(hdr), len, &hdr);
-		return ret ? ret : (s64)len;
-	}
-	if (hdr.in + sizeof(hdr) > len)
-		return -EINVAL;
-	if (hdr.cmd >= UR_ARRAY_SIZE(commands))
-		return -EINVAL;
-	addr += sizeof(hdr);
-	if (!commands[hdr.cmd].fn)
-		ret = -ENOSYS;
-	else
-		ret = run(file, &commands[hdr.cmd], addr, &hdr, len);
-	return ret ? ret : (s64)len;
+	return ur_session_write(file->session, w->response, cmd.out,
+				ur_min_u32(cmd.out_len, w->hdr.out));
 }
 
 /* Returns whether an earlier uroced has carried out this command, but the client missed the
@@ -243,28 +253,32 @@ static s64 repeat_answer(struct ucma_file *file)
 static s64 ucma_write(void *opaque, u64 addr, u64 len)
 {
 	struct ucma_file *file = opaque;
-	s64 ret;
+	struct copied w = {.len = len};
+	int err;
 
 	memset(file->question, 0, sizeof(file->question));
 	if (ur_session_read(file->session, addr, file->question,
 			    ur_min_u64(len, sizeof(file->question))))
 		ur_debug("an rdma_cm command that cannot be read");
+	err = read_command(file, &w, addr);
 	ur_loop_lock(file->daemon->loop);
 	ucma_ahead_end(file, file->session->took_ahead);
 	if (file->session->has_created)
 		ucma_spare_take(file, &file->session->created);
 	file->in_command = !is_repeated(file);
-	ur_loop_unlock(file->daemon->loop);
-	if (!file->in_command)
+	if (!file->in_command) {
+		ur_loop_unlock(file->daemon->loop);
 		return repeat_answer(file);
-	file->is_answered = false;
-	ret = write_command(file, addr, len);
-	if (file->is_answered)
-		return ret;
-	ur_loop_lock(file->daemon->loop);
-	ucma_journal_answer(file, ret, 0, NULL, 0);
-	ur_loop_unlock(file->daemon->loop);
-	return ret;
+	}
+	if (w.hdr.cmd == RDMA_USER_CM_CMD_GET_EVENT && len >= sizeof(w.hdr)) {
+		err = ucma_get_event(file, err, w.response, len, w.hdr.out);
+	} else if (err) {
+		ucma_journal_answer(file, err, 0, NULL, 0);
+		ur_loop_unlock(file->daemon->loop);
+	} else {
+		err = run(file, &w);
+	}
+	return err ? err : (s64)len;
 }
 
 static const struct ur_file_ops ucma_file_ops = {

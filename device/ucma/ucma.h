@@ -195,8 +195,7 @@ struct ucma_file {
 	struct ucma_file_record *record; /* NULL: none */
 	/* first bytes of the current command */
 	u8 question[24];
-	bool is_answered; /* the journal has the reply to it */
-	bool repeats;	  /* the client missed the last reply in the journal */
+	bool repeats; /* the client missed the last reply in the journal */
 	struct ur_file_id shown; /* identity of visible */
 	struct ur_list ids;
 	struct ur_list mcasts;
@@ -401,10 +400,14 @@ void ucma_ahead_push(struct ucma_file *file);
 /* Finishes with the event that was sent ahead, if there is one. taken: the program has read it, and
  * it is freed; otherwise it becomes the first of the queue again. */
 void ucma_ahead_end(struct ucma_file *file, bool taken);
-/* Carries out GET_EVENT. addr: client address of the bytes behind hdr; len: bytes including
- * hdr. Returns the result of the system call. */
-int ucma_get_event(struct ucma_file *file, u64 addr, u64 len,
-		   const struct rdma_ucm_cmd_hdr *hdr);
+/* Reads a GET_EVENT, without the lock. addr: client address of the bytes behind hdr; len: bytes
+ * including hdr. Returns 0 and the client's address for the event in *response, or -errno. */
+int ucma_read_get_event(struct ucma_file *file, u64 addr, u64 len,
+			const struct rdma_ucm_cmd_hdr *hdr, u64 *response);
+/* Carries it out. err: result of the above; room: bytes at response. Lock held, and released.
+ * Returns 0 or -errno. */
+int ucma_get_event(struct ucma_file *file, int err, u64 response, u64 len,
+		   u16 room);
 
 /* ucma_reply_cache.c */
 /* Makes the file's page of changes. If that fails, the program gets no cached replies. */

@@ -324,29 +324,40 @@ static int deliver_first(struct ucma_file *file, u64 response, u32 len,
 	return 0;
 }
 
-int ucma_get_event(struct ucma_file *file, u64 addr, u64 len,
-		   const struct rdma_ucm_cmd_hdr *hdr)
+int ucma_read_get_event(struct ucma_file *file, u64 addr, u64 len,
+			const struct rdma_ucm_cmd_hdr *hdr, u64 *response)
 {
 	struct rdma_ucm_get_event cmd;
-	u32 room = sizeof(struct rdma_ucm_event_resp), excess;
-	int err = 0;
+	int err;
 
 	if (hdr->in < sizeof(cmd) || hdr->in + sizeof(*hdr) > len)
-		err = -EINVAL;
-	else if (hdr->out < EVENT_RESP_MIN)
-		err = -ENOSPC;
-	else
-		err = ur_session_read(file->session, addr, &cmd, sizeof(cmd));
-	ur_loop_lock(file->daemon->loop);
+		return -EINVAL;
+	if (hdr->out < EVENT_RESP_MIN)
+		return -ENOSPC;
+	err = ur_session_read(file->session, addr, &cmd, sizeof(cmd));
 	if (!err)
-		file->event_room = hdr->out;
+		*response = cmd.response;
+	return err;
+}
+
+int ucma_get_event(struct ucma_file *file, int err, u64 response, u64 len,
+		   u16 room)
+{
+	u32 excess;
+
+	if (!err)
+		file->event_room = room;
 	/* The front-end has taken a datagram out of the socket. On any error the socket
 	 * gets one again for each queued event. */
 	if (file->tokens)
 		file->tokens--;
 	if (!err)
-		err = deliver_first(file, cmd.response,
-				    ur_min_u32(room, hdr->out), len);
+		err = deliver_first(
+			file, response,
+			ur_min_u32(sizeof(struct rdma_ucm_event_resp), room),
+			len);
+	if (err)
+		ucma_journal_answer(file, err, 0, NULL, 0);
 	ucma_tokens_send(file);
 	excess = ucma_tokens_excess(file);
 	ur_loop_unlock(file->daemon->loop);

@@ -367,7 +367,6 @@ void ucma_journal_answer(struct ucma_file *file, s64 ret, u64 addr,
 	struct ucma_answer *next;
 	u32 live;
 
-	file->is_answered = true;
 	file->in_command = false;
 	file->answers++;
 	if (!file->record)
