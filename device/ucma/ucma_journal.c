@@ -283,14 +283,19 @@ void ucma_journal_flush(struct ur_ucma *ucma)
 	flush_joins(ucma);
 }
 
-/* Adds the unused page of the entry to those that stay, in place of the one that was unused
- * first, which is freed if it is unused still. */
+/* Adds the unused page of the entry to those that stay, unless it is one of them, in place of the
+ * one that was added first, which is freed if it is unused still. */
 static void page_unused(struct ur_ucma *ucma, u32 number)
 {
 	struct ucma_journal *j = ucma->journal;
-	u32 *place = &ucma->unused[ucma->n_unused++ % UCMA_UNUSED_PAGES];
+	u32 *place = &ucma->unused[ucma->n_unused % UCMA_UNUSED_PAGES];
 	u32 was = *place;
 
+	if (ucma->stays[number / 2])
+		return;
+	ucma->stays[was / 2] = false;
+	ucma->stays[number / 2] = true;
+	ucma->n_unused++;
 	*place = number & ~1u;
 	if (was && !j->live[was] && !j->live[was + 1])
 		madvise(&j->id[was], PAGE_BYTES, MADV_REMOVE);

@@ -83,6 +83,32 @@ static void test_forgotten(void)
 	end();
 }
 
+static void come_and_go(u32 number)
+{
+	id.number = number;
+	write_now();
+	ucma_journal_forget(&id);
+}
+
+/* The memory of an id that comes and goes stays; that of many others is freed. */
+static void test_memory_stays(void)
+{
+	const struct ucma_record *first;
+
+	begin();
+	write_now();
+	first = record();
+	ucma_journal_forget(&id);
+	for (u32 i = 0; i < 1000; i++)
+		come_and_go(5);
+	CHECK_EQ(first->uid, 1);
+	for (u32 i = 0; i < 1000; i++)
+		come_and_go(100 + 2 * i);
+	CHECK_EQ(first->uid, 0);
+	id.number = 5;
+	end();
+}
+
 static void test_joins(void)
 {
 	struct ucma_mcast mc = {
@@ -176,6 +202,7 @@ int main(int argc, char **argv)
 	cases(&argc, argv);
 	CASE(test_torn());
 	CASE(test_forgotten());
+	CASE(test_memory_stays());
 	CASE(test_joins());
 	CASE(test_without_file());
 	CASE(test_answers());
