@@ -12,6 +12,9 @@
  * start in six was refused without this. */
 #define LISTEN_GRACE_MS 200
 
+/* Deadlines of one such interval are served together: each connection that ends has one. */
+#define SLACK_NS 8000000ull
+
 void ucma_cm_touch(struct ur_ucma *ucma)
 {
 	ur_cm_set_now(ucma->cm, ur_loop_now());
@@ -32,7 +35,8 @@ void ucma_cm_kick(struct ur_ucma *ucma)
 	if (deadline == UR_CM_NEVER)
 		ur_loop_timer_clear(ucma->daemon->loop, &ucma->timer);
 	else
-		ur_loop_timer_set(ucma->daemon->loop, &ucma->timer, deadline);
+		ur_loop_timer_set(ucma->daemon->loop, &ucma->timer,
+				  (deadline / SLACK_NS + 1) * SLACK_NS);
 }
 
 static void on_timer(void *arg)
