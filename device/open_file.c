@@ -134,6 +134,12 @@ int ur_open_file_join(struct ur_session *s, const struct uroce_tun_msg *msg,
 	return -ENOENT;
 }
 
+static void attach(struct ur_open_file *o, struct ur_session *s)
+{
+	o->ops->attach(o->file, s);
+	__atomic_store_n(&o->current, s, __ATOMIC_RELEASE);
+}
+
 s64 ur_open_file_command(struct ur_session *s, const struct uroce_tun_msg *msg)
 {
 	struct ur_open_file *o = s->open;
@@ -143,10 +149,11 @@ s64 ur_open_file_command(struct ur_session *s, const struct uroce_tun_msg *msg)
 		return -EBADF;
 	ur_assert(!ur_loop_mine(s->daemon->loop));
 	pthread_mutex_lock(&o->lock);
-	if (o->ops->attach) {
+	/* Where it is this session, no other thread changes that: o->lock is held. */
+	if (o->ops->attach &&
+	    __atomic_load_n(&o->current, __ATOMIC_ACQUIRE) != s) {
 		ur_loop_lock(s->daemon->loop);
-		o->ops->attach(o->file, s);
-		o->current = s;
+		attach(o, s);
 		ur_loop_unlock(s->daemon->loop);
 	}
 	s->took_ahead = msg->op == UROCE_TUN_WRITE &&
@@ -201,8 +208,7 @@ void ur_open_file_leave(struct ur_session *s)
 	ur_list_each(struct ur_session, other, &s->daemon->sessions, node) {
 		if (other == s || other->open != o)
 			continue;
-		o->ops->attach(o->file, other);
-		o->current = other;
+		attach(o, other);
 		return;
 	}
 }
