@@ -22,7 +22,8 @@ struct ur_attr {
 	struct ib_uverbs_attr raw;
 	u64 user; /* address of the attribute in the client */
 	bool given;
-	u8 *data; /* UR_A_IN: the copy */
+	u8 *data;     /* UR_A_IN: the copy */
+	u64 small[4]; /* where it lies if it fits */
 	struct ur_object *obj;
 };
 
@@ -151,7 +152,7 @@ static int copy_in(struct ur_cmd *cmd, struct ur_attr *a)
 		return -EINVAL;
 	if (len > UR_ATTR_MAX_BYTES)
 		return -EINVAL;
-	a->data = calloc(1, len < 8 ? 8 : len);
+	a->data = len <= sizeof(a->small) ? (u8 *)a->small : malloc(len);
 	if (!a->data)
 		return -ENOMEM;
 	if (len <= 8)
@@ -327,7 +328,7 @@ s64 ur_uverbs_ioctl(void *arg, u64 request, u64 addr)
 	if (!m)
 		return -EPROTONOSUPPORT;
 	ur_cmd_init(&cmd, file);
-	memset(attrs, 0, sizeof(attrs));
+	memset(attrs, 0, m->n_specs * sizeof(*attrs));
 	for (u32 i = 0; i < m->n_specs; i++)
 		attrs[i].spec = &m->specs[i];
 	cmd.attrs = attrs;
@@ -337,6 +338,7 @@ s64 ur_uverbs_ioctl(void *arg, u64 request, u64 addr)
 		err = run(&cmd, m);
 	err = ur_cmd_finish(&cmd, err);
 	for (u32 i = 0; i < m->n_specs; i++)
-		free(attrs[i].data);
+		if (attrs[i].data != (u8 *)attrs[i].small)
+			free(attrs[i].data);
 	return err;
 }
