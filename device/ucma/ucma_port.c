@@ -7,8 +7,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "device/ucma/ucma.h"
@@ -45,14 +44,17 @@ void ucma_ports_close(struct ucma_sysctls *sysctls)
 /* Reads up to two numbers from a sysctl file. Returns their number. */
 static int read_numbers(int fd, u32 *a, u32 *b)
 {
-	char text[64];
+	char text[64], *end, *rest;
 	ssize_t n = fd < 0 ? -1 : pread(fd, text, sizeof(text) - 1, 0);
 
 	if (n < 0)
 		return 0;
 	text[n] = 0;
-	n = sscanf(text, "%" SCNu32 " %" SCNu32, a, b);
-	return n < 0 ? 0 : (int)n;
+	*a = (u32)strtoul(text, &end, 10);
+	if (end == text)
+		return 0;
+	*b = (u32)strtoul(end, &rest, 10);
+	return 1 + (rest != end);
 }
 
 static void ephemeral_range(const struct ur_ucma *ucma, u32 *first, u32 *last)
