@@ -14,7 +14,7 @@
 #include "util/list.h"
 #include "util/secret.h"
 
-#define UR_CM_BUCKETS 1024 /* ids are capped, so chains are short */
+#define UR_CM_BUCKETS 4096 /* ids are capped, so chains are short */
 _Static_assert(UR_IS_POW2(UR_CM_BUCKETS), "a bucket is bits of a hash");
 
 /*
