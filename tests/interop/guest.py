@@ -110,8 +110,10 @@ class Guest(Host):
         self.run(f"pkill -x {program[:15]}")
 
     def wait_listen(self, port, proc, seconds=20):
-        self.run(f"for i in $(seq {seconds * 10}); do ss -Hltn 'sport = :{port}' | grep -q . && "
-                 "exit 0; sleep 0.1; done; exit 1", seconds + 5)
+        self.run(f"SECONDS=0; while ((SECONDS < {seconds})); do for f in /proc/net/tcp{{,6}}; do "
+                 "while read -r _ local _ state _; do "
+                 f"[[ $local:$state == *:{int(port):04X}:0A ]] && exit 0; done <$f; done; "
+                 "sleep 0.1; done; exit 1", 0)
 
     def counters(self):
         """Soft-RoCE's hw_counters, and frames_lost: what the guest's system

@@ -66,7 +66,10 @@ fi
 rc=0
 if [ -n "$CMD" ]; then
   id=$$-$RANDOM; f=$R/q/$id; : > $f.out
-  if [ "$T" = 0 ]; then echo "$CMD"; else printf 'timeout -k 5 %s bash -c %q\n' "$T" "$CMD"; fi > $f.cmd
+  # Each process costs an emulated machine some 0.1 s.
+  if [ "$T" = 0 ]; then echo "$CMD"
+  elif [[ $CMD =~ ^[a-z/][A-Za-z0-9_/.:,@%+-]*(\ [A-Za-z0-9_/.:,@%+-]+)*$ ]]; then echo "exec timeout -k 5 $T $CMD"
+  else printf 'exec timeout -k 5 %s bash -c %q\n' "$T" "$CMD"; fi > $f.cmd
   echo $id > $R/port.in
   until [ -s $f.rc ]; do alive || { echo "guest $N died" >&2; rc=125; break; }; sleep 0.02; done
   [ -s $f.rc ] && rc=$(<$f.rc)
