@@ -164,7 +164,7 @@ plain=()
 case $used in *" plain "*) run 900 build env "${plain[@]}" bash -c 'build build' ;; esac
 case $used in *" asan "*) start 900 build-asan bash -c "build build/asan $debug -DUROCE_SANITIZE=address \"-DUROCE_TEST_KINDS=\$asan_kinds\"" ;; esac
 case $used in *" tsan "*) start 900 build-tsan bash -c "build build/tsan $debug -DUROCE_SANITIZE=thread \"-DUROCE_TEST_KINDS=\$tsan_kinds\"" ;; esac
-case $used in *" fuzz "*) start 900 build-fuzz bash -c 'cmake --preset fuzz && cmake --build build/fuzz --target fuzz' ;; esac
+case $used in *" fuzz "*) start 900 build-fuzz bash -c "cmake --preset fuzz $debug && cmake --build build/fuzz --target fuzz" ;; esac
 finish 0
 [ $failed = 0 ] || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
 [ "${stages[*]}" = build ] && exit 0
