@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The journal of rdma_cm: a record holds until the next one is whole, and so does an answer. */
+#include <sys/mman.h>
+#include <unistd.h>
 #include "device/ucma/ucma_journal.h"
 #include "tests/check.h"
 
@@ -90,6 +92,21 @@ static void come_and_go(u32 number)
 	ucma_journal_forget(&id);
 }
 
+/* Returns whether the system frees pages of shared memory: qemu-user does not. */
+static bool frees_pages(void)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *at = mmap(NULL, page, PROT_READ | PROT_WRITE,
+			MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	bool frees;
+
+	CHECK(at != MAP_FAILED);
+	*at = 1;
+	frees = !madvise(at, page, MADV_REMOVE) && !*at;
+	munmap(at, page);
+	return frees;
+}
+
 /* The memory of an id that comes and goes stays; that of many others is freed. */
 static void test_memory_stays(void)
 {
@@ -104,7 +121,7 @@ static void test_memory_stays(void)
 	CHECK_EQ(first->uid, 1);
 	for (u32 i = 0; i < 1000; i++)
 		come_and_go(100 + 2 * i);
-	CHECK_EQ(first->uid, 0);
+	CHECK_EQ(first->uid, frees_pages() ? 0 : 1);
 	id.number = 5;
 	end();
 }
