@@ -57,8 +57,9 @@ judge()
 		sed 's/^tsort: -:/a cycle:/; s/^tsort:/ /'
 }
 
+names=" $(for o in $objects; do echo "${o##*/}"; done | tr '\n' ' ')"
 for file in $(awk '{ print $1 }' "$tmp/layers"); do
-	case " $(for o in $objects; do basename "$o"; done | tr '\n' ' ')" in
+	case $names in
 	*" $file.o"*) ;;
 	*)
 		# The build may leave it out (cmake/Parts.cmake).

@@ -62,7 +62,7 @@ def compile_anew(job):
     directory, words, out, target = job
     words = [w for w in words if not w.startswith("-DUROCE_WITH_")]
     words[words.index("-o") + 1] = target
-    words += [f"-DUROCE_WITH_{part}=0" for part in PARTS] + ["-Werror"]
+    words += [f"-DUROCE_WITH_{part}=0" for part in PARTS] + ["-Werror", "-fno-lto"]
     return subprocess.run(words, cwd=directory, stderr=subprocess.PIPE, text=True)
 
 
@@ -84,7 +84,7 @@ def link(found, targets, tmp, out, *more):
     print(f"{os.path.basename(out)}: {len(jobs)} of {len(objects)} files anew")
     # Each must have been looked for and found.
     assert jobs and len(objects) > len(jobs)
-    done = subprocess.run(["cc", "-o", out, *objects, *more], stderr=subprocess.PIPE, text=True)
+    done = subprocess.run(["cc", "-fno-lto", "-o", out, *objects, *more], stderr=subprocess.PIPE, text=True)
     if done.returncode:
         print(done.stderr)
     return not done.returncode

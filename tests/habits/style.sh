@@ -38,9 +38,8 @@ format)
 	;;
 shell)
 	need shellcheck
-	mapfile -t files < <(some . | while read -r f; do
-		head -c 64 "$f" | head -n 1 | grep -Eq '^#!.*\b(ba|da)?sh\b' && echo "$f"
-	done)
+	mapfile -t files < <(some . | xargs -d '\n' awk '
+		FNR == 1 && /^#!.*[\/ ](ba|da)?sh( |$)/ { print FILENAME } { nextfile }')
 	shellcheck --severity=warning "${files[@]}" || exit 1
 	;;
 spelling)
