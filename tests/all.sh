@@ -42,11 +42,11 @@ declare -A builds=(
 	[debian13]="" [arm64]=plain [action]="" [container]=plain [judges]=plain
 	[gpu]="plain asan tsan"
 )
-order=(fast asan fuzz witness judges tsan e2e interop arm64 action debian13 fresh apps package conformance bench gpu container)
+order=(fast asan fuzz witness judges tsan e2e interop fresh arm64 debian13 package apps action gpu conformance bench container)
 # Those with a root of their own, which fetch, unpack and build by turns, and those
 # that wait for most of their time: three at a time, but for `full`, where some judge by
 # time. The longest come first.
-aside=" arm64 action debian13 fresh apps package conformance bench gpu container "
+aside=" fresh arm64 debian13 package apps action gpu conformance bench container "
 script() { # script STAGE: the program of a stage that has its own folder
 	case $1 in
 	conformance) echo pyverbs-tests/ci.sh ;;
@@ -152,7 +152,7 @@ export res
 # A report has functions and lines; variables take a quarter longer to compile.
 debug="-DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG='-O1 -g1'"
 # What runs there: transport and cm, which call no operating system, have one thread.
-export asan_kinds="sim;unit;scenario;fuzz;abi;device;faults;threads;e2e" tsan_kinds="unit;device;threads;e2e"
+export asan_kinds="sim;unit;scenario;fuzz;abi;device;faults;threads;e2e/verbs" tsan_kinds="unit;device;threads;e2e/verbs"
 [ -n "$full" ] || tsan_kinds=${tsan_kinds/unit/unit\/util;unit\/engine;unit\/device;unit\/providers;unit\/preload}
 used=" "
 for stage in "${stages[@]}"; do used+="${builds[$stage]-plain} "; done
@@ -189,8 +189,8 @@ declare -A labels=([quick]='unit|scenario|fuzz|abi|arch|habits|whole' [basic]='^
 # sanitizer that is enough, as are the switches that seeds draw; the mutants it does not
 # compile. What tests of the device do once more, with a filter that ends at what it does
 # not know, with two engines or with an engine without what makes it fast, `fast` does.
-# That nothing is lost where the n-th call fails a sanitizer says best.
-again=(-E '^sim.(mutants|calm|.*_[01]|net(|.(reads|dcqcn|lossy|incast|marks|deaf|beside|tail|ecmp)))$|^device.*_(strict|two|plain)$')
+# That nothing is lost where the n-th call fails a sanitizer says best. abi.musl has a build of its own.
+again=(-E '^abi.musl$|^sim.(mutants|calm|.*_[01]|net(|.(reads|dcqcn|lossy|incast|marks|deaf|beside|tail|ecmp)))$|^device.*_(strict|two|plain)$')
 # Where others follow, `fast` leaves them what they do as well: `asan` the loops of
 # the n-th failure, threads of programs apart from the device, and with the ordinary
 # filter what has a strict one here; `tsan` the threads together with it; `fresh` what is
@@ -214,7 +214,7 @@ for stage in "${stages[@]}"; do
 	fast) run 900 fast tests/ctest.sh build "$res/fast.xml" -j2 -LE "$big$others" "${twice[@]}" ;;
 	asan) run 1500 asan tests/ctest.sh build/asan "$res/asan.xml" -j2 -LE "$big|arch|habits|whole" "${again[@]}" ;;
 	# For as long as UROCE_FUZZ_SECONDS says, each target. What it finds is no chance.
-	fuzz) run $((120 + 7 * ${UROCE_FUZZ_SECONDS:-5})) fuzz ctest --test-dir build/fuzz --no-tests=error --output-on-failure --output-junit "$res/fuzz.xml" --timeout 0 -j2 -L search ;;
+	fuzz) run $((120 + 7 * ${UROCE_FUZZ_SECONDS:-3})) fuzz ctest --test-dir build/fuzz --no-tests=error --output-on-failure --output-junit "$res/fuzz.xml" --timeout 0 -j2 -L search ;;
 	witness) run 300 witness tests/ctest.sh build "$res/witness.xml" -L interop ;;
 	bench) start 600 bench tests/ctest.sh build "$res/bench.xml" -j2 -L bench ;;
 	*)
