@@ -34,7 +34,7 @@ elif [ "$(id -u)" = 0 ] && [ -z "${TMPDIR:-}" ] && [ "$(stat -f -c %T /tmp)" != 
 		"$TMPDIR" "$top/tests/all.sh" "$@"
 fi
 
-# Each stage, in the order they run, and the builds it uses.
+# Each stage, and the builds it uses.
 declare -A builds=(
 	[quick]=plain [basic]=plain [fast]=plain [asan]=asan [witness]=plain [bench]=plain
 	[fuzz]=fuzz [tsan]="plain tsan" [conformance]=plain [e2e]="plain asan"
@@ -42,11 +42,12 @@ declare -A builds=(
 	[debian13]="" [arm64]=plain [action]="" [container]=plain [judges]=plain
 	[gpu]="plain asan tsan"
 )
-order=(fast asan fuzz witness judges tsan e2e interop fresh arm64 debian13 package apps action gpu conformance bench container)
-# Those with a root of their own, which fetch, unpack and build by turns, and those
+# In the order they run: last those with a root of their own, which fetch, unpack and build by turns, and those
 # that wait for most of their time: three at a time, but for `full`, where some judge by
 # time. The longest come first.
 aside=" fresh arm64 debian13 package apps action gpu conformance bench container "
+# shellcheck disable=SC2206  # names
+order=(fast asan fuzz witness judges tsan e2e interop $aside)
 script() { # script STAGE: the program of a stage that has its own folder
 	case $1 in
 	conformance) echo pyverbs-tests/ci.sh ;;

@@ -161,11 +161,9 @@ static int read_command(struct ucma_file *file, struct copied *w, u64 addr)
 	if (ur_session_read(file->session, addr, &w->hdr, sizeof(w->hdr)))
 		return -EFAULT;
 	addr += sizeof(w->hdr);
-	if (w->hdr.cmd == RDMA_USER_CM_CMD_GET_EVENT) {
-		w->c = NULL;
+	if (w->hdr.cmd == RDMA_USER_CM_CMD_GET_EVENT)
 		return ucma_read_get_event(file, addr, w->len, &w->hdr,
 					   &w->response);
-	}
 	if (w->hdr.in + sizeof(w->hdr) > w->len ||
 	    w->hdr.cmd >= UR_ARRAY_SIZE(commands))
 		return -EINVAL;

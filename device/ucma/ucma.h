@@ -274,9 +274,9 @@ struct ur_ucma {
 	struct ucma_journal *journal; /* NULL: none */
 	/* Its unused pages that stay, by their first entry; 0: none. A ring: n_unused counts. */
 	u32 unused[UCMA_UNUSED_PAGES], n_unused;
-	bool stays[UCMA_ID_MAX /
-		   2];		/* is in unused; by half of an entry's number */
-	struct ur_list touched; /* ids with outdated journal records */
+	/* Those that are in unused, by half of an entry's number. */
+	bool stays[UCMA_ID_MAX / 2];
+	struct ur_list touched;	      /* ids with outdated journal records */
 	struct ur_list joins_touched; /* memberships, likewise */
 	struct ur_list due; /* files that have an event to be sent ahead */
 };
