@@ -12,7 +12,7 @@ int ur_listen_address(const struct ur_daemon *daemon, const char *name,
 		      struct sockaddr_un *addr);
 /* Creates the socket and sets its group. Accepts nobody yet. Returns 0 or -errno. */
 int ur_listen_bind(struct ur_daemon *daemon);
-/* Accepts clients from now on. Returns 0 or -errno. */
+/* Clients can connect from now on, and are served by the loop. Returns 0 or -errno. */
 int ur_listen_start(struct ur_daemon *daemon);
 /* Removes the socket: no new clients come. */
 void ur_listen_stop(struct ur_daemon *daemon);

@@ -267,6 +267,10 @@ static int start(struct ur_daemon *daemon, const struct ur_daemon_options *o)
 		return err;
 	}
 	err = add_devices(daemon, o);
+	/* Programs that begin from now on wait until they are served. */
+	if (!err && (err = ur_listen_start(daemon)))
+		ur_log("%s/%s: %s", daemon->run_dir, UROCE_TUN_SOCKET,
+		       strerror(-err));
 	if (!err)
 		ur_netdev_wait_for_ports(daemon);
 	ur_ucma_inherit(daemon);
@@ -275,12 +279,6 @@ static int start(struct ur_daemon *daemon, const struct ur_daemon_options *o)
 		err = check_usable(daemon);
 	for (int i = 0; i < o->n_faults && !err; i++)
 		err = ur_fault_add_option(daemon, o->fault[i]);
-	if (err)
-		return err;
-	err = ur_listen_start(daemon);
-	if (err)
-		ur_log("%s/%s: %s", daemon->run_dir, UROCE_TUN_SOCKET,
-		       strerror(-err));
 	return err;
 }
 

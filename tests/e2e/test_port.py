@@ -229,6 +229,9 @@ def test_a_service_whose_port_is_taken(lab, monkeypatch, for_good):
         systemd.settimeout(10)
         d = lab.a.bare(lab.bin("uroced"), "--netdev", "eth0", "--run-dir", lab.a.run_dir)
         wait_for("a word of it", lambda: "is taken" in d.text() or not d.running())
+        # A program that begins now waits, too.
+        program = lab.a.bare("env", f"LD_PRELOAD={lab.build}/lib/liburoce-preload.so",
+                             f"UROCE_RUN_DIR={lab.a.run_dir}", "ibv_devinfo")
         if not for_good:
             p.kill()
         while b"READY=1" not in systemd.recv(4096):
@@ -236,6 +239,7 @@ def test_a_service_whose_port_is_taken(lab, monkeypatch, for_good):
         got = [str(gid[0]) for gid in lab.a.gids().values()]
     assert (lab.a.addr4 not in got) == for_good and lab.a.addr6 in got, (got, d.text())
     assert d.text().count("is taken") == 1, d.text()
+    assert program.wait() == 0 and "PORT_ACTIVE" in program.text(), program.report()
 
 
 def test_a_program_whose_port_is_taken(lab):
