@@ -65,7 +65,6 @@ clean() {
 trap clean EXIT
 trap 'exit 130' INT TERM
 chmod 755 "$work"
-cp -a "$kept" "$work/root" || exit 1
 useradd --no-create-home --home-dir "$work/home" --shell /bin/sh "$user" || exit 1
 grep -q "^$user:" /etc/subuid || usermod --add-subuids 2000000-2065535 \
 	--add-subgids 2000000-2065535 "$user" || exit 1
@@ -77,7 +76,7 @@ ip -n "$user" link add eth0 type veth peer name far0 &&
 	ip -n "$user" route add default dev eth0 || exit 1
 # Not by ip netns exec, whose /sys has no control groups. All that Podman starts
 # is in here; the shell reaps what nobody waits for.
-UROCE_CT_WORK=$work UROCE_CT_USER=$user UROCE_BUILD=$build \
+UROCE_CT_WORK=$work UROCE_CT_ROOT=$kept UROCE_CT_USER=$user UROCE_BUILD=$build \
 	nsenter --net="/run/netns/$user" unshare --pid --mount --fork --kill-child=KILL --mount-proc \
 	bash -c '"$@"; exit $?' - tests/pytest.sh "$out" --durations 8 tests/container &
 child=$!

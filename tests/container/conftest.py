@@ -113,6 +113,8 @@ def podman():
         pytest.skip("tests/container/ci.sh makes user, network and images")
     p = Podman()
     p.choose("--storage-driver", ["overlay", "vfs"], "images")
+    sh("rm", "-rf", "--one-file-system", WORK + "/root")
+    sh("cp", "-a", os.environ["UROCE_CT_ROOT"], WORK + "/root")
     image(p, "bare")
     p.choose("--runtime", ["crun", "runc"], "run", "--rm", "--network=none",
              "localhost/bare", "true")

@@ -169,8 +169,12 @@ def play(podman):
     shutil.rmtree(WORK + "/kube")
 
 
-def serves():
-    return os.path.exists(WORK + "/kube/run/uroced.sock")
+def serves(podman):
+    """As Kubernetes asks for it."""
+    container, = documents("daemonset.yaml")[0]["spec"]["template"]["spec"]["containers"]
+    name, = [name for name in podman("ps", "--format", "{{.Names}}").split() if name.endswith("-uroced")]
+    status, _ = podman.tried("exec", name, *container["readinessProbe"]["exec"]["command"])
+    return status == 0
 
 
 def test_kube_libraries(tmp_path):
@@ -205,7 +209,7 @@ def test_kube(podman, play):
         "apiVersion": "v1", "kind": "Pod", "spec": template["spec"],
         "metadata": {"name": "uroced", **template["metadata"]}})
     assert status == 0, out
-    wait_for("the node's device", serves)
+    wait_for("the node's device", lambda: serves(podman))
     assert os.path.exists(WORK + "/kube/lib/liburoce-preload.so")
     status, out = play("pod", documents("pod.yaml")[0])
     assert status == 0, out
@@ -213,10 +217,10 @@ def test_kube(podman, play):
     assert status == 0 and "PORT_ACTIVE" in out, out
 
 
-def test_kube_daemonset(play):
+def test_kube_daemonset(podman, play):
     """container/daemonset.yaml as a DaemonSet, by a Podman that knows them."""
     status, out = play("daemon", documents("daemonset.yaml")[0])
     if "not contain any supported kube kind" in out:
         pytest.skip("this Podman plays no DaemonSet: " + out.strip()[-200:])
     assert status == 0, out
-    wait_for("the node's device", serves)
+    wait_for("the node's device", lambda: serves(podman))
