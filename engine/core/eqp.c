@@ -9,6 +9,7 @@
 #include <string.h>
 #include "engine/faults/adverse.h"
 #include "engine/core/engine_impl.h"
+#include "engine/core/poll_loop.h"
 #include "engine/grant/program_counters.h"
 #include "engine/grant/program_failures.h"
 #include "engine/core/transmit.h"
@@ -207,6 +208,9 @@ static int modify(struct ur_engine *engine, struct ur_eqp *qp,
 	ur_assert(qp->engine == engine);
 	if (ur_transmit_drain(engine, qp))
 		return UR_DRAINS;
+	/* Requests whose acknowledgement has arrived end well. */
+	if ((mask & UR_QP_ATTR_STATE) && attr.state == UR_QP_ERR)
+		ur_poll_arrived(engine);
 	attr.av = NULL;
 	if (mask & UR_QP_ATTR_AV) {
 		err = make_av(engine, qp, path, mask, &attr);

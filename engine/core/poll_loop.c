@@ -12,6 +12,8 @@
 
 /* Most receive queues kicked in one turn, since a kick may add another. */
 #define KICKS 256
+/* Most rounds of datagrams before a command, since a peer may send for ever. */
+#define ARRIVED_ROUNDS 16
 
 /* ---- doorbells ---- */
 
@@ -38,6 +40,12 @@ static bool answer_doorbells(struct ur_engine *e, bool all)
 static bool poll_wire(struct ur_engine *e)
 {
 	return e->rx_any || ur_wire_poll(e);
+}
+
+void ur_poll_arrived(struct ur_engine *e)
+{
+	for (u32 i = 0; i < ARRIVED_ROUNDS && ur_wire_poll(e); i++)
+		ur_dispatch_end_rx(e);
 }
 
 /*

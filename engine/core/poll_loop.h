@@ -13,6 +13,8 @@ bool ur_poll_turn(struct ur_engine *engine);
 /* Runs the part of a turn that a thread needs after posting: doorbells and
  * transmission. Under the owner lock. */
 void ur_poll_posted(struct ur_engine *engine);
+/* Processes the datagrams that have arrived; at most some. Under the owner lock. */
+void ur_poll_arrived(struct ur_engine *engine);
 /* Returns whether there is work before the end of the engine thread's present
  * sleep. Under the owner lock. */
 bool ur_poll_overdue(struct ur_engine *engine);

@@ -2,10 +2,12 @@
 /*
  * Two contexts of one program, connected to each other, of which its only thread polls one:
  *
- *	contexts GID_INDEX GID
+ *	contexts GID_INDEX GID [end]
  *
  * Prints "ready" and waits for SIGUSR1; then the first context sends messages, one after the
- * other's end. Prints "sent", waits for the signal again, and ends.
+ * other's end. Prints "sent", waits for the signal again, and ends. With "end" the first context
+ * sends one message, waits for the signal when the other one has it, and moves its queue pair to
+ * ERR before it polls: the message has arrived. It prints "polled", and waits for the signal.
  */
 #include <arpa/inet.h>
 #include <signal.h>
@@ -89,7 +91,7 @@ static void give_buffers(struct side *s)
 		must(!ibv_post_recv(s->qp, &wr, &bad), "ibv_post_recv");
 }
 
-static void send_one(struct side *s)
+static void post_one(struct side *s)
 {
 	struct ibv_sge sge = bytes_of(s);
 	struct ibv_send_wr wr = {.sg_list = &sge,
@@ -97,13 +99,21 @@ static void send_one(struct side *s)
 				 .opcode = IBV_WR_SEND,
 				 .send_flags = IBV_SEND_SIGNALED},
 			   *bad;
+
+	must(!ibv_post_send(s->qp, &wr, &bad), "ibv_post_send");
+}
+
+static void poll_one(struct side *s)
+{
 	struct ibv_wc wc;
 	int n = 0;
 
-	must(!ibv_post_send(s->qp, &wr, &bad), "ibv_post_send");
 	while (!n)
 		n = ibv_poll_cq(s->cq, 1, &wc);
-	must(n == 1 && !wc.status, "a completion");
+	must(n == 1, "a completion");
+	if (wc.status)
+		puts(ibv_wc_status_str(wc.status));
+	must(!wc.status, "a completion without error");
 }
 
 static int count(struct side *s)
@@ -114,6 +124,31 @@ static int count(struct side *s)
 	while (ibv_poll_cq(s->cq, 1, &wc) == 1)
 		n += !wc.status;
 	return n;
+}
+
+static void send_and_end(struct side *a, const struct side *b)
+{
+	struct ibv_qp_attr error = {.qp_state = IBV_QPS_ERR};
+	const volatile char *there = b->bytes;
+
+	a->bytes[0] = 1;
+	post_one(a);
+	while (!*there)
+		;
+	say_and_wait("sent");
+	must(!ibv_modify_qp(a->qp, &error, IBV_QP_STATE), "ERR");
+	poll_one(a);
+	say_and_wait("polled");
+}
+
+static void send_all(struct side *a, struct side *b)
+{
+	for (int i = 0; i < MESSAGES; i++) {
+		post_one(a);
+		poll_one(a);
+	}
+	say_and_wait("sent");
+	must(count(b) == MESSAGES, "all messages");
 }
 
 static void end(struct side *s)
@@ -130,7 +165,7 @@ int main(int argc, char **argv)
 	struct side a = {0}, b = {0};
 	union ibv_gid gid;
 
-	must(argc == 3 && inet_pton(AF_INET6, argv[2], &gid) == 1, "arguments");
+	must(argc >= 3 && inet_pton(AF_INET6, argv[2], &gid) == 1, "arguments");
 	must(list && list[0], "a device");
 	make(&a, list[0]);
 	make(&b, list[0]);
@@ -138,10 +173,10 @@ int main(int argc, char **argv)
 	connect_to(&b, &a, atoi(argv[1]), &gid);
 	give_buffers(&b);
 	say_and_wait("ready");
-	for (int i = 0; i < MESSAGES; i++)
-		send_one(&a);
-	say_and_wait("sent");
-	must(count(&b) == MESSAGES, "all messages");
+	if (argc == 3)
+		send_all(&a, &b);
+	else
+		send_and_end(&a, &b);
 	end(&a);
 	end(&b);
 	puts("done");
