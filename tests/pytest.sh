@@ -3,7 +3,8 @@
 # pytest.sh RESULT.xml ARGUMENT...: pytest with these arguments; then what failed,
 # once more by itself. What passes that time counts as passed, and RESULT.xml says
 # that it is flaky (once_more.py). Of each test it has the processor's seconds, too
-# (spent.py).
+# (spent.py). Its temporary folders are its own: those of pytests side by side have
+# one parent, from which each that begins takes the rights of other users.
 set -u
 top=$(cd "$(dirname "$0")/.." && pwd)
 out=$1
@@ -16,7 +17,7 @@ trap '[ -z "$child" ] || { kill -TERM $child 2>/dev/null; wait $child; }; exit 1
 run() {
 	/usr/bin/python3 -c 'import sys, pytest
 sys.path.append(sys.argv[1])
-sys.exit(pytest.main(sys.argv[2:]))' "$top/tests" -q -p spent -o cache_dir="$cache" "$@" &
+sys.exit(pytest.main(sys.argv[2:]))' "$top/tests" -q -p spent -o cache_dir="$cache/cache" --basetemp "$cache/tmp" "$@" &
 	child=$!
 	wait $child
 	local rc=$?

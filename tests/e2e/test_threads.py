@@ -53,7 +53,10 @@ def test_who_runs_it(pair, process):
         assert ours, program.report()
 
         def used():
-            return [sum(spent(program, t) for t in of) for of in (ours, theirs)]
+            try:
+                return [sum(spent(program, t) for t in of) for of in (ours, theirs)]
+            except FileNotFoundError as gone:
+                raise AssertionError(f"{gone}, {tasks(program)}, {spans}\n{program.report()}") from gone
         while not leaves() and len(spans) < 30:
             before = after = used()
             while program.running() and after[1] - before[1] < 200e6:
