@@ -16,9 +16,11 @@
 #ifdef __SANITIZE_THREAD__
 #define MESSAGES 5000u
 #define ROUNDS	 3u
+#define READERS	 100u
 #else
 #define MESSAGES 200000u
 #define ROUNDS	 300u
+#define READERS	 2000u
 #endif
 #define LONGEST	  20000u
 #define FORGERIES 200000u
@@ -31,8 +33,10 @@ static u8 buf[UR_PEER_BYTES];
 
 static void begin(void)
 {
-	free(file);
-	CHECK_EQ(posix_memalign((void **)&file, 4096, UR_PEER_FILE_BYTES), 0);
+	if (!file)
+		CHECK_EQ(posix_memalign((void **)&file, 4096,
+					UR_PEER_FILE_BYTES),
+			 0);
 	memset(file, 0, UR_PEER_FILE_BYTES);
 	memset(words, 0, sizeof(words));
 	ur_peer_out_init(&out, file, &words[0]);
@@ -448,7 +452,7 @@ static void test_reader(void)
 	struct ur_rng rng = {4};
 	u32 broken = 0, bulk;
 
-	for (u32 i = 0; i < 2000; i++) {
+	for (u32 i = 0; i < READERS; i++) {
 		u32 n = 0;
 
 		begin();
