@@ -141,6 +141,17 @@ static int write_pieces(void *mem, u64 off, const struct ur_pieces *from)
 static const struct ur_mem_ops mem_ops = {MEM_OPS};
 static const struct ur_mem_ops ahead_ops = {MEM_OPS, .ahead = ahead};
 
+/* Some scenarios open thousands of times. */
+static const u8 *filled(void)
+{
+	static u8 bytes[WT_MEM_BYTES];
+
+	if (!bytes[0]) /* the first of the pattern is not 0 */
+		for (u32 i = 0; i < WT_MEM_BYTES; i++)
+			bytes[i] = wt_pattern(i);
+	return bytes;
+}
+
 void wt_open(struct wt *w)
 {
 	struct ur_mr_attr attr = {
@@ -152,10 +163,9 @@ void wt_open(struct wt *w)
 
 	w->mem = aligned_alloc(4096, WT_MEM_BYTES);
 	w->tx_buf = malloc(TX_BYTES);
-	w->out = calloc(WT_OUT, sizeof(*w->out));
+	w->out = malloc(WT_OUT * sizeof(*w->out));
 	CHECK(w->mem && w->tx_buf && w->out);
-	for (u32 i = 0; i < WT_MEM_BYTES; i++)
-		w->mem[i] = wt_pattern(i);
+	memcpy(w->mem, filled(), WT_MEM_BYTES);
 	attr.access &= ~(u32)UR_ACCESS_ZERO_BASED;
 	attr.direct = w->copied ? NULL : w->mem;
 	attr.ops = w->ahead ? &ahead_ops : &mem_ops;
