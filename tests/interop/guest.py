@@ -87,9 +87,10 @@ class Guest(Host):
         self.boot()
 
     def boot(self):
-        subprocess.run(self.args + [f"ip addr add {self.addr[6]}/64 dev eth0 nodad; "
-                                    "ip addr show dev eth0"], env=ENV, check=True,
-                       stdout=subprocess.DEVNULL, timeout=180)
+        r = subprocess.run(self.args + [f"ip addr add {self.addr[6]}/64 dev eth0 nodad; "
+                                        "ip addr show dev eth0"], env=ENV, text=True,
+                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=180)
+        assert not r.returncode, f"status {r.returncode}: {r.stdout}"
         self.gid = {}
         if self.rxe:
             want = {4: f"0000:0000:0000:0000:0000:ffff:0a4d:00{self.octet:02x}",

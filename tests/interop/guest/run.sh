@@ -23,7 +23,7 @@ stop() {
   alive || return 0
   local p i; p=$(<$R/pid); timeout 2 sh -c "echo poweroff > $R/port.in"
   for i in {1..100}; do kill -0 $p 2>/dev/null || break; sleep 0.05; done
-  kill -9 $p 2>/dev/null && sleep 0.1
+  kill -9 $p 2>/dev/null && for i in {1..100}; do kill -0 $p 2>/dev/null || break; sleep 0.05; done
   [ -s $R/tap ] && ip netns exec "$(<$R/tap)" ip link del tap-$N 2>/dev/null
   rm -f $R/pid $R/tap
 }
