@@ -90,7 +90,7 @@ bool ur_poll_turn(struct ur_engine *e)
 	 * this processor can answer before the ACK leaves, and the ACK then
 	 * travels with its answer. */
 	any |= send_due(e);
-	if (!ur_inproc_defers_ack(e))
+	if (called || !ur_inproc_defers_ack(e))
 		any |= ur_transmit(e);
 	/* No command while events or bursts are being sent: it could destroy a queue of theirs. */
 	if (called && !e->events_away && !e->asides.away)

@@ -53,8 +53,10 @@ int uroce_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 	if (ur_cq_is_dead(ctx, cq))
 		return -EIO;
 	n = take_of_all(cq, num_entries, wc, &bytes);
-	if (!n && ctx->engine) {
-		ctx->engine_ops->poll(ctx->engine);
+	if (!n) {
+		ur_poller_waits(ctx);
+		if (ctx->engine)
+			ctx->engine_ops->poll(ctx->engine);
 		n = take_of_all(cq, num_entries, wc, &bytes);
 	}
 	return ur_polled(ctx, n, bytes);
@@ -97,8 +99,13 @@ static int start_poll(struct ibv_cq_ex *ibcq, struct ibv_poll_cq_attr *attr)
 		return EIO;
 	ur_lock_get(&cq->lock);
 	cqe = next_of_all(cq);
-	if (!cqe && ctx->engine) {
-		ctx->engine_ops->poll(ctx->engine);
+	if (!cqe) {
+		publish_all(cq);
+		ur_lock_put(&cq->lock);
+		ur_poller_waits(ctx);
+		ur_lock_get(&cq->lock);
+		if (ctx->engine)
+			ctx->engine_ops->poll(ctx->engine);
 		cqe = next_of_all(cq);
 	}
 	if (!cqe) {

@@ -130,26 +130,31 @@ static void step_aside(const struct uroce_context *ctx, struct ur_poller *p)
 	/* 0: the device does not report its processor, or this thread runs the
 	 * engine. */
 	if ((!at && (!ctx->engine || ctx->engine_apart)) || beside ||
-	    !keeps(p, p->empty == ctx->yield_after + 1))
+	    !keeps(p, p->empty == ctx->yield_after))
 		yield(p);
+}
+
+void ur_poller_waits(const struct uroce_context *ctx)
+{
+	struct ur_poller *p = &ur_poller;
+
+	if (!ctx->yield_after || p->empty < ctx->yield_after ||
+	    !ur_calls_allowed())
+		return;
+	if (p->naps) {
+		p->naps--;
+		ur_nap_ns(NAP_NS);
+	} else {
+		step_aside(ctx, p);
+	}
 }
 
 int ur_poller_empty(const struct uroce_context *ctx)
 {
 	struct ur_poller *p = &ur_poller;
 
-	p->empty++;
-	if (!ur_calls_allowed())
-		return 0;
-	if (ctx->yield_after && p->empty > ctx->yield_after) {
-		if (p->naps) {
-			p->naps--;
-			ur_nap_ns(NAP_NS);
-		} else {
-			step_aside(ctx, p);
-		}
-	}
-	if (p->empty % ALIVE_POLLS == 0 && ur_poller_is_gone(ctx))
-		return EIO;
-	return 0;
+	return ++p->empty % ALIVE_POLLS == 0 && ur_calls_allowed() &&
+			       ur_poller_is_gone(ctx)
+		       ? EIO
+		       : 0;
 }

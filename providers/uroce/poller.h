@@ -48,7 +48,10 @@ static inline void ur_poller_found(const struct uroce_context *ctx, u32 bytes)
 				 ? UR_POLLER_NAPS
 				 : 0;
 }
-/* Does what an empty poll needs. Returns 0, or EIO where the device is gone. */
+/* Lets other threads run where the polls before were empty, when a poll has found nothing. The caller
+ * looks again: a program that hears of its peer's end elsewhere has what came before. */
+void ur_poller_waits(const struct uroce_context *ctx);
+/* Counts an empty poll. Returns 0, or EIO where the device is gone. */
 int ur_poller_empty(const struct uroce_context *ctx);
 /* Returns whether the context's device has gone. */
 bool ur_poller_is_gone(const struct uroce_context *ctx);

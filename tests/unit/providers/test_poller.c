@@ -153,6 +153,7 @@ static void test_stays(void)
 /* The clock advances when somebody looks at it, and when he yields. */
 static u64 clock_ns = 1, yield_ns = 3000; /* to another poller */
 static u32 yields;
+static struct fake *completes; /* has a completion when a yield returns */
 
 int clock_gettime(clockid_t id, struct timespec *ts)
 {
@@ -166,7 +167,24 @@ int sched_yield(void)
 {
 	__atomic_fetch_add(&yields, 1, __ATOMIC_RELAXED);
 	clock_ns += yield_ns;
+	if (completes)
+		fake_complete(completes, 0, 0x11);
+	completes = NULL;
 	return 0;
+}
+
+/* A poll looks after it has let others run: who hears of its peer's end elsewhere has what came before. */
+static void test_looks_after_a_yield(void)
+{
+	struct uroce_db_page page = {.device_cpu = 3};
+	struct ibv_wc wc;
+	struct fake f;
+
+	poller_of(&f, &page);
+	at_cpu = 2;
+	poll_empty(&f, 4);
+	completes = &f;
+	CHECK_EQ(uroce_poll_cq(&f.cq->vcq.cq, 1, &wc), 1);
 }
 
 static u32 yields_of(struct fake *f, u32 polls)
@@ -247,6 +265,7 @@ int main(int argc, char **argv)
 	CASE(test_naps());
 	CASE(test_leaves_device());
 	CASE(test_stays());
+	CASE(test_looks_after_a_yield());
 	CASE(test_takes_turns());
 	CASE(test_alone());
 	return cases_status();
