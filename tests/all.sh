@@ -215,7 +215,7 @@ for stage in "${stages[@]}"; do
 	fast) run 900 fast tests/ctest.sh build "$res/fast.xml" -j2 -LE "$big$others" "${twice[@]}" ;;
 	asan) run 1500 asan tests/ctest.sh build/asan "$res/asan.xml" -j2 -LE "$big|arch|habits|whole" "${again[@]}" ;;
 	# For as long as UROCE_FUZZ_SECONDS says, each target. What it finds is no chance.
-	fuzz) run $((120 + 7 * ${UROCE_FUZZ_SECONDS:-3})) fuzz ctest --test-dir build/fuzz --no-tests=error --output-on-failure --output-junit "$res/fuzz.xml" --timeout 0 -j2 -L search ;;
+	fuzz) run $((120 + 7 * ${UROCE_FUZZ_SECONDS:-2})) fuzz ctest --test-dir build/fuzz --no-tests=error --output-on-failure --output-junit "$res/fuzz.xml" --timeout 0 -j2 -L search ;;
 	witness) run 300 witness tests/ctest.sh build "$res/witness.xml" -L interop ;;
 	bench) start 600 bench tests/ctest.sh build "$res/bench.xml" -j2 -L bench ;;
 	*)

@@ -9,7 +9,8 @@ import sys
 import pytest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "e2e")]
+sys.path[:0] = [HERE, os.path.dirname(HERE), os.path.join(os.path.dirname(HERE), "e2e")]
+from representative import pytest_collection_modifyitems  # noqa: E402,F401
 from fixtures import *  # noqa: E402,F401,F403
 from cells import Place  # noqa: E402
 

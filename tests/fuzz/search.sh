@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # search.sh PROGRAM NAME: the fuzz target looks for inputs that crash or hang, for
-# UROCE_FUZZ_SECONDS (3). What it finds on the way stays in build/fuzz/found/NAME
+# UROCE_FUZZ_SECONDS (2). What it finds on the way stays in build/fuzz/found/NAME
 # for the next time, and an input that crashed it, or took a minute, beside it as
 # NAME-crash-... or NAME-timeout-.... The run becomes a line of found/runs.tsv, which
 # totals.py --add adds to those of before.
@@ -15,7 +15,7 @@ found=$(dirname "$program")/../found
 mkdir -p "$found/$name" && cd "$found" || exit 1
 TIMEFORMAT='%U %S'
 {
-	time "$program" -max_total_time="${UROCE_FUZZ_SECONDS:-3}" -timeout=60 \
+	time "$program" -max_total_time="${UROCE_FUZZ_SECONDS:-2}" -timeout=60 \
 		-rss_limit_mb=4096 -print_final_stats=1 -artifact_prefix="$name-" \
 		"$name" "$seeds" >"$name.log" 2>&1
 } 2>"$name.time"

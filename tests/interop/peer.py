@@ -152,6 +152,8 @@ def main():
                 say(id=w.wr_id, status=w.status, opcode=w.opcode, len=w.byte_len,
                     flags=w.wc_flags, imm=w.imm_data)
             got += k
+            if not k:
+                time.sleep(0.0005)  # the emulated one has the same processors
         return got
 
     def stay():

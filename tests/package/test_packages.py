@@ -261,9 +261,9 @@ systemctl reload uroced; echo "reload=$?"
 # Two programs with their engines in them look at every byte, and notice no end of uroced but
 # that of the service.
 export UROCE_ENGINE=process
-$pingpong -n 1000000000 & server=$!
+nice $pingpong -n 1000000000 & server=$!
 listens
-$pingpong -n 1000000000 localhost & client=$!
+nice $pingpong -n 1000000000 localhost & client=$!
 count() { uroce stat --run-dir /run/uroce uroce0 | awk '$1 == "rcvd_pkts" { print $2 }'; }
 goes_on() {
 	before=$(count); before=${before:-0}

@@ -28,7 +28,7 @@ import (
 )
 
 const (
-	rounds  = 150
+	rounds  = 60
 	area    = 20000
 	short   = 64
 	out     = 0

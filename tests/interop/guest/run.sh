@@ -48,7 +48,7 @@ boot() {
   $pre setsid qemu-system-x86_64 -name $N -machine q35 -accel tcg,thread=multi,tb-size=256 -cpu max -smp $C -m $M \
     -nodefaults -no-user-config -display none -no-reboot -pidfile $R/pid -serial file:$R/console.log \
     -kernel $V/vmlinux -initrd $V/initramfs.cpio \
-    -append "console=ttyS0 quiet loglevel=5 panic=-1 mitigations=off audit=0 nokaslr vm.name=$N vm.ip=$IP vm.mtu=$MTU$mnt $KA" \
+    -append "console=ttyS0 quiet loglevel=5 panic=-1 mitigations=off audit=0 nokaslr cryptomgr.notests vm.name=$N vm.ip=$IP vm.mtu=$MTU$mnt $KA" \
     -drive file=$V/rootfs.img,if=virtio,format=raw,readonly=on,file.locking=off -device virtio-rng-pci \
     -virtfs local,path=$R,mount_tag=ctl,security_model=none,multidevs=remap \
     -device virtio-serial-pci -chardev pipe,id=cmd,path=$R/port -device virtserialport,chardev=cmd,name=cmd \
