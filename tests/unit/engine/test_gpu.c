@@ -404,7 +404,9 @@ static void test_failures(void)
 	CHECK_EQ(ur_gpu_mem_ops.read(mr, 0, got, 8), -EFAULT);
 	CHECK_EQ(ur_gpu_mem_ops.read(mr, 0, got, 8), 0);
 	standin_fail(1, true);
+	standin_hold(true);
 	CHECK_EQ(ur_gpu_mem_ops.write_more(mr, 0, model, 4096), 0);
+	standin_hold(false);
 	CHECK_EQ(ur_gpu_mem_ops.write(mr, 4096, model, 1), -EFAULT);
 	CHECK_EQ(ur_gpu_mem_ops.read(mr, 0, got, 8), -EFAULT);
 	standin_fail(0, false);
