@@ -267,12 +267,15 @@ static int start(struct ur_daemon *daemon, const struct ur_daemon_options *o)
 		return err;
 	}
 	err = add_devices(daemon, o);
-	/* Programs that begin from now on wait until they are served. */
-	if (!err && (err = ur_listen_start(daemon)))
-		ur_log("%s/%s: %s", daemon->run_dir, UROCE_TUN_SOCKET,
-		       strerror(-err));
-	if (!err)
-		ur_netdev_wait_for_ports(daemon);
+	if (!err) {
+		/* Programs that begin from now on wait until they are served. */
+		err = ur_listen_start(daemon);
+		if (err)
+			ur_log("%s/%s: %s", daemon->run_dir, UROCE_TUN_SOCKET,
+			       strerror(-err));
+		else
+			ur_netdev_wait_for_ports(daemon);
+	}
 	ur_ucma_inherit(daemon);
 	ur_kept_programs_recovery_done();
 	if (!err && o->on_demand)

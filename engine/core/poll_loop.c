@@ -12,7 +12,7 @@
 
 /* Most receive queues kicked in one turn, since a kick may add another. */
 #define KICKS 256
-/* Most rounds of datagrams before a command, since a peer may send for ever. */
+/* Most rounds of ur_poll_arrived(), since a peer may send for ever. */
 #define ARRIVED_ROUNDS 16
 
 /* ---- doorbells ---- */

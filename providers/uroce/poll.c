@@ -54,7 +54,7 @@ int uroce_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 		return -EIO;
 	n = take_of_all(cq, num_entries, wc, &bytes);
 	if (!n) {
-		ur_poller_waits(ctx);
+		ur_poller_wait(ctx);
 		if (ctx->engine)
 			ctx->engine_ops->poll(ctx->engine);
 		n = take_of_all(cq, num_entries, wc, &bytes);
@@ -100,9 +100,8 @@ static int start_poll(struct ibv_cq_ex *ibcq, struct ibv_poll_cq_attr *attr)
 	ur_lock_get(&cq->lock);
 	cqe = next_of_all(cq);
 	if (!cqe) {
-		publish_all(cq);
 		ur_lock_put(&cq->lock);
-		ur_poller_waits(ctx);
+		ur_poller_wait(ctx);
 		ur_lock_get(&cq->lock);
 		if (ctx->engine)
 			ctx->engine_ops->poll(ctx->engine);

@@ -134,7 +134,7 @@ static void step_aside(const struct uroce_context *ctx, struct ur_poller *p)
 		yield(p);
 }
 
-void ur_poller_waits(const struct uroce_context *ctx)
+void ur_poller_wait(const struct uroce_context *ctx)
 {
 	struct ur_poller *p = &ur_poller;
 
@@ -153,8 +153,7 @@ int ur_poller_empty(const struct uroce_context *ctx)
 {
 	struct ur_poller *p = &ur_poller;
 
-	return ++p->empty % ALIVE_POLLS == 0 && ur_calls_allowed() &&
-			       ur_poller_is_gone(ctx)
-		       ? EIO
-		       : 0;
+	if (++p->empty % ALIVE_POLLS || !ur_calls_allowed())
+		return 0;
+	return ur_poller_is_gone(ctx) ? EIO : 0;
 }

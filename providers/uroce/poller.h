@@ -48,9 +48,10 @@ static inline void ur_poller_found(const struct uroce_context *ctx, u32 bytes)
 				 ? UR_POLLER_NAPS
 				 : 0;
 }
-/* Lets other threads run where the polls before were empty, when a poll has found nothing. The caller
- * looks again: a program that hears of its peer's end elsewhere has what came before. */
-void ur_poller_waits(const struct uroce_context *ctx);
+/* Gives the processor to other threads, if several polls in a row have found nothing. The caller looks at
+ * its queue afterwards: a completion may have come, and next the program may learn from rdma_cm that the
+ * peer has gone, and destroy the queue pair. */
+void ur_poller_wait(const struct uroce_context *ctx);
 /* Counts an empty poll. Returns 0, or EIO where the device is gone. */
 int ur_poller_empty(const struct uroce_context *ctx);
 /* Returns whether the context's device has gone. */
