@@ -42,9 +42,8 @@ declare -A builds=(
 	[debian13]="" [arm64]=plain [action]="" [container]=plain [judges]=plain
 	[gpu]="plain asan tsan"
 )
-# In the order they run: last those with a root of their own, which fetch, unpack and build by turns, and those
-# that wait for most of their time: three at a time, but for `full`, where some judge by
-# time. The longest come first.
+# The order in which they run. The last ones fetch, unpack and build in a root of their own, or wait for
+# most of their time: three run at a time, the longest first; with `full`, where some judge by time, one.
 aside=" fresh arm64 debian13 package apps action gpu conformance bench container "
 # shellcheck disable=SC2206  # names
 order=(fast asan fuzz witness judges tsan e2e interop $aside)

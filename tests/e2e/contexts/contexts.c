@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tests/verbs_pair.h"
 
@@ -165,7 +166,8 @@ int main(int argc, char **argv)
 	struct side a = {0}, b = {0};
 	union ibv_gid gid;
 
-	must(argc >= 3 && inet_pton(AF_INET6, argv[2], &gid) == 1, "arguments");
+	must(argc == 3 || (argc == 4 && !strcmp(argv[3], "end")), "arguments");
+	must(inet_pton(AF_INET6, argv[2], &gid) == 1, "a GID");
 	must(list && list[0], "a device");
 	make(&a, list[0]);
 	make(&b, list[0]);

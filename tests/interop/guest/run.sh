@@ -19,11 +19,11 @@ while getopts N:n:a:M:c:m:v:A:Q:t:ks o; do case $o in
   v) VOL+=("$OPTARG");; A) KA=$OPTARG;; Q) QA=$OPTARG;; t) T=$OPTARG;; k) KEEP=1;; s) STOP=1;; *) exit 2;; esac; done
 shift $((OPTIND-1)); CMD=$*; R=$V/run/$N
 alive() { [ -s $R/pid ] && kill -0 "$(<$R/pid)" 2>/dev/null && grep -qa "$R/" "/proc/$(<$R/pid)/cmdline"; }
+ends() { for _ in {1..100}; do kill -0 $1 2>/dev/null || return 0; sleep 0.05; done; return 1; }
 stop() {
   alive || return 0
-  local p i; p=$(<$R/pid); timeout 2 sh -c "echo poweroff > $R/port.in"
-  for i in {1..100}; do kill -0 $p 2>/dev/null || break; sleep 0.05; done
-  kill -9 $p 2>/dev/null && for i in {1..100}; do kill -0 $p 2>/dev/null || break; sleep 0.05; done
+  local p; p=$(<$R/pid); timeout 2 sh -c "echo poweroff > $R/port.in"
+  ends $p || { kill -9 $p 2>/dev/null; ends $p; }
   [ -s $R/tap ] && ip netns exec "$(<$R/tap)" ip link del tap-$N 2>/dev/null
   rm -f $R/pid $R/tap
 }

@@ -141,7 +141,7 @@ static int write_pieces(void *mem, u64 off, const struct ur_pieces *from)
 static const struct ur_mem_ops mem_ops = {MEM_OPS};
 static const struct ur_mem_ops ahead_ops = {MEM_OPS, .ahead = ahead};
 
-/* Some scenarios open thousands of times. */
+/* Returns the pattern of a whole memory, made once: some scenarios call wt_open() thousands of times. */
 static const u8 *filled(void)
 {
 	static u8 bytes[WT_MEM_BYTES];

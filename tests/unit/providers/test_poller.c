@@ -173,7 +173,7 @@ int sched_yield(void)
 	return 0;
 }
 
-/* A poll looks after it has let others run: who hears of its peer's end elsewhere has what came before. */
+/* A completion that comes while a poll yields is found by this poll, not by the next one. */
 static void test_looks_after_a_yield(void)
 {
 	struct uroce_db_page page = {.device_cpu = 3};
