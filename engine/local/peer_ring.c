@@ -259,14 +259,16 @@ void ur_peer_put(struct ur_peer_out *out, const struct ur_peer_message *m)
 		name_last(out);
 }
 
-/* Sees what the reader has released. It may not have seen the last restart. */
+/* Sees what the reader has released. It may not have seen the last restart. What no record has named yet
+ * it cannot have released: reserved again, it would overlap. */
 static void see_freed(struct ur_peer_out *out)
 {
 	u32 freed =
 		atomic_load_explicit(&out->word->freed, memory_order_acquire);
 
 	out->freed = (s32)(out->restart - freed) > 0 ? out->restart : freed;
-	if (out->reserved - out->freed > UR_PEER_BULK_BYTES)
+	if ((s32)(freed - out->released) > 0 ||
+	    out->reserved - out->freed > UR_PEER_BULK_BYTES)
 		out->broken = true;
 }
 
@@ -282,7 +284,8 @@ bool ur_peer_may_reserve(struct ur_peer_out *out, u32 bytes)
 {
 	u32 all = bulk_for(out, bytes);
 
-	if (out->reserved + all - out->freed <= UR_PEER_BULK_BYTES)
+	if (!out->broken &&
+	    out->reserved + all - out->freed <= UR_PEER_BULK_BYTES)
 		return true;
 	see_freed(out);
 	return !out->broken &&
@@ -293,7 +296,7 @@ bool ur_peer_may_reserve(struct ur_peer_out *out, u32 bytes)
 static void restart(struct ur_peer_out *out)
 {
 	see_freed(out);
-	if (out->freed != out->reserved)
+	if (out->broken || out->freed != out->reserved)
 		return;
 	out->reserved = (u32)ur_align_up(out->reserved, UR_PEER_BULK_BYTES);
 	out->freed = out->restart = out->reserved;

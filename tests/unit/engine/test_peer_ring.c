@@ -474,6 +474,28 @@ static void test_reader(void)
 	CHECK(broken);
 }
 
+/* A reader that says to have freed what no record has named yet. */
+static void test_reader_ahead(void)
+{
+	struct ur_peer_message m = {.seg = 4096, .split = 1};
+	u32 first, bulk;
+	u8 *p;
+
+	begin();
+	ur_peer_read(&in, true);
+	p = ur_peer_reserve(&out, 16 * 4096, &first);
+	CHECK(p);
+	words[0].freed = 16 * 4096;
+	CHECK(!ur_peer_reserve(&out, 4096, &bulk));
+	m.bulk = ur_peer_place(&out, p);
+	m.len = 16 * UR_PEER_BTH_ROOM;
+	if (ur_peer_room(&out, &m))
+		ur_peer_put(&out, &m);
+	else
+		ur_peer_release(&out, m.bulk + 16 * m.seg);
+	CHECK(!ur_peer_is_read(&out));
+}
+
 int main(void)
 {
 	test_unseen();
@@ -487,6 +509,7 @@ int main(void)
 	test_both();
 	test_writer();
 	test_reader();
+	test_reader_ahead();
 	free(file);
 	return 0;
 }
