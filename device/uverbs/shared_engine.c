@@ -234,7 +234,7 @@ int ur_shared_engine_reattach(struct ur_ufile *file, u32 slot,
 	struct ur_shared_engine *e;
 	int err = 0;
 
-	if (slot >= UR_PLACES)
+	if (slot >= UR_PLACES || !ur_is_one_user(file->uid))
 		return -EINVAL;
 	e = find(file, slot);
 	if (!e) {

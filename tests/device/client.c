@@ -537,9 +537,8 @@ int client_session_with_engine(const struct daemon_proc *d)
 	return sock;
 }
 
-int client_session_with_shared(const struct daemon_proc *d)
+int64_t client_share(int sock, uint32_t slot, uint32_t *has)
 {
-	int sock = client_session_with_engine(d);
 	struct uroce_engine_apart resp = {.fd = -1};
 	struct {
 		struct ib_uverbs_ioctl_hdr hdr;
@@ -550,15 +549,26 @@ int client_session_with_shared(const struct daemon_proc *d)
 			 .num_attrs = 2},
 		 .attr = {{.attr_id = UROCE_ATTR_ENGINE_SHARE_SLOT,
 			   .len = 4,
-			   .flags = UVERBS_ATTR_F_MANDATORY},
+			   .flags = UVERBS_ATTR_F_MANDATORY,
+			   .data = slot},
 			  {.attr_id = UROCE_ATTR_ENGINE_SHARE_RESP,
 			   .len = sizeof(resp),
 			   .flags = UVERBS_ATTR_F_MANDATORY,
 			   .data = (uintptr_t)&resp}}};
+	int64_t ret = client_ioctl(sock, &cmd);
+
+	CHECK(ret || (resp.slot && (slot || resp.fd >= 0)));
+	if (has)
+		*has = resp.slot;
+	return ret;
+}
+
+int client_session_with_shared(const struct daemon_proc *d)
+{
+	int sock = client_session_with_engine(d);
 
 	client_alloc_async(sock);
-	CHECK_EQ(client_ioctl(sock, &cmd), 0);
-	CHECK(resp.slot && resp.fd >= 0);
+	CHECK_EQ(client_share(sock, 0, NULL), 0);
 	return sock;
 }
 

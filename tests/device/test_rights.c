@@ -15,6 +15,7 @@
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/ib_user_verbs.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -369,6 +370,26 @@ static bool may_leave_users(void)
 	return WIFEXITED(status) && !WEXITSTATUS(status);
 }
 
+/* The engine that a user's contexts share is nobody else's, nor after a kill of the daemon. */
+static void test_parts(struct daemon_proc *odd, const char *uroced)
+{
+	int sock = client_session_with_engine(odd), other;
+	uint32_t slot;
+
+	client_alloc_async(sock);
+	CHECK_EQ(client_share(sock, 0, &slot), 0);
+	other = client_session_with_engine(odd);
+	CHECK(client_share(other, slot, NULL) < 0);
+	close(other);
+	CHECK(!kill(odd->pid, SIGKILL));
+	CHECK_EQ(WTERMSIG(daemon_wait(odd)), SIGKILL);
+	daemon_start(odd, uroced, 0);
+	other = client_session_with_engine(odd);
+	CHECK(client_share(other, slot, NULL) < 0);
+	close(other);
+	close(sock);
+}
+
 /* There all users have one number, the daemon's too. */
 static void test_unmapped(const char *uroced)
 {
@@ -393,6 +414,7 @@ static void test_unmapped(const char *uroced)
 	CHECK(client_status_has(&odd, "pds", "\"hidden\":true"));
 	CHECK(!client_status_has(&odd, "pds", "\"pdn\""));
 	close(other);
+	test_parts(&odd, uroced);
 	daemon_stop(&odd);
 }
 
