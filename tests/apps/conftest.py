@@ -12,7 +12,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE), os.path.join(os.path.dirname(HERE), "e2e")]
 from representative import pytest_collection_modifyitems  # noqa: E402,F401
 from fixtures import *  # noqa: E402,F401,F403
-from cells import Place  # noqa: E402
+from cells import FULL, Place  # noqa: E402
 
 
 @pytest.fixture
@@ -47,8 +47,8 @@ def measured():
     return {}
 
 
-# So often each is measured, in turn; tests/bench/apps.py wants more than one.
-ROUNDS = int(os.environ.get("UROCE_APPS_ROUNDS", "1"))
+# So often each is measured, in turn; tests/bench/apps.py wants more than one. 0: nothing over TCP.
+ROUNDS = int(os.environ.get("UROCE_APPS_ROUNDS", "1" if FULL else "0"))
 
 
 def in_turn(record_property, ours, tcp):
@@ -63,7 +63,7 @@ def in_turn(record_property, ours, tcp):
 
 @pytest.fixture
 def compare(record_property, measured):
-    """Note a line of the table: ours(), and tcp() unless it is known."""
+    """Note a line of the table: ours(), and tcp() unless it is known or not asked for."""
     def note(program, variant, place, ours, tcp):
         # First what a test that fails has too.
         record_property("program", program)
@@ -72,11 +72,12 @@ def compare(record_property, measured):
         if ROUNDS > 1:
             in_turn(record_property, ours, tcp)
             return
-        got = ours()
+        record_property("uroce", f"{ours():.4g}")
+        if ROUNDS == 0:
+            return
         key = program, place.cell
         if key not in measured:
             measured[key] = tcp()
-        record_property("uroce", f"{got:.4g}")
         record_property("tcp", f"{measured[key]:.4g}")
     return note
 
@@ -95,9 +96,9 @@ def pytest_terminal_summary(terminalreporter):
     lines = []
     for report in terminalreporter.stats.get("passed", []):
         row = dict(report.user_properties)
-        if report.when == "call" and "tcp" in row:
-            lines.append("{program}, {variant}, {cell}: {uroce} MB/s, "
-                         "TCP {tcp}".format(**row))
+        if report.when == "call" and "uroce" in row:
+            lines.append("{program}, {variant}, {cell}: {uroce} MB/s".format(**row)
+                         + (f", TCP {row['tcp']}" if "tcp" in row else ""))
     if lines:
         terminalreporter.section("throughput")
         terminalreporter.write_line("\n".join(lines))
