@@ -14,8 +14,8 @@ if [ -n "${UROCE_INTEROP_TABLE:-}" ]; then
 	part all tests/interop
 else
 	# The last takes the guest's device away for a while.
-	traffic=(tests/interop/test_{rdma,verbs,reboot,check}.py)
-	for name in rdma verbs reboot inside queues check; do
+	traffic=(tests/interop/test_{rdma,verbs,umad,ping,doctor_fabric,reboot,check}.py)
+	for name in rdma verbs umad ping doctor_fabric reboot check inside queues; do
 		rest+=("--ignore=tests/interop/test_$name.py")
 	done
 	part traffic "${traffic[@]}"

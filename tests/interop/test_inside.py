@@ -129,15 +129,22 @@ def on_vlan(guests, number, qos_map, net, *options):
     on_each(guests, one)
 
 
-@pytest.mark.parametrize("version,mark,other", [("v2", ".4791: ", "0x8915"),
-                                                ("v1", "0x8915", ".4791: ")])
-def test_vlan(guests, version, mark, other):
+HAS_V1 = has_part(g.BUILD, "ROCE_V1")
+
+
+@pytest.fixture(scope="module")
+def tagged(guests):
+    """Both guests, whose devices have GIDs of either version on a VLAN."""
+    on_vlan(guests, 100, "3:6", "10.79.0", *(["--roce-v1"] if HAS_V1 else []))
+    return guests
+
+
+@pytest.mark.parametrize("version,mark,other", [("v2", ".4791: ", "0x8915"), pytest.param(
+    "v1", "0x8915", ".4791: ", marks=pytest.mark.skipif(
+        not HAS_V1, reason="built with -DUROCE_WITH_ROCE_V1=OFF"))])
+def test_vlan(tagged, version, mark, other):
     """A device on a VLAN netdev: tagged frames, their PCP what the netdev's map
     makes of the service level."""
-    has_v1 = has_part(g.BUILD, "ROCE_V1")
-    if version == "v1" and not has_v1:
-        pytest.skip("built with -DUROCE_WITH_ROCE_V1=OFF")
-    on_vlan(guests, 100, "3:6", "10.79.0", *(["--roce-v1"] if has_v1 else []))
     want = {"v1": "IB/RoCE v1", "v2": "RoCE v2"}[version]
 
     def find_gid(m):
@@ -147,8 +154,8 @@ def test_vlan(guests, version, mark, other):
             "read -r type <gid_attrs/types/$i && read -r gid <gids/$i && "
             f"[[ $type == '{want}' && $gid == *ffff:0a4f* ]] && echo $i && break; done 2>/dev/null")
         m.gid = int(out)
-    on_each(guests, find_gid)
-    a, b = guests
+    on_each(tagged, find_gid)
+    a, b = tagged
     with Tap(a.guest) as tap:
         pair(a, b, "ibv_rc_pingpong -d {dev} -g {gid} -c -n 100 -l 3", "10.79.0.1")
         # tcpdump may lose some here, the pair may not.
