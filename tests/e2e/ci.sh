@@ -19,6 +19,7 @@ declare -A groups=(
 	# the filter does not know. With UROCE_FULL they have the ordinary one as well,
 	# and connections of every program the strict one.
 	[strict]="link v1 devices raw" [verbs]="verbs"
+	[gpu]="gpu" # the stage of that name
 )
 files() { # files GROUP: sets `files`
 	local name

@@ -194,7 +194,7 @@ def test_flood(spread):
                        flag="-x")
     wait_for("the flood", lambda: grew(a, before, "rcvd_pkts") > 10000)
     for peer in a, spread.b:
-        run_pair(a, peer, [*PROGRAMS["rc"], "-c"])
+        run_pair(a, peer, [*PROGRAMS["rc"], "-c", "-n", "200"])
     assert flood[1].running(), flood[1].report()
     for p in flood:
         p.kill(signal.SIGKILL)
