@@ -4,6 +4,8 @@
 Everything made here is noted, and Lab.close() takes it away again, whatever
 happened in between. Waiting is always for a condition, with a limit.
 """
+import contextlib
+import fcntl
 import glob
 import ipaddress
 import os
@@ -28,6 +30,15 @@ def sh(*cmd, check=True, **kw):
 def batch(net, *lines):
     """One process for all of these commands of ip(8)."""
     sh("ip", "-n", net, "-batch", "-", input="\n".join(lines))
+
+
+@contextlib.contextmanager
+def code_of(library, how):
+    """Hold a library's lock (fcntl.LOCK_SH, LOCK_EX). Where the kernel has a probe each program
+    that maps the library has a breakpoint, and one that reads instructions, as valgrind, dies of it."""
+    with open(library, "rb") as f:
+        fcntl.flock(f, how)
+        yield
 
 
 def wait_for(what, condition, limit=20.0, step=0.01):

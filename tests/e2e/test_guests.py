@@ -2,6 +2,7 @@
 """What programs do that libraries must bear: tests/e2e/guest. With the engine in
 the device, and in the program (UROCE_ENGINE=process)."""
 import errno
+import fcntl
 import glob
 import ipaddress
 import os
@@ -151,14 +152,15 @@ def test_under_gdb(pair, in_program):
 
 @pytest.mark.parametrize("options, on", [(["-s", "3000"], "one host"), (["-e"], "two hosts")],
                          ids=["polls", "sleeps"])
-def test_under_valgrind(pair, engine, options, on):
+def test_under_valgrind(pair, engine, build, options, on):
     """It has nothing to say of a program without faults."""
     if not shutil.which("valgrind"):
         pytest.skip("valgrind is not installed")
     before = ["valgrind", "-q", "--trace-children=yes", "--error-exitcode=9"]
     hosts_of = (pair.a, pair.a if on == "one host" else pair.b)
-    texts = run_pair(*(As(h, engine, *before) for h in hosts_of),
-                     ["ibv_rc_pingpong", "-c", "-n", "20", *options])
+    with hosts.code_of(build + "/lib/liburoce-engine.so", fcntl.LOCK_SH):
+        texts = run_pair(*(As(h, engine, *before) for h in hosts_of),
+                         ["ibv_rc_pingpong", "-c", "-n", "20", *options])
     assert not re.search(r"^(==|--)\d+", "\n".join(texts), re.M), texts
 
 

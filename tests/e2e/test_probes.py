@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """The static probes (USDT): they are in the ELF notes, and the kernel's uprobes
 see them where the kernel lets us."""
+import fcntl
 import os
 import re
 import subprocess
@@ -8,7 +9,7 @@ import subprocess
 import pytest
 
 from cm import run_cm_pair
-from hosts import wait_for
+from hosts import code_of, wait_for
 from pairs import run_pair
 
 TRACING = "/sys/kernel/tracing"
@@ -95,8 +96,9 @@ def tracer(programs):
     def seen():
         with open(instance + "/trace") as f:
             return set(re.findall(r": (\w+)__(\w+)_[0-9a-f]+: \(0x", f.read()))
-    yield enable, seen
-    enable(False)
+    with code_of(programs["process"], fcntl.LOCK_EX):
+        yield enable, seen
+        enable(False)
     with open(TRACING + "/uprobe_events") as f:
         mine = re.findall(rf"p:({group}/\S+)", f.read())
     for name in mine:
