@@ -77,10 +77,10 @@ for stage in "${@:-${order[@]}}"; do
 		stages+=("$stage")
 	fi
 done
-# Programs of other users are in this tree, too.
+# Tests run programs of this tree as other users.
 if [[ $(id -u) = 0 && " ${stages[*]} " =~ " "(e2e|tsan|gpu|container)" " ]] &&
 	! setpriv --reuid 65534 --regid 65534 --clear-groups test -x "$top"; then
-	echo "$0: other users cannot enter $top, and tests have programs of theirs: chmod o+x its folders" >&2
+	echo "$0: other users cannot enter $top, and tests run programs there as them: chmod o+x its folders" >&2
 	exit 1
 fi
 tests/install-deps.sh "${stages[@]}" || exit 1

@@ -259,8 +259,8 @@ void ur_peer_put(struct ur_peer_out *out, const struct ur_peer_message *m)
 		name_last(out);
 }
 
-/* Sees what the reader has released. It may not have seen the last restart. What no record has named yet
- * it cannot have released: reserved again, it would overlap. */
+/* Reads how far the reader has released the area. It may not have seen the last restart. A reader that
+ * says it released what no record has named yet breaks the ring, or that would be reserved twice. */
 static void see_freed(struct ur_peer_out *out)
 {
 	u32 freed =

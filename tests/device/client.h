@@ -87,8 +87,8 @@ int client_get_context_with(int sock, struct uroce_alloc_ucontext_req *req,
 			    struct uroce_alloc_ucontext_resp *resp);
 /* Connected, open, and with a context. */
 int client_session(const struct daemon_proc *d);
-/* ENGINE_SHARE: its result. slot: 0, or that of an engine that the client says it had. *has (may be NULL) gets
- * the slot. */
+/* Asks for an engine that contexts share (ENGINE_SHARE) and returns the answer. slot: 0, or the slot of an
+ * engine that the client claims. has: where the slot is stored, or NULL. */
 int64_t client_share(int sock, uint32_t slot, uint32_t *has);
 /* client_session_with_engine(), which also has an engine shared with other files of its user, as
  * XRC domains of files need. */

@@ -370,8 +370,8 @@ static bool may_leave_users(void)
 	return WIFEXITED(status) && !WEXITSTATUS(status);
 }
 
-/* The engine that a user's contexts share is nobody else's, nor after a kill of the daemon. */
-static void test_parts(struct daemon_proc *odd, const char *uroced)
+/* Nobody else can claim the engine that one user's contexts share, not even after the daemon was killed. */
+static void test_claim(struct daemon_proc *odd, const char *uroced)
 {
 	int sock = client_session_with_engine(odd), other;
 	uint32_t slot;
@@ -414,7 +414,7 @@ static void test_unmapped(const char *uroced)
 	CHECK(client_status_has(&odd, "pds", "\"hidden\":true"));
 	CHECK(!client_status_has(&odd, "pds", "\"pdn\""));
 	close(other);
-	test_parts(&odd, uroced);
+	test_claim(&odd, uroced);
 	daemon_stop(&odd);
 }
 

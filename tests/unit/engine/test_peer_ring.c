@@ -474,7 +474,7 @@ static void test_reader(void)
 	CHECK(broken);
 }
 
-/* A reader that says to have freed what no record has named yet. */
+/* The reader says that it freed what no record has named yet. */
 static void test_reader_ahead(void)
 {
 	struct ur_peer_message m = {.seg = 4096, .split = 1};
